@@ -19,6 +19,7 @@ def record(**columns: Any) -> dict[str, Any]:
         "status": "ok",
         "stored_at": "2026-01-01T00:00:00Z",
         "solver": "gen",
+        "method": columns.get("solver", "gen"),
         "params": "{}",
         "search": "{}",
         "dataset": "pima",

@@ -11,7 +11,7 @@ from pages import PUBLISHED, published, shown
 from pictures import load_experiment
 
 from npbench.commands.experiment import sections
-from npbench.report.select import as_run
+from npbench.report.select import recorded_settings
 from npbench_papers.headlines import headline
 from npbench_papers.verdicts import MEANINGS
 
@@ -47,7 +47,7 @@ def _item(name: str, jobs: str) -> tuple[str, ...]:
         if column.startswith("verdict")
     )
     verdicts = ", ".join(f"{words[word]} {word}" for word in MEANINGS if words[word])
-    repeats = as_run.notes(stored)[0].removeprefix("As run: ").partition(";")[0]
+    repeats = recorded_settings.notes(stored)[0].removeprefix("As run: ").partition(";")[0]
     stand_in = ", stand-in" if any(row.get("stand_in") for row in described.printed) else ""
     about = described.paper.partition("), ")[2], f"`{name}`", repeats + stand_in
     return *about, *headline(name, sheets), verdicts or "-"

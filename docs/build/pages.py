@@ -28,10 +28,10 @@ from npbench.records.store import RecordStore
 from npbench.report.render import terminal
 from npbench.report.section import Section
 from npbench.report.select.collect import collect
-from npbench.report.select.protocols import protocols
+from npbench.report.select.labels import method_labels
+from npbench.report.select.recorded_settings import protocols
 from npbench_benchmark.charts import settings
 from npbench_benchmark.leaderboard import Standing, bounded, score_of, standings
-from npbench_benchmark.names import method_names
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "results" / "published"
@@ -199,7 +199,7 @@ def _standing(one: Standing, with_bound: bool) -> list[str]:
 def each(name: str, bound: str) -> None:
     """Write what each method of a benchmark reaches on each data set at one bound, or why it reaches nothing."""
     stored = dict(settings(published(name)))[bound].sort("dataset")
-    stored = stored.with_columns(method=pl.Series(method_names(stored)), score=score_of(stored))
+    stored = stored.with_columns(method=pl.Series(method_labels(stored)), score=score_of(stored))
     reached = {"p_fa": ".4f", "p_nd": ".3f"} if bounded(stored) else {"pauc": ".3f"}
     names = stored["dataset"].unique(maintain_order=True).to_list()
     heads = ("method", *(f"{name}: {what.replace('p_', 'P_')}" for name in names for what in (*reached, "seconds")))

@@ -14,7 +14,7 @@ from npbench.contracts import resolve
 from npbench.report.render import terminal
 from npbench.report.section import Section
 from npbench.report.sections import overview
-from npbench.report.select import as_run
+from npbench.report.select import recorded_settings
 from npbench.session import experiments
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
     """Return the tables of an experiment as a section, or the ordinary tables if it defines none."""
-    notes = [*filter(None, (experiment.paper, experiment.note)), *as_run.notes(records)]
+    notes = [*filter(None, (experiment.paper, experiment.note)), *recorded_settings.notes(records)]
     if not experiment.table:
         return [Section(experiment.title, notes=notes), *overview.sections(records)]
     sheets = resolve(experiment.table)(records, experiment.printed, **experiment.options)

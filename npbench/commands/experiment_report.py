@@ -13,7 +13,7 @@ from npbench.commands.experiment import figure, sections
 from npbench.config.command_line import parse, requested
 from npbench.errors import RequestError
 from npbench.records.files import RECORDS
-from npbench.records.reading import latest, parts
+from npbench.records.reading import read
 from npbench.report.assemble import lead
 from npbench.report.sections import environment, failures
 from npbench.report.select.collect import Collection, measured, sources
@@ -40,7 +40,7 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     experiment, requests, results = asked.experiment, asked.requests, asked.settings.results
     assert experiment is not None
     folder, faults = results / RECORDS, list[str]()
-    frame = experiments.of_requests(requests, latest(parts(folder, faults.append)))
+    frame = experiments.of_requests(requests, read([folder], faults.append))
     if frame.is_empty():
         raise RequestError(
             f"There are no records of {name} in {folder}: run npbench +experiment={name}, or name another folder with "
@@ -49,7 +49,7 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
         )
     faults += _missing(name, experiments.settings_of_jobs(requests), frame)
     if others:
-        added = latest(part for source in sources(others, faults.append) for part in parts(source, faults.append))
+        added = read(sources(others, faults.append), faults.append)
         frame = pl.concat([frame, experiments.rivals(frame, added)], how="diagonal_relaxed")
     records = measured(named(frame))
     collection = Collection(records, faults)

@@ -20,7 +20,7 @@ from npbench.planning.jobs import Jobs
 from npbench.planning.plan import Plan
 from npbench.progress import TerminalProgress
 from npbench.report.select.methods import own_settings
-from npbench.report.select.protocols import protocols
+from npbench.report.select.recorded_settings import protocols
 
 
 def run(words: Sequence[str]) -> Exit:
@@ -89,7 +89,7 @@ def _described(job: Job) -> tuple[str, str, str]:
 def _method(request: Request) -> str:
     """Return the choice of the solver with the settings that differ from it, as reports label it."""
     columns = request.columns()
-    own = own_settings(columns["method"], columns["solver"], columns["params"])
+    own = own_settings(columns["method"], columns["solver"], columns["params"]) or {}
     return " ".join([columns["method"], *(f"{name}={value}" for name, value in own.items())])
 
 

@@ -12,7 +12,7 @@ from npbench.problem import PROBLEMS, Problem
 from npbench.report.render import terminal
 from npbench.report.sections import overview
 from npbench.report.sections.failures import ORIGIN
-from npbench.report.select.protocols import protocols
+from npbench.report.select.recorded_settings import protocols
 from npbench.report.sheet import Sheet
 
 FAILURES_SHOWN = 10  # distinct ones

@@ -1,4 +1,4 @@
-"""How long a job would take, from past jobs of the same solver: seconds per fit, as a power of the number of rows."""
+"""Predict run time from past jobs, with a power law in the number of rows."""
 
 from __future__ import annotations
 
@@ -20,32 +20,19 @@ from npbench.records.fields import Role, names
 CASE = names(Role.COST)  # columns of the records that an estimate depends on
 TIMES = ("seconds", "select_seconds", "fit_seconds")
 
-# Farthest that an estimate reaches, as a ratio of numbers of rows: beyond a single known size, and beyond several,
-# which show how the seconds grow.
+# Largest ratio of numbers of rows to extrapolate over: from one known size, and from several, which show the growth.
 REACH_OF_ONE, REACH_OF_MANY = 2.0, 4.0
 MAX_POWER = 3.0
 
 
 @dataclass(frozen=True)
 class Work:
-    """Size of a job.
+    """Size of a job."""
 
-    Parameters
-    ----------
-    rows : float
-        Rows of the data.
-    train : float
-        Rows of the final fit.
-    fits : float
-        Number of fits of the selection; 0 without candidates to compare.
-    fit_rows : float
-        Rows of each of them.
-    """
-
-    rows: float
-    train: float
-    fits: float
-    fit_rows: float
+    rows: float  # of the data
+    train: float  # rows of the final fit
+    fits: float  # of the selection; 0 without candidates to compare
+    fit_rows: float  # rows of each fit of the selection
 
 
 @dataclass(frozen=True)
@@ -61,13 +48,7 @@ class Case:
 
 
 class Estimates:
-    """Seconds of jobs, from the records of a results folder.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Records with the columns :data:`CASE`, :data:`TIMES` and ``status``.
-    """
+    """Seconds of jobs, from records with the columns :data:`CASE`, :data:`TIMES` and ``status``."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
         good = frame.filter(status="ok").drop_nulls([*CASE, "seconds"])
@@ -78,11 +59,7 @@ class Estimates:
         self._power = functools.cache(self._fitted_power)
 
     def seconds(self, job: Job) -> float | None:
-        """Return the seconds of a job; None if no past job is comparable.
-
-        The nearest in number of rows count: those with the same grid on the same data set, else on the same data set,
-        else all of the solver.
-        """
+        """Return the seconds of a job from the nearest past jobs in number of rows; None if none is comparable."""
         request = job.request
         work = work_of(request.search, request.protocol, job.data.n_samples)
         power, reach = self._power(request.solver.name)
@@ -92,6 +69,7 @@ class Estimates:
             if max(_ratio(work.train, case.work.train), _ratio(work.rows, case.work.rows)) <= reach
         ]
         search = job.columns["search"]
+        # Jobs with the same grid on the same data set, else on the same data set, else all of the solver.
         for alike in (
             [case for case in cases if case.dataset == request.dataset.name and case.search == search],
             [case for case in cases if case.dataset == request.dataset.name],

@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[1]  # of npbench
 NUMERICAL = ("numpy", "scipy", "numba", "scikit-learn")
 
 # Parts of npbench that can change every answer, and rooms of which a job uses a part.
-ANSWERING = ("npbench.evaluation", "npbench.problem")
+HASHED_MODULES = ("npbench.evaluation", "npbench.problem")
 SHARED = ("npbench.estimators", "npbench.numerics", "npbench.thresholding")
 
 
@@ -47,13 +47,9 @@ def version(distribution: str) -> str:
 
 
 def versions(distributions: Iterable[str]) -> dict[str, str]:
-    """Return the package versions that the answer of a job depends on, by distribution name.
-
-    These are the versions of the ``distributions`` that ship the solver and the metrics, of their direct requirements,
-    and of the numerical libraries; not those of the requirements of npbench, which only plan, store and print.
-    """
+    """Return the versions of distributions, of their direct requirements, and of the numerical libraries, by name."""
     shipped = set(distributions)
-    # A third party requires npbench, and the sources of npbench are hashed.
+    # A third party requires npbench, whose sources are hashed; its own requirements only plan, store and print.
     required = (_direct_requirements(distribution) - {"npbench"} for distribution in shipped - {"npbench"})
     names = shipped.union(NUMERICAL, *required)
     return {name: version(name) for name in sorted(names)}
@@ -72,25 +68,11 @@ def _direct_requirements(distribution: str) -> frozenset[str]:
 
 
 def code(targets: Iterable[str]) -> dict[str, str]:
-    """Return the hashes of the sources that decide an answer, by top-level package.
+    """Return the hashes of the sources behind ``"module:attribute"`` targets, by top-level package.
 
-    Parameters
-    ----------
-    targets : iterable of str
-        ``"module:attribute"`` names of the solver, the solvers it names, its selection and the metrics.
-
-    Returns
-    -------
-    dict of str to str
-        For npbench the hash of ``evaluation/``, ``problem.py`` and the targets, with everything they import from
-        ``npbench.estimators``, ``npbench.numerics`` and ``npbench.thresholding``, imports inside functions included;
-        for any other package the hash of all its sources. Comments and docstrings do not count, except in libraries
-        that do not use npbench.
-
-    Raises
-    ------
-    RequestError
-        If a package cannot be found.
+    For npbench, that is the hash of ``evaluation/``, ``problem.py`` and the targets, with all that they import from the
+    shared rooms, inside functions too; for any other package, of all its sources. Comments and docstrings do not count,
+    except in libraries that do not use npbench.
     """
     return _code(frozenset(target.partition(":")[0] for target in targets))
 
@@ -100,14 +82,14 @@ def _code(modules: frozenset[str]) -> dict[str, str]:
     packages = {module.partition(".")[0] for module in modules} - {"npbench"}
     plugins = {package: _sources(package) for package in sorted(packages)}
     using = {package for package, sources in plugins.items() if _uses_npbench(sources)}
-    roots = {*_modules(ANSWERING), *(module for module in modules if module.startswith("npbench."))}
+    roots = {*_modules(HASHED_MODULES), *(module for module in modules if module.startswith("npbench."))}
     roots |= {module for package in using for path in plugins[package].values() for module in _imported(path)}
     hashes = {"npbench": _sha256({module: _path(module) for module in _closure(roots)})}
     return hashes | {package: _sha256(sources, is_library=package not in using) for package, sources in plugins.items()}
 
 
 def sources(targets: Iterable[str]) -> list[Path]:
-    """Return the files of the packages that ``targets`` are in, and what they import from the rooms they share."""
+    """Return the files of the targets' packages, and those that they import from the shared rooms."""
     modules = {target.partition(":")[0] for target in targets}
     packages = {module.partition(".")[0] for module in modules} - {"npbench"}
     found = {package: _sources(package) for package in sorted(packages)}
@@ -185,7 +167,7 @@ def _undocumented(tree: ast.Module) -> ast.Module:
 def _closure(modules: Iterable[str]) -> set[str]:
     """Return the modules that decide answers, and all that they import from the shared rooms."""
     found: set[str] = set()
-    waiting = [module for module in modules if module.startswith((*SHARED, *ANSWERING))]
+    waiting = [module for module in modules if module.startswith((*SHARED, *HASHED_MODULES))]
     while waiting:
         module = waiting.pop()
         if module not in found:
@@ -229,17 +211,14 @@ def _path(module: str) -> Path:
 
 
 def differing(targets: Iterable[str], code_there: Mapping[str, str], versions: Mapping[str, str]) -> list[str]:
-    """Return the packages whose sources or versions here differ from what :func:`code` and :func:`versions` said."""
+    """Return packages whose source or version differs from the recorded one."""
     here = code(targets)
     other = [package for package, sha256 in code_there.items() if here.get(package) != sha256]
     return other + [name for name, there in versions.items() if version(name) != there]
 
 
 def facts() -> dict[str, Primitive]:
-    """Return facts of this run, machine and software, as flat primitives.
-
-    The names of user and machine are left out.
-    """
+    """Return facts of this run, machine and software, as primitives, without the names of user and machine."""
     return {
         "run_id": f"{_now():%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}",
         "run_started": _now().isoformat(),
@@ -256,7 +235,7 @@ def facts() -> dict[str, Primitive]:
 
 
 def available_cores() -> int:
-    """Return the number of cores for this process; containers, ``taskset`` and Slurm may grant fewer than exist."""
+    """Return the number of cores that the system grants this process."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     granted = os.environ.get("SLURM_CPUS_PER_TASK", "")  # some clusters do not bind a job to its cores
     return min(cores, int(granted)) if granted.isdecimal() else cores

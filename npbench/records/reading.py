@@ -23,20 +23,30 @@ LABEL = "label"  # text that reports store beside the metrics
 MAX_QUOTED = 40
 
 
-def parts(
-    source: Path, on_fault: Callable[[str], None], columns: Sequence[str] | None = None
-) -> Iterator[pl.DataFrame]:
-    """Yield the records of each file, without those that nobody can use.
+def read(
+    sources: Iterable[Path], on_fault: Callable[[str], None], columns: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Return the latest record of each key in some folders and files, in the order stored.
 
     Parameters
     ----------
-    source : Path
-        A folder of Parquet files, or one of them.
+    sources : iterable of Path
+        Folders of Parquet files, or such files.
     on_fault : callable
-        Called with a message for each file or column that is left out, and once about records of a newer schema.
+        Called with a message for each file or column that is left out, and for each source with records of a newer
+        schema.
     columns : sequence of str, optional
-        Columns to read, by default all; columns beyond the schema only if they exist.
+        Columns to read besides key, status and time of storing; by default all. Columns beyond the schema are read
+        only if they exist.
     """
+    columns = None if columns is None else list(dict.fromkeys([*ESSENTIAL, *columns]))
+    return latest((part for source in sources for part in parts(source, on_fault, columns)), columns)
+
+
+def parts(
+    source: Path, on_fault: Callable[[str], None], columns: Sequence[str] | None = None
+) -> Iterator[pl.DataFrame]:
+    """Yield the usable records of each file of a folder, or of one file; see :func:`read`."""
     folder = source if source.is_dir() else source.parent
     seen: set[str] = set()
     n_newer = 0
@@ -112,7 +122,7 @@ def _is_object(text: str | None) -> bool:
 def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return all records, read with these ``columns``, as one frame: the latest of each key, in the order stored.
 
-    Records dated later than now, by a wrong clock, count as the oldest: they cannot hide what is stored from now on.
+    Records with a future timestamp (wrong clock) are treated as oldest: they cannot hide what is stored from now on.
     """
     frame = pl.concat([pl.DataFrame(schema=_schema(columns)), *records], how="diagonal_relaxed")
     if columns is not None and "schema_version" not in columns:

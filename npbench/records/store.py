@@ -1,7 +1,7 @@
 """Records on disk: Parquet files of primitive columns, written atomically, read back as one frame.
 
-Each job leaves one small file as it ends. A command merges its own files now and then, and those of commands that were
-killed. A file is complete or does not exist, and a record found twice counts once, so a run may be killed any time.
+Each job leaves one small file as it ends. Files are merged periodically, including those of killed processes. A file is
+complete or does not exist, and a record found twice counts once, so a run may be killed any time.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 
 import polars as pl
 
-from npbench.records.fields import ESSENTIAL, FEATURES, SCHEMA, SCHEMA_VERSION
+from npbench.records.fields import FEATURES, SCHEMA, SCHEMA_VERSION
 from npbench.records.files import SCORES, Owner, atomic_write, dead_owners, stamp
-from npbench.records.reading import latest, parts
+from npbench.records.reading import parts, read
 from npbench.records.record import TEST_SCORES, Record
 from npbench.records.scores import ScoreStore
 
@@ -27,9 +27,7 @@ SINGLE = "single"  # mark of a file of one record, in its name
 
 
 class RecordStore:
-    """A folder of records.
-
-    Several commands may write to it at once: each writes files of its own. Reading writes nothing.
+    """A folder of records, which several commands may write to at once: each writes files of its own.
 
     Parameters
     ----------
@@ -47,14 +45,9 @@ class RecordStore:
         self._single: dict[Path, dict[str, Any]] = {}  # records that this store wrote to files of their own
 
     def append(self, record: Record) -> None:
-        """Write one record to a file of its own; columns beyond the schema are kept.
+        """Write one record to a file of its own; raise OSError if the disk is full.
 
         Test scores are taken out of the record and stored first, so that a stored record never lacks them.
-
-        Raises
-        ------
-        OSError
-            If the record cannot be written, as when the disk is full.
         """
         if self._owner is None:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -91,9 +84,7 @@ class RecordStore:
             self._owner = None
 
     def frame(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Return all records as one frame, the latest of each key, in the order they were stored.
-
-        A file that cannot be read is named in a warning and left out.
+        """Return the latest record of each key, in the order stored; warn of files that cannot be read.
 
         Parameters
         ----------
@@ -101,8 +92,7 @@ class RecordStore:
             Columns to read, which takes less memory; key, status and the time of storing are added. Columns beyond
             the schema (metrics) are there if a record has them.
         """
-        columns = None if columns is None else list(dict.fromkeys([*ESSENTIAL, *columns]))
-        return latest(parts(self.folder, self._warn, columns), columns)
+        return read([self.folder], self._warn, columns)
 
     def done(self, trace: bool = False, scores: bool = False) -> set[str]:
         """Return the keys whose latest record is ok; only those with a trace or test scores where asked for."""

@@ -16,7 +16,7 @@ from npbench.records.fields import ASKED, METHOD, TASK
 from npbench.records.files import PUBLISHED, RECORDS, SUBMISSIONS
 from npbench.records.methods import typed_by, with_methods
 from npbench.records.provenance import ROOT
-from npbench.records.reading import latest, parts
+from npbench.records.reading import read
 
 PACKAGED = (ROOT, ROOT.parent / "results")  # of a wheel, and of a checkout
 
@@ -58,7 +58,7 @@ def stored_records(results: Path) -> pl.DataFrame:
     """Return the records in a results folder, and those published below it and with npbench; its own come last."""
     shared = [folder / part for folder in (*PACKAGED, results) for part in (PUBLISHED, SUBMISSIONS)]
     folders = [*(one for folder in shared for one in sorted(folder.glob(f"**/{RECORDS}"))), results / RECORDS]
-    return latest(part for folder in folders for part in parts(folder, lambda fault: None) if folder.is_dir())
+    return read((folder for folder in folders if folder.is_dir()), lambda fault: None)
 
 
 def of_requests(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFrame:
@@ -79,5 +79,5 @@ def settings_of_jobs(requests: Sequence[Request]) -> pl.DataFrame:
 def folder_with_records(requests: Sequence[Request], results: Path) -> Path | None:
     """Return a results folder below ``results`` with records of ``requests``."""
     folders = (folder for folder in sorted(results.rglob(RECORDS)) if folder != results / RECORDS)
-    found = (folder for folder in folders if len(of_requests(requests, latest(parts(folder, lambda fault: None)))))
+    found = (folder for folder in folders if len(of_requests(requests, read([folder], lambda fault: None))))
     return next((folder.parent for folder in found), None)

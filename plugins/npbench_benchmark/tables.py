@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from npbench.report.select.protocols import protocol_text, protocols
+from npbench.report.select.recorded_settings import protocol_text, protocols
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, interval, number
 from npbench.report.stats.paired import MIN_VALUES
 from npbench.report.stats.ranks import critical_difference

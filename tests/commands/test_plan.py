@@ -17,6 +17,7 @@ from npbench.planning.jobs import Jobs
 from npbench.problem import NeymanPearson
 from npbench.records.fields import ESSENTIAL
 from npbench.records.reading import conformed
+from npbench.registry import installed
 from sample_jobs import changed, explain
 
 (JOB,) = jobs(gaussians(), {"act": ""})
@@ -50,10 +51,13 @@ def test_jobs_are_counted_by_setting_and_reason():
     assert "4 of 5 jobs would run; 1 already in results." in text
 
 
-def test_classifiers_inside_a_solver_are_told_apart():
-    inner = [changed(JOB, params={"estimator": f"sklearn.{name}"}) for name in ("svm.SVC", "dummy.DummyClassifier")]
-    text = plan_of([(job, range(2)) for job in inner], records())
-    assert [row.split()[2] for row in text.splitlines() if row.startswith("gaussians")] == ["SVC", "Dummy"]
+def test_solver_is_named_as_typed_with_the_settings_that_differ():
+    solver = installed().solver("scorer")
+    typed = [("random_forest", "sklearn.ensemble.RandomForestClassifier"), ("scorer", "mine.Forest")]
+    rows = [changed(JOB, solver=solver, method=method, params={"estimator": name}) for method, name in typed]
+    text = plan_of([(job, range(2)) for job in rows], records())
+    found = [" ".join(row.split()[1:3]) for row in text.splitlines() if row.startswith("gaussians")]
+    assert found == ["random_forest np", "scorer estimator=mine.Forest"]
 
 
 def test_protocols_of_the_data_sets():

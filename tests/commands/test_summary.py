@@ -116,18 +116,20 @@ def test_unconverged_classifiers_are_counted():
 def scorer(estimator, params, search=None, **columns):
     parameters = {"estimator": estimator} | ({} if search else {"params": params})
     grids = {"params": search} if search else {}
-    return record(solver="scorer", params=json.dumps(parameters), search=json.dumps(grids), p_fa=0.0, **columns)
+    return record(
+        solver="scorer", method="scorer", params=json.dumps(parameters), search=json.dumps(grids), p_fa=0.0, **columns
+    )
 
 
 FOREST = "sklearn.ensemble.RandomForestClassifier"
 SVM = "sklearn.svm.LinearSVC"
 
 
-def test_variants_are_named_by_class():
+def test_settings_that_differ_from_the_choice_are_shown():
     text = printed([scorer(FOREST, {"n_estimators": 300}), scorer(SVM, {"C": 1, "dual": "auto"})])
     assert [row.split()[:4] for row in text.splitlines() if row.startswith("breast")] == [
-        ["breast", "scorer", "0.05", "RandomForest"],
-        ["breast", "scorer", "0.05", "LinearSVC"],
+        ["breast", "scorer", "0.05", FOREST],
+        ["breast", "scorer", "0.05", SVM],
     ]
     assert "n_estimators" not in text
     assert "dual" not in text
@@ -139,9 +141,9 @@ def test_parts_of_parameters_distinguish_rows():
     assert "dual" not in text
     assert "depth" not in text
     assert [row.split()[3:5] for row in text.splitlines() if row.startswith("breast")] == [
-        ["RandomForest", "-"],
-        ["LinearSVC", "1"],
-        ["LinearSVC", "10"],
+        [FOREST, "-"],
+        [SVM, "1"],
+        [SVM, "10"],
     ]
 
 

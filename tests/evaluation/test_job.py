@@ -129,7 +129,8 @@ def test_what_can_change_the_answer_changes_the_key(change):
 
 
 @pytest.mark.parametrize(
-    "change", [{"dataset": "other"}, {"dataset_params": {}}, {"metrics": (P_ND, P_FA)}, {"validate": True}]
+    "change",
+    [{"dataset": "other"}, {"dataset_params": {}}, {"metrics": (P_ND, P_FA)}, {"validate": True}, {"method": "b"}],
 )
 def test_nothing_else_changes_the_key(change):
     assert changed(JOB, **change).key == JOB.key
@@ -137,7 +138,7 @@ def test_nothing_else_changes_the_key(change):
 
 def test_every_field_is_in_one_of_the_tests_above():
     changing = "solver distribution code versions params search problem protocol features metrics seed repeat"
-    naming = "repeats validate dataset dataset_params data_sha256 n_samples n_features n_positive"
+    naming = "repeats validate method dataset dataset_params data_sha256 n_samples n_features n_positive"
     fields = {f.name for kind in (Job, Request, DataIdentity) for f in dataclasses.fields(kind)} - {"request", "data"}
     assert fields == set(f"{changing} {naming}".split())
 

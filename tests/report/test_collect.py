@@ -15,6 +15,7 @@ from npbench.records.reading import conformed
 from npbench.report.select import labels as asked
 from npbench.report.select.collect import collect
 from npbench.report.select.filters import filtered
+from npbench.report.select.methods import named
 from sample_records import frame
 
 
@@ -155,16 +156,22 @@ def test_run_descriptions_are_read(tmp_path):
     assert "broken.json cannot be read and is left out" in collection.faults[0]
 
 
-RECORDS = conformed(
-    frame(
-        [
-            record("np_svm", params={"C": 1, "kernel": "rbf", "dual": None}),
-            record("np_svm", params={"C": 10.5, "kernel": "linear", "dual": True}, rho=0.2),
-            record("gen", search={"gamma": [0.1, 1]}, rho=0.2, git_dirty=True),
-            record(
-                "scorer", params={"params": {"C": 1}}, problem="pauc", problem_params='{"fpr_range":[0,0.1]}', rho=None
-            ),
-        ]
+RECORDS = named(
+    conformed(
+        frame(
+            [
+                record("np_svm", params={"C": 1, "kernel": "rbf", "dual": None}),
+                record("np_svm", params={"C": 10.5, "kernel": "linear", "dual": True}, rho=0.2),
+                record("gen", search={"gamma": [0.1, 1]}, rho=0.2, git_dirty=True),
+                record(
+                    "scorer",
+                    params={"params": {"C": 1}},
+                    problem="pauc",
+                    problem_params='{"fpr_range":[0,0.1]}',
+                    rho=None,
+                ),
+            ]
+        )
     )
 )
 
@@ -217,11 +224,11 @@ def test_invalid_filter_lists_choices(filters, expected):
 )
 def test_labels_of_many_records_match_single_ones(rows):
     records = conformed(frame(record(s, i, params=p, preprocess=f) for i, (s, p, f) in enumerate(rows)))
-    assert asked.labels(records) == asked._labels(records)
+    assert asked.labels(records) == asked._labels(named(records))
 
 
 def test_labels_distinguish_filtered_records(tmp_path):
     rows = [record("np_svm", params={"C": C}) for C in (1, 10)]
     path = stored(tmp_path / "records", *rows)
-    assert collect([path], {"solver.C": "1"}).records["label"].to_list() == ["np_svm"]
+    assert collect([path], {"solver.C": "1"}).records["label"].to_list() == ["np_svm C=1"]
     assert collect([Path(path)], {"label": "np_svm C=10"}).records["params"].to_list() == ['{"C":10}']

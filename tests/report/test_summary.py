@@ -1,7 +1,5 @@
 """What a report says first, from records made up so that the answer is known."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,6 @@ import sample_records
 from npbench.report.render import terminal
 from npbench.report.section import Section
 from npbench.report.sections import summary
-from npbench.report.select.labels import labels
 from npbench.report.sheet import Sheet
 from npbench.report.stats.paired import shift_interval
 from sample_records import cells, frame
@@ -102,18 +99,6 @@ def test_terminal_omits_details():
     assert [(section.title, section.sheets) for section in left] == [("Both", [plain]), ("Notes", [])]
     assert terminal.left_out(sections) == "Only in the files: 2 tables of details, including all of: Fine print."
     assert terminal.left_out(left) == ""
-
-
-def test_label_names_class_before_parameters():
-    forest, linear = "sklearn.ensemble.RandomForestClassifier", "sklearn.svm.LinearSVC"
-    asked = [
-        {"estimator": forest, "params": {"n_estimators": 300}},
-        {"estimator": linear, "params": {"C": 1}, "delta": 0.05},
-        {"estimator": linear, "params": {"C": 1}, "delta": 0.1},
-    ]
-    records = frame(sample_records.record(solver="scorer", params=json.dumps(params)) for params in asked)
-    assert labels(records) == ["scorer RandomForest", "scorer LinearSVC delta=0.05", "scorer LinearSVC delta=0.1"]
-    assert labels(records[:1]) == ["scorer RandomForest"]
 
 
 def test_values_by_data_set_mark_the_best():

@@ -9,7 +9,7 @@ import polars as pl
 
 from npbench.records.fields import SCHEMA_VERSION
 from npbench.report.section import Section
-from npbench.report.select.protocols import protocol_text, protocols
+from npbench.report.select.recorded_settings import protocol_text, protocols
 from npbench.report.sheet import MISSING, Cell, Sheet, number
 
 PLACE = ["problem", "dataset"]  # jobs with the same are compared with each other

@@ -102,7 +102,7 @@ def rows(records: pl.DataFrame) -> list[Row]:
 def _row(group: Mapping[str, Any], metrics: Sequence[str]) -> Row:
     labels = _labels(group)
     values = {name: (group[name], group[f"{name} std"]) for name in metrics}
-    own = set(own_settings(group["method"], group["solver"], group["params"]))
+    own = set(own_settings(group["method"], group["solver"], group["params"]) or ())
     return Row(labels, own, group["total"], group["good"], group["seconds"], values, _choices(group["chosen"], labels))
 
 
@@ -166,7 +166,7 @@ def _shown(rows: Sequence[Row], kind: type[Problem], omit: str) -> list[str]:
 
     Parts of nested parameters, as ``params.C``, are shown only if they vary where all other labels agree.
     """
-    own = dict.fromkeys(name for row in rows for name in row.labels if name in row.own)
+    own = dict.fromkeys(name for row in rows for name in row.labels if name in row.own and "." not in name)
     always = ["data", "solver", *kind().parameters(), *own]
     names = dict.fromkeys(name for row in rows for name in row.labels if name not in always)
     whole = _varying(rows, [name for name in names if "." not in name], among=["solver", "data"])

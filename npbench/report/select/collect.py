@@ -15,7 +15,7 @@ from npbench.numerics.roc_grid import FPR_GRID
 from npbench.problem import PROBLEMS
 from npbench.records.fields import ASKED, SCHEMA, TRAINING_SECONDS
 from npbench.records.files import PUBLISHED, RECORDS, RUNS
-from npbench.records.reading import latest, parts
+from npbench.records.reading import read
 from npbench.report.select.filters import filtered
 from npbench.report.select.labels import labels
 from npbench.report.select.methods import named
@@ -63,8 +63,7 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     """
     faults: list[str] = []
     found = sources(folders, faults.append)
-    stored = latest(part for source in found for part in parts(source, faults.append))
-    stored = _drawable(_understood(stored, faults.append), faults.append)
+    stored = _drawable(_understood(read(found, faults.append), faults.append), faults.append)
     if stored.is_empty():
         raise RequestError(*(faults or [f"There are no records in {', '.join(map(str, folders))}."]))
     stored = named(_numbered(stored))

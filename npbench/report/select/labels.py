@@ -50,7 +50,7 @@ def _each_distinct(records: pl.DataFrame, about: Sequence[str]) -> list[str]:
 
 
 def _labels(records: pl.DataFrame) -> list[str]:
-    own = [set(own_settings(*row)) for row in records.select("method", "solver", "params").iter_rows()]
+    own = [own_settings(*row) for row in records.select("method", "solver", "params").iter_rows()]
     found = records["method"].to_list()
     for part in (part for part in DISTINGUISHING if part in records.columns):
         settings = [_settings(part, text) for text in records[part]]
@@ -59,7 +59,9 @@ def _labels(records: pl.DataFrame) -> list[str]:
         for place, row in zip(places, settings, strict=True):
             alike[place].append(row)
         differing = {place: set(_differing(rows)) for place, rows in alike.items()}
-        shown = [always | differing[place] for always, place in zip(own, places, strict=True)]
+        # Parameters that equal those of a known choice distinguish nothing, whether a record states them or not.
+        known = own if part == "params" else [None] * len(own)
+        shown = [differing[place] if mine is None else mine for mine, place in zip(known, places, strict=True)]
         found = [
             " ".join([place[0], *(f"{name}={text.strip(QUOTE)}" for name, text in row.items() if name in chosen)])
             for place, row, chosen in zip(places, settings, shown, strict=True)

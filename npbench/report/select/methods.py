@@ -48,8 +48,8 @@ def inferred(solver: str, params: str, search: str) -> str:
 
 
 @functools.lru_cache(maxsize=10_000)
-def own_settings(method: str, solver: str, params: str) -> Mapping[str, Any]:
-    """Return the fixed parameters that differ from those of a choice; none if the solver is not installed.
+def own_settings(method: str, solver: str, params: str) -> Mapping[str, Any] | None:
+    """Return the fixed parameters that differ from those of a choice; None if the solver is not installed.
 
     Parts of mappings are named as in ``params.C``.
     """
@@ -57,7 +57,7 @@ def own_settings(method: str, solver: str, params: str) -> Mapping[str, Any]:
     if choice is None or choice.solver != solver:
         choice = Choice(solver, {}, {})
     if solver is None or params is None or _defaults(solver) is None:
-        return {}
+        return None
     values = json.loads(params)
     record, chosen = _Cells(solver, values, {}).fixed, _Cells(solver, choice.params, choice.search)
     differing = {name for name, value in record.items() if chosen.fixed.get(name) != value}

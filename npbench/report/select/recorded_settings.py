@@ -1,0 +1,90 @@
+"""Settings of records in words, for notes that stay right after an override."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from npbench.report.sheet import number
+
+
+def notes(records: pl.DataFrame) -> list[str]:
+    """Return sentences on repeats, protocols, preprocessing and searched values of these records.
+
+    Examples
+    --------
+    >>> about = {"method": "gen", "repeat": 0, "protocol": "cv", "protocol_params": '{"name":"cv","test_size":0.5}'}
+    >>> notes(pl.DataFrame([{**about, "dataset": "pima", "preprocess": "none", "search": '{"gamma":[0.1,1]}'}]))
+    ['As run: repeats: 1; protocol: cv test_size=0.5; preprocess: none.', 'Searched: gen: 2 gamma.']
+    """
+    if records.is_empty():
+        return []
+    facts = {
+        "repeats": _range(records.group_by("dataset", "method").agg(pl.col("repeat").n_unique())["repeat"]),
+        "protocol": " or ".join(_datasets_by_protocol(records)),
+        "preprocess": " or ".join(dict.fromkeys(records["preprocess"])),
+    }
+    as_run = f"As run: {'; '.join(f'{name}: {text}' for name, text in facts.items())}."
+    searched = "; ".join(_searched(records))
+    return [as_run, *([f"Searched: {searched}."] if searched else [])]
+
+
+def _range(values: pl.Series) -> str:
+    low, *_, high = sorted([*values, *values])
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _searched(records: pl.DataFrame) -> Iterator[str]:
+    """Yield for each method with a search the number of values of each parameter."""
+    for (method,), same in records.group_by("method", maintain_order=True):
+        grids = dict.fromkeys(_grid(json.loads(text)) for text in same["search"].unique(maintain_order=True))
+        if found := " or ".join(filter(None, grids)):
+            yield f"{method}: {found}"
+
+
+def _grid(search: Mapping[str, Any]) -> str:
+    return " x ".join(f"{len(values)} {name}" for name, values in search.items() if isinstance(values, list))
+
+
+def protocol_text(protocol: str, params: str) -> str:
+    """Return a protocol in words.
+
+    Examples
+    --------
+    >>> protocol_text("cv", '{"folds":4,"name":"cv","test_size":0.5}')
+    'cv folds=4 test_size=0.5'
+    """
+    given = {name: value for name, value in json.loads(params).items() if name != "name" and value is not None}
+    return " ".join([protocol, *(f"{name}={_shown(value)}" for name, value in given.items())])
+
+
+def _shown(value: Any) -> str:
+    return str(number(value, ".4g")) if isinstance(value, float) else str(value)
+
+
+def _datasets_by_protocol(records: pl.DataFrame) -> dict[str, list[str]]:
+    distinct = records.select("protocol", "protocol_params", "dataset").unique(maintain_order=True)
+    found: dict[str, list[str]] = {}
+    for protocol, params, dataset in distinct.iter_rows():
+        found.setdefault(protocol_text(protocol, params), []).append(dataset)
+    return found
+
+
+def protocols(records: pl.DataFrame) -> str:
+    """Return a sentence that says which protocol each data set has.
+
+    Examples
+    --------
+    >>> cv, holdout = '{"folds":4,"name":"cv"}', '{"name":"holdout"}'
+    >>> records = pl.DataFrame({"dataset": ["pima", "magic"], "protocol": ["cv", "holdout"]})
+    >>> protocols(records.with_columns(protocol_params=pl.Series([cv, holdout])))
+    'Protocols differ: cv folds=4 (pima); holdout (magic).'
+    """
+    found = _datasets_by_protocol(records)
+    if len(found) == 1:
+        return f"Protocol: {next(iter(found))}."
+    listed = [f"{text} ({', '.join(datasets)})" for text, datasets in found.items()]
+    return f"Protocols differ: {'; '.join(listed)}."
