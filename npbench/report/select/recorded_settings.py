@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from npbench.report.select.methods import named
 from npbench.report.sheet import number
 
 
@@ -16,12 +17,13 @@ def notes(records: pl.DataFrame) -> list[str]:
 
     Examples
     --------
-    >>> about = {"method": "gen", "repeat": 0, "protocol": "cv", "protocol_params": '{"name":"cv","test_size":0.5}'}
+    >>> about = {"solver": "mine", "params": "{}", "repeat": 0, "protocol": "cv", "protocol_params": '{"folds":4}'}
     >>> notes(pl.DataFrame([{**about, "dataset": "pima", "preprocess": "none", "search": '{"gamma":[0.1,1]}'}]))
-    ['As run: repeats: 1; protocol: cv test_size=0.5; preprocess: none.', 'Searched: gen: 2 gamma.']
+    ['As run: repeats: 1; protocol: cv folds=4; preprocess: none.', 'Searched: mine: 2 gamma.']
     """
     if records.is_empty():
         return []
+    records = named(records)
     facts = {
         "repeats": _range(records.group_by("dataset", "method").agg(pl.col("repeat").n_unique())["repeat"]),
         "protocol": " or ".join(_datasets_by_protocol(records)),
