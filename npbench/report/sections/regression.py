@@ -26,7 +26,7 @@ REGRESSIONS = ("worse", "slower", "fails")
 CHANGE_COLUMNS = ["quantity", "pairs", "other", "here", "change", "95 % limits", "verdict"]
 # Columns that seconds depend on besides the solver, and their names in messages.
 MACHINE = {"cpu": "processor", "cores": "number of cores", "n_jobs": "n_jobs", "n_threads": "number of threads"}
-MAX_LISTED = 10  # changes in one sentence
+MAX_CHANGES_LISTED = 10
 RULES = (
     "Worse: the 95 % limits of the paired shift (Hodges and Lehmann) are wholly on the worse side, and the shift is "
     f"larger than {METRIC_TOLERANCE:g}; of a bounded metric, the excess over the bound is compared. Slower: the limits "
@@ -238,9 +238,9 @@ def _summary(changes: Sequence[Change]) -> Iterator[str]:
     yield f"{_counted(n_regressed, 'regression')}." if n_regressed else "No regression."
     for verdict in (*REGRESSIONS, "better", "faster"):
         found = [one.summary for one in changes if one.verdict == verdict]
-        more = f"; and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
+        more = f"; and {len(found) - MAX_CHANGES_LISTED} more" if len(found) > MAX_CHANGES_LISTED else ""
         if found:
-            yield f"{verdict.capitalize()}: {'; '.join(found[:MAX_LISTED])}{more}."
+            yield f"{verdict.capitalize()}: {'; '.join(found[:MAX_CHANGES_LISTED])}{more}."
 
 
 def _remarks(ours: pl.DataFrame, other: pl.DataFrame, both: Matched) -> Iterator[str]:

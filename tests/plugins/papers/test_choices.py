@@ -138,7 +138,7 @@ def test_curves_are_interpolated():
 
 
 def test_curve_table_has_means_over_splits(monkeypatch):
-    monkeypatch.setattr(roc_curves, "RATES", np.array([0.1]))
+    monkeypatch.setattr(roc_curves, "TABLE_P_FA", np.array([0.1]))
     traces = [trace_of(curve(0, [0.1], [x]), curve(1, [0.1], [x]), curve(2, [0.1], [0.1])) for x in (0.2, 0.4)]
     (sheet,) = roc_curves.table(records([*traces, None]), [])
     assert sheet.texts == [
