@@ -87,7 +87,8 @@ def run(**settings: Any) -> pl.DataFrame:
     [('gen', 'breast', '{"rho":0.05}', 'ok'), ('gen', 'breast', '{"rho":0.1}', 'ok')]
     """
     from npbench import session
-    from npbench.config.command_line import keyword_words, parse, requested
+    from npbench.config.command_line import parse, requested
+    from npbench.config.words import keyword_words
     from npbench.progress import TerminalProgress
 
     words = keyword_words(settings)
@@ -121,7 +122,7 @@ def solver(name: str, /, **params: Any) -> Any:
 
     found = registry.installed()
     if name not in found.solvers:
-        from npbench.config.variants import settings_of
+        from npbench.config.files import settings_of
 
         name, preset = settings_of(name)
         params = {**preset, **params}

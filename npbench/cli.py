@@ -154,7 +154,7 @@ def _explain(options: Namespace, words: Sequence[str]) -> Exit:
     import hydra
 
     from npbench.config.command_line import compose_all, explained_words, print_help
-    from npbench.config.search_folders import config_dir
+    from npbench.config.files import config_dir
 
     if options.help or options.cfg or options.info:
         found = compose_all(options)

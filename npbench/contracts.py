@@ -40,8 +40,7 @@ class Solver:
         the run.
     search : mapping of str to grid
         Default grid of each parameter to select: a list, or ``["geomspace", low, high, count]`` as in
-        :func:`numpy.geomspace`, or the same with ``"linspace"``. Used when the plugin ships no
-        ``conf/solver/<name>.yaml``.
+        :func:`numpy.geomspace`, or the same with ``"linspace"``. A file ``conf/solver/<name>.yaml`` replaces it.
     grid_search : str, optional
         ``"module:function"`` that replaces :func:`npbench.evaluation.selection.grid_search` and shares work across a
         grid, with the same losses. By default every candidate is fitted on every fold.

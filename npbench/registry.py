@@ -9,9 +9,11 @@ from __future__ import annotations
 import functools
 import os
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import Distribution, EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pluggy
@@ -102,7 +104,7 @@ class Registry:
         manager.register(plugin, name=provider.module)
         manager.check_pending()
         found = {hook: _flatten(getattr(manager.hook, hook)()) for hook in KINDS}
-        packages = _flatten(manager.hook.npbench_config_packages())
+        packages = _flatten(manager.hook.npbench_config_packages()) + _configuration_beside(provider.module)
         commands = dict(_flatten(named.items() for named in manager.hook.npbench_commands()))
         for hook, (_, description) in KINDS.items():
             for item in found[hook]:
@@ -111,7 +113,7 @@ class Registry:
         for hook, (kind, _) in KINDS.items():
             for item in found[hook]:
                 self._keep(kind, item, provider)
-        self.config_packages += packages
+        self.config_packages = list(dict.fromkeys([*self.config_packages, *packages]))
         for word in commands:
             self._own("command", word, provider)
         self.commands |= commands
@@ -130,6 +132,13 @@ class Registry:
                 "Uninstall one of them, or list the plugins to use in NPBENCH_PLUGINS."
             )
         self.providers[kind, name] = provider
+
+
+def _configuration_beside(target: str) -> list[str]:
+    """Return the package of the folder ``conf`` beside a plugin's module; none if there is no such folder."""
+    module = sys.modules.get(target.partition(":")[0])
+    file, package = getattr(module, "__file__", None), getattr(module, "__package__", None)
+    return [f"{package}.conf"] if file and package and (Path(file).parent / "conf").is_dir() else []
 
 
 def _flatten(results: Iterable[Iterable[Any]]) -> list[Any]:

@@ -167,3 +167,13 @@ def test_the_command_line_prints_one_line_for_twins_and_unknown_plugins(install)
     assert "npbench_left (npbench-left 1.0)" in line
     assert "npbench_right (npbench-right 1.0)" in line
     assert "did you mean 'npbench_left'?" in refused(NPBENCH_PLUGINS="npbench_lef")
+
+
+def test_configuration_beside_the_module_is_found(tmp_path, monkeypatch):
+    package = tmp_path / "npbench_with_conf"
+    (package / "conf").mkdir(parents=True)
+    source = hook("return ['elsewhere.conf']", name="npbench_config_packages")
+    (package / "__init__.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    point = EntryPoint("with_conf", "npbench_with_conf", "npbench")
+    assert registry.load([point]).config_packages == ["elsewhere.conf", "npbench_with_conf.conf"]

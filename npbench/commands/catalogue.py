@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from npbench import registry
-from npbench.config.search_folders import config_folders
+from npbench.config.files import config_folders
 from npbench.contracts import DataFile, Dataset, resolve
 from npbench.data import sources
 from npbench.errors import RequestError

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import traceback
+import warnings
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -37,6 +39,7 @@ def run(words: Sequence[str]) -> Exit:
         subjects, broken = _of_plugins(options.names)
     for kind, name in subjects:
         getattr(find, kind)(name)  # look up all names before any work
+        _warn_of_deprecated_hooks(options.names)
     counts: Counter[str] = Counter(failed=len(broken))
     for one in broken:
         print(one)
@@ -74,8 +77,18 @@ def _of_plugins(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[regis
     def is_named(by: registry.Provider) -> bool:
         return by.distribution in names or by.module in names
 
-    provided = [key for key, by in found.providers.items() if is_named(by)]
+    provided = [key for key, by in found.providers.items() if key[0] in KINDS and is_named(by)]
     return provided, [one for one in found.unavailable if is_named(one.provider)]
+
+
+def _warn_of_deprecated_hooks(names: Sequence[str]) -> None:
+    for by in {*registry.installed().providers.values()}:
+        is_named = by.distribution in names or by.module in names
+        if is_named and hasattr(sys.modules.get(by.module), "npbench_config_packages"):
+            text = f"{by.module}: npbench_config_packages is deprecated, conf/ beside the module is found without it"
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", DeprecationWarning)  # Python hides them
+                warnings.warn(text, DeprecationWarning, stacklevel=2)
 
 
 def _check(kind: str, name: str, *, with_traceback: bool) -> Counter[str]:

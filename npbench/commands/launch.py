@@ -16,7 +16,7 @@ import polars as pl
 
 from npbench import session
 from npbench.commands.run import report
-from npbench.config.fill import check_all
+from npbench.config.checks import check_all
 from npbench.errors import Exit, RequestError
 from npbench.progress import TerminalProgress
 from npbench.records import provenance
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from npbench.config.command_line import Requested
+    from npbench.config.hydra_launch import HydraLaunch
     from npbench.config.run_settings import RunSettings
     from npbench.evaluation.request import Request
     from npbench.planning.plan import Plan
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 def run_by_hydra(requested: Requested) -> Exit:
     """Check data and splits, let Hydra launch the combinations, print one table, and return the exit code."""
-    from npbench.config.hydra_launch import launch
-
     what, settings = requested.hydra, requested.settings
     assert what is not None
     task = RunCombination(
@@ -50,36 +49,39 @@ def run_by_hydra(requested: Requested) -> Exit:
     if what.combinations is not None:
         asked = zip(what.combinations, requests, strict=True)
         what = replace(what, combinations=[words for words, request in asked if not plan.sources.skips(request)])
-    try:
-        launch(what, task)
-        all_ended = True
-    except KeyboardInterrupt:
-        print(f"Interrupted: finished jobs are stored in {settings.results}; rerun to resume.", file=sys.stderr)
-        return Exit.INTERRUPTED
-    except Exception as error:  # of a task, a launcher or a sweeper; the other combinations have their records
-        if os.environ.get("HYDRA_FULL_ERROR", "0") != "0":
-            raise
-        _print_error(error)
-        all_ended = False
+    code = _launch(what, task, settings)
+    if code is Exit.INTERRUPTED:
+        return code
     if what.adaptive:
-        configs = _launched(requested, task.launch_id)
+        configs = _launched(settings, task.launch_id)
         if not configs:
             return Exit.FAILED
         plan = planned(check_all(configs)[0], replace(settings, force=False))
     ours = plan.records(["run_id"])["run_id"].str.starts_with(task.launch_id)
-    code = report(plan, requested, skipped=len(ours) - int(ours.sum()))
-    return code if all_ended else Exit.FAILED
+    return report(plan, requested, skipped=len(ours) - int(ours.sum())) or code
 
 
-def _print_error(error: Exception) -> None:
-    faults = error.faults if isinstance(error, RequestError) else [f"{type(error).__name__}: {error}"]
-    for fault in faults:
-        print(f"npbench: {fault}", file=sys.stderr)
+def _launch(what: HydraLaunch, task: RunCombination, settings: RunSettings) -> Exit:
+    """Let Hydra launch the task; print an error, beside which the other combinations have their records."""
+    from npbench.config.hydra_launch import launch
+
+    try:
+        launch(what, task)
+    except KeyboardInterrupt:
+        print(f"Interrupted: finished jobs are stored in {settings.results}; rerun to resume.", file=sys.stderr)
+        return Exit.INTERRUPTED
+    except Exception as error:  # of a task, a launcher or a sweeper
+        if os.environ.get("HYDRA_FULL_ERROR", "0") != "0":
+            raise
+        for fault in error.faults if isinstance(error, RequestError) else [f"{type(error).__name__}: {error}"]:
+            print(f"npbench: {fault}", file=sys.stderr)
+        return Exit.FAILED
+    return Exit.OK
 
 
-def _launched(requested: Requested, launch_id: str) -> list[Mapping[str, Any]]:
+def _launched(settings: RunSettings, launch_id: str) -> list[Mapping[str, Any]]:
     """Return the configurations that an adaptive sweeper chose, from the descriptions of their runs."""
-    paths = sorted((requested.settings.results / RUNS).glob(f"{launch_id}-*.json"))
+    paths = sorted((settings.results / RUNS).glob(f"{launch_id}-*.json"))
     return [config for path in paths for config in json.loads(path.read_text(encoding="utf-8"))["configs"]]
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from yaml import YAMLError
 
 from npbench import registry
-from npbench.config.search_folders import config_folders
+from npbench.config.files import content, group_files
 from npbench.errors import Exit, RequestError, unknown_name
 from npbench.problem import PROBLEMS
 
@@ -66,10 +67,10 @@ def _solvers() -> Iterator[Entry]:
 
 def _variants() -> Iterator[Entry]:
     """Yield the settings of solvers that have a name of their own, with the comment at the top of their file."""
-    for name, path in _files("solver").items():
-        comment, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
-        base = next((line.strip(" -") for line in lines if line.startswith("  - ")), "")
+    for name, path in group_files("solver").items():
+        comment = path.read_text(encoding="utf-8").partition("\n")[0]
         if name not in registry.installed().solvers and comment.startswith("#"):
+            base = next(iter(content(path).get("defaults", ())), "")
             yield name, [comment.strip("# ").partition(". ")[0].rstrip("."), f"variant of {base}"]
 
 
@@ -93,26 +94,18 @@ def _problems() -> Iterator[Entry]:
 
 
 def _experiments() -> Iterator[Entry]:
-    files = _files("experiment")
+    files = group_files("experiment")
     for name, path in files.items():
         yield name, _described(path, files)
 
 
-def _files(group: str) -> dict[str, Path]:
-    return {path.stem: path for folder in reversed(config_folders()) for path in (folder / group).glob("*.yaml")}
-
-
 def _described(path: Path, files: Mapping[str, Path]) -> list[str]:
     """Return the title and the paper of an experiment, which it may inherit."""
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where PyYAML was built with it
     try:
-        node = yaml.load(path.read_text(encoding="utf-8"), loader)
-        parents = [files[name] for name in node.get("defaults") or [] if name in files]
-        nodes = [node, *(yaml.load(parent.read_text(encoding="utf-8"), loader) for parent in parents)]
+        node = content(path)
+        nodes = [node, *(content(files[name]) for name in node.get("defaults") or [] if name in files)]
         return [str(node.get("title") or ""), str(next(filter(None, (one.get("paper") for one in nodes)), ""))]
-    except (OSError, yaml.YAMLError, AttributeError, TypeError) as error:
+    except (OSError, YAMLError, TypeError) as error:
         return [f"cannot be read: {' '.join(str(error).split())}"]
 
 

@@ -25,7 +25,6 @@ FILES_BY_KIND = {
     "solver": {
         "$package/__init__.py": "solver/__init__.py.txt",
         "$package/estimator.py": "solver/estimator.py.txt",
-        "$package/conf/solver/$name.yaml": "solver/settings.yaml.txt",
     },
     "dataset": {
         "$package/__init__.py": "dataset/__init__.py.txt",

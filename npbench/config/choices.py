@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from npbench import registry
-from npbench.config.search_folders import config_folders
+from npbench.config.files import config_folders, content, group_files, merged
 from npbench.config.solver_settings import divided
 from npbench.errors import RequestError
 
@@ -33,8 +33,8 @@ def choices() -> Mapping[str, Choice]:
 
 
 @functools.lru_cache(maxsize=2)
-def _choices(folders: tuple[Path, ...], solvers: tuple[str, ...]) -> Mapping[str, Choice]:
-    files = {path.stem: path for folder in reversed(folders) for path in (folder / "solver").glob("*.yaml")}
+def _choices(_: tuple[Path, ...], solvers: tuple[str, ...]) -> Mapping[str, Choice]:
+    files = group_files("solver")
     found = {}
     for name in dict.fromkeys([*solvers, *files]):
         try:
@@ -52,19 +52,10 @@ def _choice(name: str, files: Mapping[str, Path]) -> Choice:
 
 def _merged_node(name: str, files: Mapping[str, Path]) -> tuple[str, dict[str, Any]]:
     """Return the solver of a choice, and its settings merged over those that it starts from."""
-    own = yaml.safe_load(files[name].read_text(encoding="utf-8")) if name in files else {}
+    own = content(files[name]) if name in files else {}
     described = registry.installed().solvers.get(name)
     solver, node = own.get("name", name), {"search": described.search} if described else {}
     for base in own.get("defaults", ()):
         if base != "_self_":
             solver, node = _merged_node(base, files)
-    return solver, _merged(node, own)
-
-
-def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    both = {
-        key: _merged(below[key], value)
-        for key, value in above.items()
-        if isinstance(value, Mapping) and isinstance(below.get(key), Mapping)
-    }
-    return {**below, **above, **both}
+    return solver, merged(node, own)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,22 +11,19 @@ from typing import Any
 from hydra._internal.utils import get_args_parser  # Hydra's own parser has no public name
 from hydra.core.config_loader import ConfigLoader
 from hydra.types import RunMode
-from omegaconf import OmegaConf
 
 from npbench.config import hydra_launch, search_path
+from npbench.config.checks import check_all
 from npbench.config.compose import Composed, as_plain, compose
 from npbench.config.dataset_defaults import AUTO, resolved
 from npbench.config.experiment import Experiment, load, split_off
-from npbench.config.fill import check_all
-from npbench.config.hydra_launch import HydraLaunch, is_hydra_word
+from npbench.config.files import config_dir
+from npbench.config.hydra_launch import HydraLaunch
 from npbench.config.run_settings import RunSettings
-from npbench.config.search_folders import config_dir
+from npbench.config.words import as_word, is_hydra_word
 from npbench.console import status
 from npbench.errors import RequestError
 from npbench.evaluation.request import Request
-
-# Texts that Hydra's grammar reads as they are, and that are not numbers or words of YAML.
-BARE_TEXT = re.compile(r"(?!(?i:true|false|null|inf|nan)$)[A-Za-z_/.~][\w/.~-]*")
 
 
 @dataclass(frozen=True)
@@ -133,14 +129,13 @@ def print_help(options: Namespace, found: Combinations) -> None:
         hydra.app_help(options.config_name or "config", get_args_parser(), options)
 
 
-def automatic_words(config: Any, words: Sequence[str]) -> list[str]:
+def automatic_words(config: Mapping[str, Any], words: Sequence[str]) -> list[str]:
     """Return words that state what the data set decides, before those that are given."""
-    plain: dict[str, Any] = OmegaConf.to_container(OmegaConf.create(config), resolve=False)  # type: ignore[assignment]
-    decided = {key: value for key, value in resolved(plain).items() if value != plain[key]}
+    decided = {key: value for key, value in resolved(config).items() if value != config[key]}
     protocol = decided.pop("protocol", {})
     stated = [f"protocol={protocol['name']}"] if protocol else []
-    stated += [f"++protocol.{key}={_word(value)}" for key, value in protocol.items() if key != "name"]
-    stated += [f"{key}={_word(value)}" for key, value in decided.items()]
+    stated += [f"++protocol.{key}={as_word(value)}" for key, value in protocol.items() if key != "name"]
+    stated += [f"{key}={as_word(value)}" for key, value in decided.items()]
     left = {f"{key}={AUTO}" for key in (*decided, *("protocol",) * bool(protocol))}
     return [*stated, *(word for word in words if word not in left)]
 
@@ -176,13 +171,12 @@ class _Composing:
         swept = hydra_launch.sweeper_words(node, words) if multirun else []
         tasks = [*swept, *(word for word in words if not is_hydra_word(word))]
         composed = self._compose([*swept, *words], multirun, adaptive=adaptive)
-        overrides = [
-            *hydra_words,
-            *hydra_launch.logging_words(node),
-            *(["hydra.sweeper.params=null"] if swept else []),  # they are among the tasks' settings
-            *hydra_launch.overrides(tasks, composed, adaptive),
-        ]
-        hydra = HydraLaunch(self.folder, self.config_name, overrides, multirun, adaptive)
+        overrides = [*hydra_words, *hydra_launch.logging_words(node)]
+        overrides += ["hydra.sweeper.params=null"] if swept else []  # they are among the tasks' settings
+        listed = hydra_launch.combinations(composed) if multirun and not adaptive else None
+        if listed is None:
+            overrides += hydra_launch.task_words(tasks, composed)
+        hydra = HydraLaunch(self.folder, self.config_name, overrides, adaptive, listed)
         return Combinations([composed], hydra=hydra, launch_faults=faults)
 
     def experiment(self, name: str, words: Sequence[str]) -> Combinations:
@@ -210,7 +204,7 @@ class _Composing:
             return None
         overrides = [*hydra_words, *hydra_launch.logging_words(node)]
         combinations = [words for sweep in sweeps for words in hydra_launch.combinations(sweep)]
-        return HydraLaunch(self.folder, self.config_name, overrides, True, False, combinations)
+        return HydraLaunch(self.folder, self.config_name, overrides, False, combinations)
 
     def _compose(self, words: Sequence[str], multirun: bool, *, adaptive: bool = False) -> Composed:
         settings = [word for word in words if not is_hydra_word(word) or word.startswith("hydra.searchpath=")]
@@ -229,59 +223,3 @@ class _Composing:
     def _effect_faults(self, words: Sequence[str], multirun: bool) -> Sequence[str]:
         explains = self.options.help or self.options.cfg or self.options.info
         return [] if explains else hydra_launch.effect_faults(words, multirun)
-
-
-def keyword_words(settings: Mapping[str, Any]) -> list[str]:
-    """Return keywords as words of the command line.
-
-    Mappings become settings of a group, and their ``name`` chooses it. Lists are swept; a tuple is one value, a list on
-    the command line.
-
-    Raises
-    ------
-    RequestError
-        If a value has no form on the command line, or a setting is Hydra's own.
-
-    Examples
-    --------
-    >>> keyword_words({"solver": "gen", "problem": {"rho": [0.05, 0.1]}, "metrics": ("p_fa", "p_nd")})
-    ['solver=gen', 'problem.rho=0.05,0.1', 'metrics=[p_fa,p_nd]']
-    >>> keyword_words({"dataset": {"name": "file", "path": "my data.csv"}})
-    ['dataset=file', "dataset.path='my data.csv'"]
-    """
-    words = []
-    for key, value in settings.items():
-        if is_hydra_word(key):
-            raise RequestError(f"{key} is a setting of Hydra: npbench.run takes none, use the command line.")
-        if isinstance(value, Mapping):
-            words += [f"{key}={_word(value['name'])}"] if "name" in value else []
-            words += keyword_words({f"{key}.{name}": part for name, part in value.items() if name != "name"})
-        elif isinstance(value, (list, range)):
-            if not value:
-                raise RequestError(f"{key} is an empty list: give at least one value; an empty tuple is one value.")
-            words.append(f"{key}={','.join(map(_word, value))}")
-        else:
-            words.append(f"{key}={_word(value)}")
-    return words
-
-
-def _word(value: Any) -> str:
-    """Return one value in the grammar of Hydra's command line."""
-    value = value.tolist() if hasattr(value, "tolist") else value  # NumPy
-    if isinstance(value, (tuple, list)):
-        return f"[{','.join(map(_word, value))}]"
-    if isinstance(value, Mapping):
-        return f"{{{','.join(f'{_word(str(key))}:{_word(part)}' for key, part in value.items())}}}"
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else str(value).lower()
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if isinstance(value, (str, Path)):
-        text = str(value)
-        if BARE_TEXT.fullmatch(text):
-            return text
-        # A quote is escaped by a backslash, and so are backslashes before it.
-        escaped = re.sub(r"(\\*)'", r"\1\1\\'", text)
-        trailing = re.search(r"\\*$", escaped)
-        return f"'{escaped}{trailing.group() if trailing else ''}'"
-    raise RequestError(f"{value!r} is a {type(value).__name__}: expected a number, text, None, list, tuple or mapping.")

@@ -1,37 +1,28 @@
 """Compose the settings of a command line into configurations, reporting every fault in one go.
 
-Hydra stops at its first complaint; here each setting is checked on its own and the rest is composed. One composition is
-made per distinct choice of groups, plain where :mod:`npbench.config.group_choices` can, and values are written into
-copies of it.
+Hydra stops at its first complaint; here each setting is checked on its own and the rest is composed.
 """
 
 from __future__ import annotations
 
-import copy
 import difflib
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import IntervalSweep, Override, OverrideType, RangeSweep
 from hydra.errors import HydraException
-from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from yaml import YAMLError
 
 from npbench import registry
 from npbench.config.dataset_defaults import is_automatic, resolved
-from npbench.config.group_choices import GroupChoices, with_value
+from npbench.config.groups import COMPOSITION_ERRORS, Groups, with_value
 from npbench.errors import RequestError, unknown_name
-
-Config: TypeAlias = DictConfig | dict[str, Any]
-
-COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, YAMLError)
 
 
 @dataclass(frozen=True)
@@ -40,20 +31,19 @@ class Composed:
 
     Parameters
     ----------
-    configs : list of DictConfig or dict
-        One for each combination of values; plain where Hydra was not needed. Where a choice is unknown, its section is
-        None.
+    configs : list of dict
+        One for each combination of values, with references as text. Where a choice is unknown, its section is None.
     combinations : list of list of str
         The settings of each configuration, with one value each.
     spread : dict of str to list of str
         Values of each setting, by its key as typed.
     added : set of str
-        Keys of the solver's mappings that the YAML does not have.
+        Keys that Hydra's own composition does not have: of the solver's mappings, and of the data set's protocol.
     faults : list of str
         Messages, each once.
     """
 
-    configs: list[Config] = field(default_factory=list)
+    configs: list[dict[str, Any]] = field(default_factory=list)
     combinations: list[list[str]] = field(default_factory=list)
     spread: dict[str, list[str]] = field(default_factory=dict)
     added: set[str] = field(default_factory=set)
@@ -99,13 +89,10 @@ class _Composer:
         self.config_name = config_name
         self.adaptive = adaptive
         self.parser = OverridesParser.create(config_loader=loader)
-        self.search_path = [s for s in settings if s.startswith("hydra.searchpath=")]
+        self.search_path = tuple(s for s in settings if s.startswith("hydra.searchpath="))
         self.faults: dict[str, None] = {}  # in the order found, each once
         self.added: set[str] = set()
-        self.options = functools.cache(self._options)
-        self.base = functools.cache(self._base)
-        self.plain_base = functools.cache(self._plain_base)
-        self.group_choices = _group_choices(loader, config_name)
+        self.groups = _groups(loader, config_name)
 
     def run(self) -> Composed:
         parsed = [override for setting in self.settings for override in self._parse(setting)]
@@ -184,86 +171,43 @@ class _Composer:
             for override in overrides[1:]:
                 yield (*first[:place], override, *first[place + 1 :])
 
-    def _config(self, combination: Sequence[Override], unknown: Sequence[str]) -> Config | None:
+    def _config(self, combination: Sequence[Override], unknown: Sequence[str]) -> dict[str, Any] | None:
         values = [override for override in combination if self._is_value(override)]
         others = [override for override in combination if not self._is_value(override)]
-        plain = self._plain(others, values)
-        if plain is not None:
-            return {**plain, **{group: None for group in unknown if group in plain}}
-        base = self.base(tuple(str(override.input_line) for override in others))
-        if base is None:
-            return None
-        config = copy.deepcopy(base)
-        for override in values:
-            self._write(config, override)
-        for group in filter(config.__contains__, unknown):  # its default is not what the user wants checked
-            OmegaConf.update(config, group, None)
-        return config
-
-    def _plain(self, others: Sequence[Override], values: Sequence[Override]) -> dict[str, Any] | None:
-        """Return the configuration without Hydra; None if it has to compose it, or to refuse it."""
-        if not all(map(self._is_choice, others)):
-            return None
-        config = self.plain_base(tuple((override.key_or_group, str(override.value())) for override in others))
-        for override in values:
-            if config is None or self._is_added(override, config):
-                return None
-            config = with_value(config, override.key_or_group.split("."), override.value())
-        return config
-
-    def _plain_base(self, choices: tuple[tuple[str, str], ...]) -> dict[str, Any] | None:
         try:
-            return self.group_choices.config(dict(choices))
-        except COMPOSITION_ERRORS:  # Hydra raises it again
+            config = self.groups.config(others)
+        except COMPOSITION_ERRORS as error:
+            self._fault(cannot_compose([str(override.input_line) for override in others], error))
             return None
+        for override in values:
+            config = self._with_value(config, override)
+        return {**config, **{group: None for group in unknown if group in config}}  # not its default, unasked for
 
-    def _is_choice(self, override: Override) -> bool:
-        is_change = override.type is OverrideType.CHANGE and not override.is_hydra_override()
-        return is_change and override.package is None and isinstance(override.value(), str)
-
-    def _is_added(self, override: Override, config: Mapping[str, Any]) -> bool:
-        """Return whether a value counts as added to a mapping of the solver."""
-        value: Any = config
-        for key in override.key_or_group.split("."):
-            value = value.get(key) if isinstance(value, dict) else None
-        is_own = is_automatic(config.get("protocol")) and override.key_or_group.startswith("protocol.")
-        return is_own or (value is None and override.key_or_group.count(".") > 1)
+    def _with_value(self, config: dict[str, Any], override: Override) -> dict[str, Any]:
+        key = override.key_or_group
+        path = key.split(".")
+        add = is_open(key, config)
+        if add and value_at(config, path) is None:
+            self.added.add(key)
+        try:
+            found: dict[str, Any] = with_value(config, path, override.value(), add=add)
+        except KeyError:
+            self._fault(unknown_key(key, config))
+            return config
+        return found
 
     def _is_value(self, override: Override) -> bool:
         is_change = override.type is OverrideType.CHANGE and not override.is_hydra_override()
         return is_change and not self.options(override.key_or_group)
 
-    def _write(self, config: DictConfig, override: Override) -> None:
-        key, value = override.key_or_group, override.value()
-        present = OmegaConf.select(config, key)
-        try:  # a mapping is merged into a mapping only
-            merge = isinstance(value, dict) == OmegaConf.is_dict(present)
-            if is_open(key, config):
-                self.added |= {key} if present is None else set()
-                OmegaConf.update(config, key, value, merge=merge, force_add=True)
-            else:
-                OmegaConf.update(config, key, value, merge=merge)
-        except OmegaConfBaseException:
-            self._fault(unknown_key(key, config))
-
-    def _options(self, group: str) -> list[str]:
-        return self.loader.get_group_options(group, config_name=self.config_name, overrides=self.search_path)
-
-    def _base(self, overrides: tuple[str, ...]) -> DictConfig | None:
-        try:
-            config = self.loader.load_configuration(self.config_name, list(overrides), run_mode=RunMode.RUN)
-        except COMPOSITION_ERRORS as error:
-            self._fault(cannot_compose(overrides, error))
-            return None
-        OmegaConf.set_struct(config, False)
-        del config["hydra"]
-        OmegaConf.set_struct(config, True)
-        return config
+    def options(self, group: str) -> list[str]:
+        """Return the choices of a group; none if there is no such group."""
+        return self.groups.options(group, self.search_path)
 
 
 @functools.lru_cache(maxsize=1)  # for all sweeps of an experiment
-def _group_choices(loader: ConfigLoader, config_name: str) -> GroupChoices:
-    return GroupChoices(loader, config_name)
+def _groups(loader: ConfigLoader, config_name: str) -> Groups:
+    return Groups(loader, config_name)
 
 
 def cannot_compose(settings: Iterable[str], error: Exception) -> str:
@@ -285,56 +229,61 @@ def _rounded(values: Iterable[str], swept: RangeSweep) -> list[str]:
     return [repr(value) for value in rounded if value != swept.stop]
 
 
-def is_open(key: str, config: DictConfig) -> bool:
-    """Return whether ``key`` lies in a mapping that takes any name.
+def is_open(key: str, config: Mapping[str, Any]) -> bool:
+    """Return whether a value may be added to a configuration.
 
-    These are values and grids of a solver's own mapping, and settings of a protocol that the data set chooses.
+    It may to mappings of a solver, which take any name, as a grid for a parameter of the solver, and to the protocol
+    that a data set chooses.
 
     Examples
     --------
-    >>> config = OmegaConf.create({"solver": {"params": {"C": 1}, "search": {"params": {}}}})
-    >>> is_open("solver.params.gamma", config), is_open("solver.search.params.gamma", config)
-    (True, True)
-    >>> is_open("solver.gamma", config), is_open("solver.search.gamma", config)
-    (False, False)
+    >>> config = {"solver": {"params": {"C": 1}, "tau": None, "search": {"params": {}}}, "protocol": {"name": "auto"}}
+    >>> [is_open(f"solver.{key}", config) for key in ("params.gamma", "search.params.gamma", "search.tau")]
+    [True, True, True]
+    >>> is_open("solver.gamma", config), is_open("solver.search.gamma", config), is_open("protocol.folds", config)
+    (False, False, True)
     """
     group, *path = key.split(".")
     if group == "protocol":
-        return len(path) == 1 and is_automatic(OmegaConf.select(config, group))
-    if path[:1] == ["search"]:
-        path = path[1:]
-    return group == "solver" and len(path) > 0 and OmegaConf.is_dict(OmegaConf.select(config, f"solver.{path[0]}"))
+        return len(path) == 1 and is_automatic(config.get(group))
+    solver = config.get("solver")
+    if group != "solver" or not path or not isinstance(solver, Mapping):
+        return False
+    if path[0] == "search" and len(path) > 1:
+        return path[1] in solver if len(path) == 2 else isinstance(solver.get(path[1]), Mapping)
+    return isinstance(solver.get(path[0]), Mapping) and path[0] != "search"
 
 
-def unknown_key(key: str, config: DictConfig) -> str:
+def value_at(config: Any, path: Sequence[str]) -> Any:
+    """Return the value at a path of keys; None if there is none."""
+    for key in path:
+        config = config.get(key) if isinstance(config, Mapping) else None
+    return config
+
+
+def unknown_key(key: str, config: Mapping[str, Any]) -> str:
     """Return the message for an unknown ``key``, with the nearest of the keys in ``config``.
 
     Examples
     --------
-    >>> unknown_key("rho", OmegaConf.create({"problem": {"rho": 0.05}, "seed": 0}))
+    >>> unknown_key("rho", {"problem": {"rho": 0.05}, "seed": 0})
     "There is no setting 'rho': did you mean 'problem.rho'?"
-    >>> unknown_key("problem.q", OmegaConf.create({"problem": {"name": "np", "rho": 0.05}}))
+    >>> unknown_key("problem.q", {"problem": {"name": "np", "rho": 0.05}})
     "There is no setting 'problem.q' of problem=np: under 'problem' there are problem.rho."
     """
-    plain: dict[str, Any] = OmegaConf.to_container(config, resolve=False)  # type: ignore[assignment]
-    known = [path for path in _paths(plain) if path != "name" and not path.endswith(".name")]
+    known = [path for path in _paths(config) if path != "name" and not path.endswith(".name")]
     parent, _, ending = key.rpartition(".")
     siblings = [path for path in known if parent and path.rpartition(".")[0] == parent]
     endings = {path.rpartition(".")[2]: path for path in siblings or known}
     same_ending = [path for path in known if path.rpartition(".")[2] == ending]
     near = same_ending or [endings[one] for one in difflib.get_close_matches(ending, endings, n=1, cutoff=0.6)]
-    refusal = f"There is no setting {key!r}{_owner(key, config)}:"
+    # Of several solvers in a sweep, others may have the setting.
+    owner = value_at(config, [group := key.partition(".")[0], "name"])
+    refusal = f"There is no setting {key!r}{f' of {group}={owner}' if owner else ''}:"
     if near:
         return f"{refusal} did you mean {near[0]!r}?"
     where = f"under {parent!r} there are" if siblings else "there are"
     return f"{refusal} {where} {', '.join(siblings or map(str, config))}."
-
-
-def _owner(key: str, config: DictConfig) -> str:
-    """Name the choice that lacks ``key``: of several solvers in a sweep, others may have it."""
-    group, dot, _ = key.partition(".")
-    section = OmegaConf.select(config, group) if dot else None
-    return f" of {group}={section.name}" if isinstance(section, DictConfig) and "name" in section else ""
 
 
 def _paths(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
@@ -344,7 +293,7 @@ def _paths(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
             yield from _paths(value, f"{prefix}{key}.")
 
 
-def as_plain(config: Config | Mapping[str, Any]) -> dict[str, Any]:
+def as_plain(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration as plain dicts and lists, with references and ``auto`` resolved.
 
     Raises
@@ -353,7 +302,10 @@ def as_plain(config: Config | Mapping[str, Any]) -> dict[str, Any]:
         If a value is missing or a reference leads nowhere.
     """
     if not OmegaConf.is_config(config):
-        return resolved(config)
+        text = repr(config)
+        if "${" not in text and "???" not in text:
+            return resolved(config)
+        config = OmegaConf.create(dict(config))
     try:
         return resolved(OmegaConf.to_container(config, resolve=True, throw_on_missing=True))  # type: ignore[arg-type]
     except OmegaConfBaseException as error:

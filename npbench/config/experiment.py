@@ -13,7 +13,8 @@ from hydra.core.config_loader import ConfigLoader
 from hydra.types import RunMode
 from omegaconf import OmegaConf
 
-from npbench.config.compose import COMPOSITION_ERRORS
+from npbench.config.groups import COMPOSITION_ERRORS
+from npbench.config.words import as_word
 from npbench.contracts import resolve
 from npbench.errors import RequestError, unknown_name
 from npbench.records import provenance
@@ -79,26 +80,8 @@ class Experiment:
     def command_lines(self) -> Iterator[list[str]]:
         """Yield the settings of each sweep as typed on the command line."""
         for sweep in self.sweeps.values():
-            yield [f"{key}={typed(value)}" for key, value in {**self.settings, **sweep}.items()]
-
-
-def typed(value: Any) -> str:
-    """Return a YAML value as written on the command line.
-
-    Examples
-    --------
-    >>> typed("0.01,0.1"), typed(["geomspace", 0.01, 100, 5]), typed(None), typed(True)
-    ('0.01,0.1', '[geomspace,0.01,100,5]', 'null', 'true')
-    >>> typed({"C": [0.1, 1], "dual": None})
-    '{C:[0.1,1],dual:null}'
-    """
-    if isinstance(value, dict):
-        return f"{{{','.join(f'{key}:{typed(part)}' for key, part in value.items())}}}"
-    if isinstance(value, list):
-        return f"[{','.join(map(typed, value))}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "null" if value is None else str(value)
+            settings = {**self.settings, **sweep}
+            yield [f"{key}={as_word(value, quotes=False)}" for key, value in settings.items()]
 
 
 def split_off(settings: Sequence[str]) -> tuple[str | None, list[str]]:

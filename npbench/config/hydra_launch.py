@@ -1,10 +1,11 @@
-"""Runs that Hydra launches itself, since a ``hydra.*`` setting differs from npbench's own."""
+"""Let Hydra launch combinations where a ``hydra.*`` setting differs from npbench's own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from hydra._internal.callbacks import Callbacks  # what a launcher is given; it has no public name
 from hydra.core.config_loader import ConfigLoader
@@ -12,20 +13,19 @@ from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from npbench.config.compose import COMPOSITION_ERRORS, Composed, cannot_compose
+from npbench.config.compose import Composed, cannot_compose, value_at
+from npbench.config.groups import COMPOSITION_ERRORS
 from npbench.config.search_path import initialized
+from npbench.config.words import is_hydra_word
 from npbench.errors import RequestError
-
-if TYPE_CHECKING:
-    from hydra._internal.hydra import Hydra
 
 BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 
 # Keys of Hydra's node that do not say how a run is launched: filled in by Hydra, or read when composing.
-NOT_COMPARED = ("overrides", "runtime", "mode", "searchpath", "help", "hydra_help")
+IGNORED_KEYS = ("overrides", "runtime", "mode", "searchpath", "help", "hydra_help")
 
 # Typed settings that Hydra would accept and ignore.
-FILLED_IN = (
+RUNTIME_KEYS = (
     "hydra.overrides",
     "hydra.runtime",
     "hydra.job.id",
@@ -48,35 +48,21 @@ class HydraLaunch:
         Folder and name of the primary configuration.
     overrides : sequence of str
         Settings as given to Hydra.
-    multirun : bool
-        Whether a sweeper and a launcher take part.
     adaptive : bool
         Whether the sweeper chooses values as it goes, so that the jobs are not known before.
     combinations : sequence of sequence of str, optional
-        Settings of each combination of an experiment, which the launcher gets without a sweeper.
+        Settings of each combination of a sweep whose jobs are known.
     """
 
     folder: str
     config_name: str
     overrides: Sequence[str]
-    multirun: bool
     adaptive: bool
     combinations: Sequence[Sequence[str]] | None = None
 
 
-def is_hydra_word(word: str) -> bool:
-    """Return whether a setting is Hydra's own, as ``hydra.run.dir=x`` or ``hydra/launcher=joblib``."""
-    return word.lstrip("+~").startswith(("hydra.", "hydra/"))
-
-
 def hydra_node(loader: ConfigLoader, words: Sequence[str], config_name: str) -> DictConfig:
-    """Compose Hydra's own configuration.
-
-    Raises
-    ------
-    RequestError
-        If Hydra refuses the settings.
-    """
+    """Compose Hydra's own configuration; raise RequestError if Hydra refuses the settings."""
     try:
         return loader.load_configuration(config_name, list(words), run_mode=RunMode.MULTIRUN).hydra
     except COMPOSITION_ERRORS as error:
@@ -87,15 +73,7 @@ def hydra_node(loader: ConfigLoader, words: Sequence[str], config_name: str) -> 
 
 
 def is_ours(node: DictConfig, loader: ConfigLoader | None) -> bool:
-    """Return whether Hydra's configuration launches runs as npbench's own does.
-
-    Parameters
-    ----------
-    node : DictConfig
-        Hydra's configuration of a command.
-    loader : ConfigLoader, optional
-        Loader of npbench's own primary configuration, if there is one already.
-    """
+    """Return whether Hydra's configuration launches runs as npbench's own, which ``loader`` reads, does."""
     if loader is None:
         with initialized() as hydra:
             return is_ours(node, hydra.config_loader)
@@ -104,8 +82,8 @@ def is_ours(node: DictConfig, loader: ConfigLoader | None) -> bool:
 
 def _compared(node: DictConfig) -> Mapping[str, Any]:
     plain: dict[str, Any] = OmegaConf.to_container(node, resolve=False)  # type: ignore[assignment]
-    plain["job"] = {key: value for key, value in plain["job"].items() if f"hydra.job.{key}" not in FILLED_IN}
-    return {key: value for key, value in plain.items() if key not in NOT_COMPARED}
+    plain["job"] = {key: value for key, value in plain["job"].items() if f"hydra.job.{key}" not in RUNTIME_KEYS}
+    return {key: value for key, value in plain.items() if key not in IGNORED_KEYS}
 
 
 def has_basic_sweeper(node: DictConfig) -> bool:
@@ -115,7 +93,7 @@ def has_basic_sweeper(node: DictConfig) -> bool:
 
 def effect_faults(words: Sequence[str], multirun: bool) -> list[str]:
     """Return a message for each typed setting that Hydra would accept and ignore."""
-    reasons = {FILLED_IN: "is filled in by Hydra: leave it out.", FOR_HELP: "has an effect with --help only."}
+    reasons = {RUNTIME_KEYS: "is filled in by Hydra: leave it out.", FOR_HELP: "has an effect with --help only."}
     if multirun:
         reasons[FOR_SINGLE_RUNS] = "applies to single runs: set hydra.sweep.dir for a sweep."
     else:
@@ -136,37 +114,18 @@ def sweeper_words(node: DictConfig, typed: Sequence[str]) -> list[str]:
     return [f"{key}={value}" for key, value in params.items() if str(key).lstrip("+") not in keys]
 
 
-def overrides(words: Sequence[str], composed: Composed, adaptive: bool) -> list[str]:
-    """Return the settings of a command line as Hydra itself accepts them.
-
-    Swept values are listed as composed (ranges are rounded there), unless an adaptive sweeper chooses them. Each
-    combination has one worker process unless the settings say otherwise.
-    """
-    listed = [_listed(key, values) for key, values in composed.spread.items() if not is_hydra_word(key)]
-    return [*_forced(words if adaptive else listed, composed), *one_worker(composed)]
+def task_words(words: Sequence[str], composed: Composed) -> list[str]:
+    """Return settings as Hydra accepts them; a task has one worker process unless they say otherwise."""
+    forced = [f"++{word}" if word.partition("=")[0] in composed.added else word for word in words]
+    is_typed = "execution.n_jobs" in composed.spread
+    is_set = any(value_at(config, ("execution", "n_jobs")) != -1 for config in composed.configs)
+    return forced if is_typed or is_set else [*forced, "execution.n_jobs=1"]
 
 
 def combinations(composed: Composed) -> list[list[str]]:
     """Return the settings of each combination as a launcher accepts them."""
     own = ([word for word in words if not is_hydra_word(word)] for words in composed.combinations)
-    return [[*_forced(words, composed), *one_worker(composed)] for words in own]
-
-
-def _forced(words: Sequence[str], composed: Composed) -> list[str]:
-    """Put ``++`` before names that the YAML of the solver lacks."""
-    return [f"++{word}" if word.partition("=")[0] in composed.added else word for word in words]
-
-
-def _listed(key: str, values: Sequence[str]) -> str:
-    return key if key.startswith("~") and values == [""] else f"{key}={','.join(values)}"
-
-
-def one_worker(composed: Composed) -> list[str]:
-    """Return the setting of one worker process, unless a number is set."""
-    is_typed = "execution.n_jobs" in composed.spread
-    configs = (config if isinstance(config, DictConfig) else OmegaConf.create(config) for config in composed.configs)
-    is_set = any(OmegaConf.select(config, "execution.n_jobs") != -1 for config in configs)
-    return [] if is_typed or is_set else ["execution.n_jobs=1"]
+    return [task_words(words, composed) for words in own]
 
 
 def logging_words(node: DictConfig) -> list[str]:
@@ -176,37 +135,39 @@ def logging_words(node: DictConfig) -> list[str]:
 
 
 def launch(what: HydraLaunch, task: Callable[[DictConfig], Any]) -> None:
-    """Let Hydra run ``task`` on one combination, on those of its sweeper, or on those of an experiment.
+    """Let Hydra run ``task`` on one combination, on those listed, or on those that its sweeper chooses.
 
     Raises
     ------
     Exception
         Whatever a task, a launcher or a sweeper raises.
     """
-    mode = RunMode.MULTIRUN if what.multirun else RunMode.RUN
+    mode = RunMode.MULTIRUN if what.adaptive or what.combinations is not None else RunMode.RUN
     words = [*what.overrides, f"hydra.mode={mode.name}"]
     with initialized(what.folder) as hydra:
         if what.combinations is not None:
-            _launch_each(hydra, what.config_name, words, what.combinations, task)
-        elif what.multirun:
+            config = hydra.compose_config(what.config_name, words, run_mode=mode, with_log_configuration=True)
+            _launch_each(hydra.config_loader, config, what, task)
+        elif what.adaptive:
             hydra.multirun(what.config_name, task, words)
         else:
             hydra.run(what.config_name, task, words)
 
 
 def _launch_each(
-    hydra: Hydra,
-    config_name: str,
-    words: list[str],
-    combinations: Sequence[Sequence[str]],
-    task: Callable[[DictConfig], Any],
+    loader: ConfigLoader, config: DictConfig, what: HydraLaunch, task: Callable[[DictConfig], Any]
 ) -> None:
-    """Give all combinations to the launcher at once: a sweeper knows only products of values."""
-    config = hydra.compose_config(config_name, words, run_mode=RunMode.MULTIRUN, with_log_configuration=True)
+    """Give the launcher the combinations, which Hydra's own sweeper can only multiply from values."""
     callbacks = Callbacks(config)
-    callbacks.on_multirun_start(config=config, config_name=config_name)
-    context = HydraContext(config_loader=hydra.config_loader, callbacks=callbacks)
+    callbacks.on_multirun_start(config=config, config_name=what.config_name)
+    context = HydraContext(config_loader=loader, callbacks=callbacks)
     launcher = Plugins.instance().instantiate_launcher(hydra_context=context, task_function=task, config=config)
-    for returned in launcher.launch(combinations, initial_job_idx=0):
-        _ = returned.return_value  # raises what the task raised
-    callbacks.on_multirun_end(config=config, config_name=config_name)
+    folder = Path(config.hydra.sweep.dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    OmegaConf.save(config, folder / "multirun.yaml")
+    listed = [list(words) for words in what.combinations or ()]
+    at_once = OmegaConf.select(config, "hydra.sweeper.max_batch_size") or max(1, len(listed))
+    for first in range(0, len(listed), at_once):
+        for returned in launcher.launch(listed[first : first + at_once], initial_job_idx=first):
+            _ = returned.return_value  # raises what the task raised
+    callbacks.on_multirun_end(config=config, config_name=what.config_name)

@@ -6,7 +6,6 @@ only when the command line names it. Files win over generated nodes.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,9 +21,12 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 
 from npbench import registry
-from npbench.config.search_folders import config_dir, package_folders
+from npbench.config.files import config_dir, package_folders
+from npbench.config.solver_settings import code_identity
+from npbench.contracts import Solver
 from npbench.problem import PROBLEMS
 from npbench.signature import REQUIRED, fields, filled_in, signature
+from npbench.user_cache import cached
 
 if TYPE_CHECKING:
     from hydra._internal.hydra import Hydra
@@ -46,61 +48,9 @@ def initialized(folder: str | None = None) -> Iterator[Hydra]:
         with initialize_config_dir(folder or str(config_dir()), version_base="1.3", job_name="npbench"):
             hydra = GlobalHydra.instance().hydra
             assert hydra is not None
-            loader: Any = hydra.config_loader
-            loader.repository = ReadOnce(loader.repository)
             yield hydra
     finally:
         GlobalHydra.instance().hydra = outer
-
-
-class ReadOnce:
-    """Repository of Hydra that looks for each file and reads it once; Hydra itself does so in every composition.
-
-    Parameters
-    ----------
-    repository : ConfigRepository
-        Hydra's own.
-    """
-
-    def __init__(self, repository: Any) -> None:
-        self._repository = repository
-        self._known: dict[tuple[Any, ...], Any] = {}
-        self.get_sources, self.get_schema_source = repository.get_sources, repository.get_schema_source
-
-    def __deepcopy__(self, memo: Any) -> ReadOnce:
-        """Share what is known: Hydra copies the repository for each composition, to change the search path of one."""
-        other = ReadOnce(self._repository)
-        other._known = self._known
-        return other
-
-    def initialize_sources(self, config_search_path: ConfigSearchPath) -> None:
-        """Read from another search path from now on."""
-        other = copy.deepcopy(self._repository)
-        other.initialize_sources(config_search_path)
-        self.__init__(other)  # type: ignore[misc]
-
-    def load_config(self, config_path: str) -> ConfigResult | None:
-        """Return a copy of a configuration: Hydra may change it while merging."""
-        result: ConfigResult | None = copy.deepcopy(self._once("load_config", config_path))
-        return result
-
-    def group_exists(self, config_path: str) -> bool:
-        """Return whether there is such a group."""
-        return bool(self._once("group_exists", config_path))
-
-    def config_exists(self, config_path: str) -> bool:
-        """Return whether there is such a configuration."""
-        return bool(self._once("config_exists", config_path))
-
-    def get_group_options(self, group_name: str, results_filter: ObjectType | None = ObjectType.CONFIG) -> list[str]:
-        """Return the names in a group."""
-        return list(self._once("get_group_options", group_name, results_filter))
-
-    def _once(self, method: str, *arguments: Any) -> Any:
-        key = (method, *arguments)
-        if key not in self._known:
-            self._known[key] = getattr(self._repository, method)(*arguments)
-        return self._known[key]
 
 
 def addresses(package: str) -> list[str]:
@@ -176,9 +126,16 @@ def _names(group: str) -> Mapping[str, Any]:
 
 def _solver_node(name: str) -> dict[str, Any]:
     solver = registry.installed().solver(name)
+    identity = code_identity(solver)
+    node: dict[str, Any] = cached("nodes", identity, lambda: _node(solver)) if identity else _node(solver)
+    return node
+
+
+def _node(solver: Solver) -> dict[str, Any]:
+    """Generate a solver's section; this imports its estimator."""
     hidden = filled_in(solver)
     params = {k: v for k, v in signature(solver.estimator).defaults.items() if k not in hidden}
-    return {"name": name} | _plain(params) | dict.fromkeys(solver.search) | {"search": dict(solver.search)}
+    return {"name": solver.name} | _plain(params) | dict.fromkeys(solver.search) | {"search": dict(solver.search)}
 
 
 def _dataset_node(name: str) -> dict[str, Any]:

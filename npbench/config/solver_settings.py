@@ -58,7 +58,7 @@ def solver_settings(
         names = list(_name_faults(solver, _signature(solver, ()), settings | grids))
         return names or _value_faults(solver, {**of_problem, **params}, search)
 
-    identity = _identity(solver, section, of_problem, imported_names(solver, params, search))
+    identity = code_identity(solver, [section, of_problem], imported_names(solver, params, search))
     if faults := cached("checks", identity, check, keep=lambda faults: not faults) if identity else check():
         raise RequestError(*faults)
     return params, search
@@ -71,25 +71,26 @@ def divided(settings: Mapping[str, Any], grids: Mapping[str, Any]) -> tuple[dict
     return {name: value for name, value in settings.items() if name not in search}, search
 
 
-def _identity(
-    solver: Solver, section: Mapping[str, Any], of_problem: Mapping[str, Any], names: Sequence[str]
-) -> bytes | None:
-    """Return everything that decides whether settings are valid, the code of the solver included; None if unknown."""
+def code_identity(solver: Solver, settings: Any = (), names: Sequence[str] = ()) -> bytes | None:
+    """Return everything that decides an answer from a solver's code and from settings; None if unknown.
+
+    Importing an estimator takes seconds, so such answers are remembered.
+    """
     registry = installed()
     named = [registry.solvers[name].estimator if name in registry.solvers else name for name in names]
     providers = {registry.providers.get(("solver", name)) for name in (solver.name, *names)}
     own = Path(__file__).parents[1]
+    sources = (Path(__file__), Path(__file__).with_name("search_path.py"), own / "signature.py", own / "contracts.py")
     try:
         facts = [
             [solver.name, solver.estimator, solver.solves, solver.imports],
-            canonical(section),
-            canonical(of_problem),
+            canonical([solver.search, settings]),
             provenance.code([solver.estimator, *named]),
             provenance.versions(provider.distribution for provider in providers if provider),
-            [provenance.source_sha256(path) for path in (Path(__file__), own / "signature.py", own / "contracts.py")],
+            [provenance.source_sha256(path) for path in sources],
             sys.version,
         ]
-    except (RequestError, TypeError, OSError):  # sources that cannot be found, settings that are no JSON
+    except (RequestError, ImportError, TypeError, OSError):  # sources that cannot be found, settings that are no JSON
         return None
     return canonical(facts).encode("utf-8", "backslashreplace")
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from npbench import registry
-from npbench.config.search_folders import package_folders
 from npbench.config.solver_settings import solver_settings
 from npbench.contracts import Solver, resolve
 from npbench.problem import PROBLEMS
-from npbench.signature import REQUIRED, filled_in, same, signature
+from npbench.signature import REQUIRED, same, signature
 from npbench.testing.check import require
 from npbench.testing.composing import composed
 from npbench.testing.importing import require_light
@@ -56,17 +54,12 @@ def parameters(solver: Solver) -> None:
 
 
 def settings(solver: Solver) -> None:
-    """The YAML, written or generated, has the parameters of the estimator with its defaults."""
+    """Composed settings are parameters of the estimator, with its defaults unless they are searched."""
     known = signature(solver.estimator)
     for problem in solver.solves:
         section = composed(f"solver={solver.name}", f"problem={problem}")["solver"]
         solver_settings(solver, section, PROBLEMS[problem]().parameters())
     require(section["name"] == solver.name, f"The YAML says name: {section['name']}, expected {solver.name}.")
-    if not _has_yaml(solver.name):
-        return
-    hidden = filled_in(solver)
-    missing = [name for name in known.defaults if name not in section and name not in hidden]
-    require(not missing, f"The YAML does not state {', '.join(missing)}: add a line with a comment for each.")
     searched = {name for name, grid in (section.get("search") or {}).items() if grid is not None}
     differing = {
         name: value
@@ -75,11 +68,6 @@ def settings(solver: Solver) -> None:
     }
     listed = ", ".join(f"{name}: {value!r} ({known.defaults[name]!r})" for name, value in differing.items())
     require(not differing, f"The YAML differs from the estimator's defaults (in brackets): {listed}. Make them equal.")
-
-
-def _has_yaml(name: str) -> bool:
-    packages = registry.installed().config_packages
-    return any((folder / "solver" / f"{name}.yaml").is_file() for p in packages for folder in package_folders(p))
 
 
 def scikit_learn(solver: Solver) -> None:

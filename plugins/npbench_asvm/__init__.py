@@ -12,14 +12,13 @@ def npbench_solvers() -> list[Solver]:
             name="asvm",
             estimator="npbench_asvm.estimator:AsymmetricSVM",
             solves=("pauc",),
+            search={
+                # factors of near 2, from few samples of each class to half of the rarer class
+                "mu": ["geomspace", 0.005, 0.48, 8],
+                "tau": ["geomspace", 0.005, 0.48, 8],
+            },
             title="Asymmetric SVM, class margin and core of positives",
             reference="Wu, Lin, Chen, Chen (2008), KDD",
             tags=frozenset({"linear", "sparse", "convex"}),
         )
     ]
-
-
-@hookimpl
-def npbench_config_packages() -> list[str]:
-    """Name the package with conf/solver/asvm.yaml."""
-    return ["npbench_asvm.conf"]

@@ -12,15 +12,12 @@ def npbench_solvers() -> list[Solver]:
             name="auc_svm",
             estimator="npbench_auc_svm.estimator:AUCSVM",
             solves=("pauc",),
+            search={
+                "C": ["geomspace", 0.1, 10000, 6],  # decades; planes are shared along them
+            },
             grid_search="npbench.estimators.warm_start_selection:select",
             title="SVM for the full AUC",
             reference="Joachims (2005), ICML",
             tags=frozenset({"linear", "kernel", "sparse", "convex"}),
         )
     ]
-
-
-@hookimpl
-def npbench_config_packages() -> list[str]:
-    """Name the package with conf/solver/auc_svm.yaml."""
-    return ["npbench_auc_svm.conf"]

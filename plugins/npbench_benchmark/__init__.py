@@ -4,12 +4,6 @@ from npbench import hookimpl
 
 
 @hookimpl
-def npbench_config_packages() -> list[str]:
-    """Return the package with the configuration of the experiments."""
-    return ["npbench_benchmark.conf"]
-
-
-@hookimpl
 def npbench_commands() -> dict[str, str]:
     """Return the commands of the board."""
     return {word: f"npbench_benchmark.board.{word}" for word in ("splits", "submit", "verify")}

@@ -17,9 +17,3 @@ def npbench_solvers() -> list[Solver]:
             tags=frozenset({"linear", "sparse"}),
         )
     ]
-
-
-@hookimpl
-def npbench_config_packages() -> list[str]:
-    """Name the package with conf/solver/greedy_pauc.yaml."""
-    return ["npbench_greedy_pauc.conf"]

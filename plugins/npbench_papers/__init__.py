@@ -4,11 +4,3 @@ The YAML of an experiment names functions of ``records``, a frame of its records
 as rows of the case and its values; some papers only draw theirs. A table function returns sheets, a figure function a
 Matplotlib figure. Each says what records it needs and what printed rows may hold.
 """
-
-from npbench import hookimpl
-
-
-@hookimpl
-def npbench_config_packages() -> list[str]:
-    """Return the package with the configuration of the experiments."""
-    return ["npbench_papers.conf"]

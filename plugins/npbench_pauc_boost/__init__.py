@@ -17,9 +17,3 @@ def npbench_solvers() -> list[Solver]:
             tags=frozenset({"sparse"}),
         )
     ]
-
-
-@hookimpl
-def npbench_config_packages() -> list[str]:
-    """Name the package with conf/solver/pauc_boost.yaml."""
-    return ["npbench_pauc_boost.conf"]

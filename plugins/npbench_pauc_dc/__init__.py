@@ -12,6 +12,9 @@ def npbench_solvers() -> list[Solver]:
             name="pauc_dc",
             estimator="npbench_pauc_dc.estimator:PAUCDC",
             solves=("pauc",),
+            search={
+                "C": ["geomspace", 0.1, 10000, 6],  # decades
+            },
             grid_search="npbench.estimators.warm_start_selection:select",
             title="DC programming for the partial AUC",
             reference="Narasimhan, Agarwal (2016), arXiv:1605.04337, section 6",
@@ -19,9 +22,3 @@ def npbench_solvers() -> list[Solver]:
             expected_failures={"honest_flags": "where fpr_range starts at 0, n_iter_ counts the planes of one problem"},
         )
     ]
-
-
-@hookimpl
-def npbench_config_packages() -> list[str]:
-    """Name the package with conf/solver/pauc_dc.yaml."""
-    return ["npbench_pauc_dc.conf"]

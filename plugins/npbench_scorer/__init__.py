@@ -19,9 +19,3 @@ def npbench_solvers() -> list[Solver]:
             tags=frozenset({"sparse", "stochastic"}),
         )
     ]
-
-
-@hookimpl
-def npbench_config_packages() -> list[str]:
-    """Name the package with conf/solver/scorer.yaml and its variants."""
-    return ["npbench_scorer.conf"]

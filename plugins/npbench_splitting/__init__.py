@@ -18,9 +18,3 @@ def npbench_solvers() -> list[Solver]:
             tags=frozenset({"linear", "convex", "sparse"}),
         )
     ]
-
-
-@hookimpl
-def npbench_config_packages() -> list[str]:
-    """Name the package with conf/solver/splitting.yaml."""
-    return ["npbench_splitting.conf"]

@@ -18,9 +18,3 @@ def npbench_solvers() -> list[Solver]:
             tags=frozenset({"kernel", "linear", "convex", "sparse", "stochastic"}),
         )
     ]
-
-
-@hookimpl
-def npbench_config_packages() -> list[str]:
-    """Name the package with conf/solver/svm_path.yaml."""
-    return ["npbench_svm_path.conf"]

@@ -7,17 +7,14 @@ import functools
 import os
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import yaml
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import SGDClassifier
 
 import npbench
-import npbench_sgd
 from npbench import registry
 from npbench.contracts import resolve
 from npbench.data import BinaryData
@@ -115,9 +112,8 @@ def test_magic_against_the_batch_svm(raw_dataset, benchmark, capsys):
     """Compare J_val and seconds, including the selection, over the default grids of both."""
     X, y = standardised(raw_dataset("magic").name)
     split = Holdout().split(BinaryData(X, y, "magic"), 0, 0)
-    folder = Path(npbench_sgd.__file__).parent / "conf" / "solver"
     grids = {
-        "sgd": ({"random_state": 0}, yaml.safe_load((folder / "sgd.yaml").read_text(encoding="utf-8"))["search"]),
+        "sgd": ({"random_state": 0}, registry.installed().solver("sgd").search),
         "np_svm": ({"kernel": "linear"}, {"C": protocol.grid_values(["geomspace", 0.01, 100, 10])}),
     }
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 import npbench
 from npbench.commands import fit
-from npbench.config.variants import settings_of
+from npbench.config.files import settings_of
 from npbench.errors import Exit, RequestError
 
 QUICK = ["solver=logistic_regression", "solver.params.C=1", "problem.rho=0.1"]

@@ -254,7 +254,7 @@ def test_experiment_gives_the_launcher_every_combination(answer):
     code, text = answer("--config-dir", "mine", "+experiment=demo", "hydra.sweep.dir=out", "seed=1")
     assert code == 0, text
     assert len(records()) == 3
-    assert sorted(path.name for path in Path("out").iterdir()) == ["0", "1", "2"]
+    assert {path.name for path in Path("out").iterdir()} == {"0", "1", "2", "multirun.yaml"}
 
 
 def test_experiment_skips_absent_data(answer):

@@ -15,7 +15,8 @@ from polars.testing import assert_frame_equal
 import npbench
 from npbench import session
 from npbench.commands.run import run
-from npbench.config.command_line import keyword_words, parse, requested
+from npbench.config.command_line import parse, requested
+from npbench.config.words import keyword_words
 from npbench.errors import Exit, RequestError
 
 SCRIPT = """

@@ -1,5 +1,4 @@
 import copy
-from collections import Counter
 
 import pytest
 from hydra import compose as hydra_compose
@@ -13,34 +12,21 @@ from npbench.config.compose import compose
 from npbench.config.experiment import load
 
 
-def plain(config):
-    return OmegaConf.to_container(config) if OmegaConf.is_config(config) else config
-
-
 def by_hydra(words):
     return OmegaConf.to_container(hydra_compose("config", overrides=list(words)))
 
 
-def assert_as_hydra(loader, words, multirun=False, is_plain=None):
+def assert_as_hydra(loader, words, multirun=False):
     """Compare every combination with Hydra's, also the order of keys, which orders grids."""
     found = compose(loader, words, multirun=multirun)
     assert found.faults == []
     for config, combination in zip(found.configs, found.combinations, strict=True):
-        assert repr(plain(config)) == repr(by_hydra(combination))
-        if is_plain is not None:
-            assert isinstance(config, dict) is is_plain
+        assert repr(config) == repr(by_hydra(combination))
 
 
 @pytest.fixture(scope="module")
 def loader(stranger_of_module):
-    """Loader that reads each file once for all tests."""
-    search_path.register()
-    with search_path.initialized() as hydra:
-        yield hydra.config_loader
-
-
-@pytest.fixture
-def fresh_loader(stranger):
+    """Loader for all tests."""
     search_path.register()
     with search_path.initialized() as hydra:
         yield hydra.config_loader
@@ -114,12 +100,24 @@ def test_every_experiment_is_that_of_hydra(loader):
             assert found.faults == []
             step = max(1, len(found.configs) // 4)
             for config, combination in zip(found.configs[::step], found.combinations[::step], strict=True):
-                assert repr(plain(config)) == repr(by_hydra(combination))
+                assert repr(config) == repr(by_hydra(combination))
 
 
-def test_shipped_solvers_and_data_need_no_composition_by_hydra(loader):
-    words = ["solver=np_svm,ac_svm_umbrella,gen", "dataset=heart,breast", "problem.rho=0.2"]
-    assert_as_hydra(loader, words, multirun=True, is_plain=True)
+def test_a_sweep_is_composed_once(stranger, monkeypatch):
+    search_path.register()
+    with search_path.initialized() as hydra:
+        loader = hydra.config_loader
+        compositions = []
+        load_configuration = ConfigLoaderImpl.load_configuration
+
+        def counted(self, name, words, **keywords):
+            compositions.append(words)
+            return load_configuration(self, name, words, **keywords)
+
+        monkeypatch.setattr(ConfigLoaderImpl, "load_configuration", counted)
+        words = ["solver=np_svm,ac_svm_umbrella,gen", "dataset=pima,vehicle,breast", "protocol=cv,holdout", "seed=1,2"]
+        assert len(compose(loader, words, multirun=True).configs) == 36
+        assert all(words == [] for words in compositions)
 
 
 def test_files_that_override_the_same_group(written):
@@ -131,7 +129,7 @@ def test_files_that_override_the_same_group(written):
         dataset__leaf="name: breast",
     )
     words = ["execution=first,second,local", "dataset=global,leaf", "problem.rho=0.1"]
-    assert_as_hydra(loader, words, multirun=True, is_plain=True)
+    assert_as_hydra(loader, words, multirun=True)
 
 
 def test_name_of_a_choice_that_chooses_a_further_file(written):
@@ -147,53 +145,30 @@ def test_name_of_a_choice_that_chooses_a_further_file(written):
 
 
 @pytest.mark.parametrize(
-    ("files", "words", "is_plain"),
+    ("files", "words"),
     [
         # the name of the file is part of the package
         (
             {"dataset__a": "# @package dataset._name_\nx: 1", "dataset__b": "# @package dataset._name_\nx: 2"},
             ["dataset=a,b"],
-            True,
         ),
         # a choice that is the base of another
         (
             {"solver__base": "defaults: [gen]\na: 1", "solver__child": "defaults: [base]\nb: 2"},
             ["solver=base,child,gen"],
-            None,
         ),
         # files in folders of a group
         (
             {"solver__in__a": "defaults: [b]\nx: 1", "solver__in__b": "name: b", "solver__a": "defaults: [in/a]\ny: 2"},
             ["solver=gen,a"],
-            None,
         ),
-        ({"dataset__a": "name: a\nx: ${seed}\ny: '???'"}, ["dataset=a,breast", "seed=1,2"], None),
-        ({"dataset__a": "# @package _global_\nhydra: {job: {name: x}}\ndataset: {name: a}"}, ["dataset=a"], False),
-        ({"dataset__a": "name: a\nx: null", "dataset__b": "name: b\nx: {y: 1}"}, ["dataset=a,b", "dataset.x=3"], None),
+        ({"dataset__a": "name: a\nx: ${seed}\ny: '???'"}, ["dataset=a,breast", "seed=1,2"]),
+        ({"dataset__a": "# @package _global_\nhydra: {job: {name: x}}\ndataset: {name: a}"}, ["dataset=a"]),
+        ({"dataset__a": "name: a\nx: null", "dataset__b": "name: b\nx: {y: 1}"}, ["dataset=a,b", "dataset.x=3"]),
     ],
 )
-def test_unusual_files(written, files, words, is_plain):
-    assert_as_hydra(written(**files), words, multirun=True, is_plain=is_plain)
-
-
-def test_each_file_is_read_once_and_defaults_are_listed_once_a_kind(fresh_loader, monkeypatch):
-    counts = Counter()
-    read, listed = OmegaConf.load, ConfigLoaderImpl.compute_defaults_list
-
-    def counted_read(file):
-        counts[file.name] += 1
-        return read(file)
-
-    def counted_list(self, *arguments, **keywords):
-        counts["lists"] += 1
-        return listed(self, *arguments, **keywords)
-
-    monkeypatch.setattr(OmegaConf, "load", counted_read)
-    monkeypatch.setattr(ConfigLoaderImpl, "compute_defaults_list", counted_list)
-    words = ["solver=np_svm,gen,sgd,uzawa,ac_svm", "dataset=pima,vehicle,breast,spambase,magic", "seed=1,2,3,4"]
-    assert len(compose(fresh_loader, words, multirun=True).configs) == 100
-    assert counts.pop("lists") <= 4
-    assert set(counts.values()) == {1}
+def test_unusual_files(written, files, words):
+    assert_as_hydra(written(**files), words, multirun=True)
 
 
 def test_configurations_do_not_share_what_is_changed(loader):

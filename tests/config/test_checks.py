@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbench.config.fill import check, check_all
+from npbench.config.checks import check, check_all
 from npbench.errors import RequestError
 from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
 

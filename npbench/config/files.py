@@ -1,0 +1,100 @@
+"""Configuration files of npbench and of plugins, found and read without importing Hydra."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from npbench import registry
+from npbench.errors import RequestError, unknown_name
+
+YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where PyYAML was built with it
+
+
+def config_dir() -> Path:
+    """Return the folder of npbench's own configuration: inside the package in a wheel, beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    packaged = package / "conf"
+    return packaged if packaged.is_dir() else package.parent / "conf"
+
+
+def package_folders(package: str) -> list[Path]:
+    """Return the folders of a package of YAML; none if it does not exist.
+
+    Such a package needs no ``__init__.py``, and then may have several folders.
+    """
+    try:
+        spec = importlib.util.find_spec(package)
+    except ModuleNotFoundError:  # its parent package does not exist
+        spec = None
+    return [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
+
+
+def config_folders() -> list[Path]:
+    """Return the folders of npbench's own configuration and that of plugins; what comes first wins."""
+    packages = registry.installed().config_packages
+    return [config_dir(), *(folder for package in packages for folder in package_folders(package))]
+
+
+def group_files(group: str) -> dict[str, Path]:
+    """Return the files of a group by name."""
+    return {path.stem: path for folder in reversed(config_folders()) for path in (folder / group).glob("*.yaml")}
+
+
+def content(path: Path) -> dict[str, Any]:
+    """Return the content of a file; raise OSError or yaml.YAMLError if it cannot be read."""
+    node = yaml.load(path.read_text(encoding="utf-8"), YAML_LOADER)
+    return node if isinstance(node, dict) else {}
+
+
+def merged(first: Mapping[Any, Any], second: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return two mappings as one: the second wins, and mappings inside both are merged.
+
+    Examples
+    --------
+    >>> merged({"a": {"x": 1, "y": [2]}, "b": 3}, {"a": {"y": [4, 5]}, "b": None})
+    {'a': {'x': 1, 'y': [4, 5]}, 'b': None}
+    """
+    both = {
+        key: merged(first[key], value)
+        for key, value in second.items()
+        if isinstance(value, Mapping) and isinstance(first.get(key), Mapping)
+    }
+    return {**first, **second, **both}
+
+
+def settings_of(name: str) -> tuple[str, dict[str, Any]]:
+    """Return the solver of a choice, and the parameters that a variant sets; those with a grid keep their defaults.
+
+    Raises
+    ------
+    RequestError
+        If there is neither a solver nor a variant of this name.
+
+    Examples
+    --------
+    >>> solver, params = settings_of("linear_svm")
+    >>> solver, params["params"]
+    ('scorer', {'dual': 'auto', 'max_iter': 10000})
+    """
+    found, files = registry.installed(), group_files("solver")
+    if name in found.solvers:
+        return name, {}
+    if name not in files:
+        reasons = map(str, found.unavailable)
+        raise RequestError(" ".join([unknown_name("solver", name, {*found.solvers, *files}), *reasons]))
+    node = content(files[name])
+    bases = [settings_of(base) for base in node.pop("defaults", ()) if base != "_self_"]
+    solver = node.pop("name", bases[-1][0] if bases else name)
+    node.pop("search", None)
+    return solver, _without_nulls(functools.reduce(merged, [*(params for _, params in bases), node]))
+
+
+def _without_nulls(node: Mapping[str, Any]) -> dict[str, Any]:
+    plain = {key: _without_nulls(value) if isinstance(value, dict) else value for key, value in node.items()}
+    return {key: value for key, value in plain.items() if value is not None}

@@ -1,0 +1,142 @@
+"""Compose choices of groups: Hydra composes the defaults, and reads each further choice once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hydra.core.config_loader import ConfigLoader
+from hydra.core.default_element import ConfigDefault, InputDefault
+from hydra.core.override_parser.types import Override, OverrideType
+from hydra.errors import HydraException
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
+
+from npbench.config.files import merged
+
+COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, YAMLError)
+
+
+class Groups:
+    """Plain configurations for choices of groups, equal to Hydra's without the node ``hydra``.
+
+    A composition by Hydra takes about 0.1 s, and a sweep may combine a thousand choices. A choice whose file names
+    files of its own group only replaces one section; Hydra composes the others, of ``@package _global_`` for example.
+
+    Parameters
+    ----------
+    loader : ConfigLoader
+        Hydra's, with the search path in place.
+    config_name : str
+        Name of the primary configuration.
+    """
+
+    def __init__(self, loader: ConfigLoader, config_name: str) -> None:
+        self._loader = loader
+        self._config_name = config_name
+        self._composed = functools.cache(self._compose)
+        self._section = functools.cache(self._read)
+        self._node = functools.cache(lambda: self._load(()).hydra)
+        self._is_replaceable = functools.cache(self._equals_its_file)
+        self.options = functools.cache(self._options)
+
+    def config(self, overrides: Sequence[Override]) -> dict[str, Any]:
+        """Return the configuration for choices and other settings; its parts are shared, copy what is to be changed.
+
+        Raises
+        ------
+        HydraException, OmegaConfBaseException, YAMLError
+            If Hydra refuses them.
+        """
+        if all(map(_is_choice, overrides)):
+            sections = {one.key_or_group: self._section(one.key_or_group, str(one.value())) for one in overrides}
+            if None not in sections.values() and all(map(self._is_replaceable, sections)):
+                return {**self._composed(()), **sections}
+        return self._composed(tuple(str(one.input_line) for one in overrides))
+
+    def _options(self, group: str, search_path: tuple[str, ...]) -> list[str]:
+        return self._loader.get_group_options(group, config_name=self._config_name, overrides=list(search_path))
+
+    def _compose(self, words: tuple[str, ...]) -> dict[str, Any]:
+        return self._without_hydra(self._load(words))
+
+    def _load(self, words: Sequence[str]) -> DictConfig:
+        return self._loader.load_configuration(self._config_name, list(words), run_mode=RunMode.RUN)
+
+    def _without_hydra(self, config: DictConfig) -> dict[str, Any]:
+        OmegaConf.set_struct(config, False)
+        del config["hydra"]
+        return OmegaConf.to_container(config, resolve=False)  # type: ignore[return-value]
+
+    def _equals_its_file(self, group: str) -> bool:
+        """Return whether the primary configuration has a choice of this group and changes nothing in its section."""
+        node = self._node()
+        name = node.runtime.choices.get(group)
+        primary = self._loader.repository.load_config(self._config_name)  # type: ignore[attr-defined]
+        refers = "${" in repr(primary and primary.defaults_list)  # a choice may choose another
+        is_read_here = isinstance(name, str) and not node.searchpath and not refers
+        return is_read_here and self._composed(()).get(group) == self._section(group, name)
+
+    def _read(self, group: str, name: str) -> dict[str, Any] | None:
+        """Return the section of a choice, with the files of the group that it starts from; None if Hydra must."""
+        file = self._loader.repository.load_config(f"{group}/{name}")  # type: ignore[attr-defined]
+        if file is None or file.header.get("package") not in (None, group):
+            return None
+        if OmegaConf.get_type(file.config) is not dict:  # a structured configuration, whose types Hydra checks
+            return None
+        entries = list(file.defaults_list or ())
+        if not any(entry.is_self() for entry in entries):
+            entries.append(ConfigDefault(path="_self_"))
+        section: dict[str, Any] = {}
+        for entry in entries:
+            own = OmegaConf.to_container(file.config, resolve=False) if entry.is_self() else self._start(group, entry)
+            if not isinstance(own, dict):
+                return None
+            section = merged(section, own)
+        return section
+
+    def _start(self, group: str, entry: InputDefault) -> dict[str, Any] | None:
+        """Return the section of a file in the same group that a defaults list names."""
+        is_plain = isinstance(entry, ConfigDefault) and entry.package is None and str(entry.path).isidentifier()
+        return self._section(group, entry.path) if is_plain else None  # type: ignore[attr-defined]
+
+
+def _is_choice(override: Override) -> bool:
+    is_change = override.type is OverrideType.CHANGE and not override.is_hydra_override()
+    return is_change and override.package is None and isinstance(override.value(), str)
+
+
+def with_value(config: Any, path: Sequence[str], value: Any, *, add: bool = False) -> Any:
+    """Return a plain configuration with one value replaced, or with ``add`` also added; mappings are merged.
+
+    Raises
+    ------
+    KeyError
+        If there is no such key.
+
+    Examples
+    --------
+    >>> with_value({"a": {"x": 1, "y": [2, 3]}}, ["a", "y", "1"], 4)
+    {'a': {'x': 1, 'y': [2, 4]}}
+    >>> with_value({"a": {"x": 1}}, ["a"], {"y": 2})
+    {'a': {'x': 1, 'y': 2}}
+    >>> with_value({"a": {"x": 1}}, ["a", "z"], 3)
+    Traceback (most recent call last):
+        ...
+    KeyError: 'z'
+    """
+    key, *below = path
+    if isinstance(config, list):
+        by_place = {str(place): part for place, part in enumerate(config)}
+        return list(with_value(by_place, path, value).values())
+    if not isinstance(config, Mapping) or (key not in config and not add):
+        raise KeyError(key)
+    present = config.get(key)
+    if below:
+        return {**config, key: with_value({} if add and present is None else present, below, value, add=add)}
+    if isinstance(present, Mapping) and isinstance(value, Mapping):
+        value = merged(present, value)
+    return {**config, key: value}

@@ -1,0 +1,96 @@
+"""Write values as words of Hydra's command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from npbench.errors import RequestError
+
+# Strings that need no quoting in Hydra's grammar and are not numbers or words of YAML.
+BARE_TEXT = re.compile(r"(?!(?i:true|false|null|inf|nan)$)[A-Za-z_/.~][\w/.~-]*")
+
+
+def is_hydra_word(word: str) -> bool:
+    """Return whether a setting is Hydra's own, as ``hydra.run.dir=x`` or ``hydra/launcher=joblib``."""
+    return word.lstrip("+~").startswith(("hydra.", "hydra/"))
+
+
+def keyword_words(settings: Mapping[str, Any]) -> list[str]:
+    """Return keywords as words of the command line.
+
+    Mappings become settings of a group, and their ``name`` chooses it. Lists are swept; a tuple is one value, a list on
+    the command line.
+
+    Raises
+    ------
+    RequestError
+        If a value has no form on the command line, or a setting is Hydra's own.
+
+    Examples
+    --------
+    >>> keyword_words({"solver": "gen", "problem": {"rho": [0.05, 0.1]}, "metrics": ("p_fa", "p_nd")})
+    ['solver=gen', 'problem.rho=0.05,0.1', 'metrics=[p_fa,p_nd]']
+    >>> keyword_words({"dataset": {"name": "file", "path": "my data.csv"}})
+    ['dataset=file', "dataset.path='my data.csv'"]
+    """
+    words = []
+    for key, value in settings.items():
+        if is_hydra_word(key):
+            raise RequestError(f"{key} is a setting of Hydra: npbench.run takes none, use the command line.")
+        if isinstance(value, Mapping):
+            words += [f"{key}={as_word(value['name'])}"] if "name" in value else []
+            words += keyword_words({f"{key}.{name}": part for name, part in value.items() if name != "name"})
+        elif isinstance(value, (list, range)):
+            if not value:
+                raise RequestError(f"{key} is an empty list: give at least one value; an empty tuple is one value.")
+            words.append(f"{key}={','.join(map(as_word, value))}")
+        else:
+            words.append(f"{key}={as_word(value)}")
+    return words
+
+
+def as_word(value: Any, *, quotes: bool = True) -> str:
+    """Return one value in the grammar of Hydra's command line.
+
+    Parameters
+    ----------
+    value : None, bool, number, str, Path, list, tuple or mapping
+        NumPy numbers and arrays are taken as Python's.
+    quotes : bool
+        Whether to quote texts that Hydra would read otherwise: 1e-3 as a number, for example.
+
+    Raises
+    ------
+    RequestError
+        If the value is of another type.
+
+    Examples
+    --------
+    >>> as_word([0.01, None, True, "a b"]), as_word({"C": [0.1, 1]})
+    ("[0.01,null,true,'a b']", '{C:[0.1,1]}')
+    """
+    value = value.tolist() if hasattr(value, "tolist") else value  # NumPy
+    if isinstance(value, (tuple, list)):
+        return f"[{','.join(as_word(part, quotes=quotes) for part in value)}]"
+    if isinstance(value, Mapping):
+        items = (f"{as_word(str(key), quotes=quotes)}:{as_word(part, quotes=quotes)}" for key, part in value.items())
+        return f"{{{','.join(items)}}}"
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (str, Path)):
+        return _quoted(str(value)) if quotes else str(value)
+    raise RequestError(f"{value!r} is a {type(value).__name__}: expected a number, text, None, list, tuple or mapping.")
+
+
+def _quoted(text: str) -> str:
+    if BARE_TEXT.fullmatch(text):
+        return text
+    # A quote is escaped by a backslash, and so are backslashes before it.
+    escaped = re.sub(r"(\\*)'", r"\1\1\\'", text)
+    trailing = re.search(r"\\*$", escaped)
+    return f"'{escaped}{trailing.group() if trailing else ''}'"
