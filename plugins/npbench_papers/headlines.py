@@ -92,7 +92,7 @@ def _rcv1(tables: Tables) -> Headline:
 
 
 def _gains(tables: Tables) -> Headline:
-    methods = ("q_svm", "q_nn hidden=5")
+    methods = ("q_svm", "q_nn")
     paper, here = (
         span([gain for method in methods for gain in tables.numbers(name, solver=method)])
         for name in ("in the paper", "over scorer")
