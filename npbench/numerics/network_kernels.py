@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from npbench.numerics.fastmath import REORDERED
+
 # Sums may be reordered, so that they can be vectorised; infinities and NaN keep their meaning.
-REORDERED = {"reassoc", "contract", "nsz"}
 
 SIGMOID, RAMP, LOGISTIC = range(3)
 

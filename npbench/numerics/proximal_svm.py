@@ -33,6 +33,7 @@ from scipy.sparse import issparse
 
 from npbench.numerics import smo_kernels as kernels
 from npbench.numerics.extrema import larger, smaller
+from npbench.numerics.fastmath import FAST
 
 SHRINKAGE = 0.2  # factor by which the width falls after a round
 LEAST_WIDTH = 0.25  # in units of the tolerance
@@ -47,7 +48,6 @@ LEAST_RIDGE = 1e-15  # added to the unit diagonal of a Hessian; times 100 while 
 HESSIAN_BLOCK = 2048  # samples that enter a Hessian together
 MAX_BALANCE_STEPS = 200  # in the search for b, which halves its interval at least every other step
 INFINITE = 1e300  # finite, since fastmath does not allow infinities
-FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # no NaN: :func:`npbench.numerics.smo.solve` refuses it
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from numba import njit
 from numba.extending import register_jitable
 
 from npbench.numerics.extrema import larger, ratio, smaller
+from npbench.numerics.fastmath import FAST
 from npbench.numerics.heap import heapify, pop
 
 ARGMAX_BLOCK = 128  # values of which the largest is found in one vectorised loop
@@ -28,7 +29,6 @@ INFINITE_SINGLE = 1e30
 LEAST_CURVATURE = 1e-12  # curvature of a pair, relative to the largest diagonal entry
 LEAST_CURVATURE_SINGLE = 1e-6  # likewise in single precision, above its rounding error
 VALID, NOT_FINITE, INFEASIBLE = range(3)
-FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # no NaN: :func:`fault` rejects it
 
 
 @register_jitable(fastmath=FAST, error_model="numpy")

@@ -15,8 +15,9 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
+from npbench.numerics.fastmath import REORDERED
+
 # Sums may be reordered, so that they can be vectorised; infinities and NaN keep their meaning.
-REORDERED = {"reassoc", "contract", "nsz"}
 
 LOSS_NAMES = ("sigmoid", "ramp", "atan", "erf")  # kernels know a loss by its place here
 SIGMOID, RAMP, ATAN = range(3)

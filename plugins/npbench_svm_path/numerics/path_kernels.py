@@ -15,6 +15,8 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from npbench.numerics.fastmath import REORDERED
+
 DONE, FULL, STALLED = 0, 1, 2
 LEFT, FREE, RIGHT = 0, 1, 2
 INITIAL_CAPACITY = 64  # for free samples; doubled when it is full
@@ -23,8 +25,6 @@ LEAST_STEP_SHARE = 1e-15  # a step that is a smaller share of the line makes no 
 MAX_SCORE_ERROR = 1e-11  # free scores further from their margins are corrected
 MAX_RATE_ERROR = 1e-9  # rate of a free score, relative to the fastest score, at which the factor is recomputed
 CORRECTION_INTERVAL = 50  # steps between corrections of the scores
-
-REORDERED = {"reassoc", "contract", "nsz"}  # sums may be vectorised; NaN and infinity keep their meaning
 
 
 class Samples(NamedTuple):
