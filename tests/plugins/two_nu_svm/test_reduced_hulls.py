@@ -1,5 +1,7 @@
 """The 2nu-SVM against a conic solver, scikit-learn's NuSVC and SVC, and leave-one-out against separate fits."""
 
+from types import SimpleNamespace
+
 import cvxpy
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from sklearn.svm import SVC, NuSVC
 from npbench_two_nu_svm import conjugate_gradients, nearest_points, pair_steps, reduced_hulls
 from npbench_two_nu_svm.reduced_hulls import DualNu, Nu, ReducedHulls
 
+kernels = SimpleNamespace(FLOOR=nearest_points.FLOOR, settle=nearest_points.settle, start=pair_steps.start)
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # from cvxpy; its values are compared
 
 
@@ -98,12 +101,12 @@ def test_optimum_matches_a_conic_solver(problem, caps):
     hulls, scale = ReducedHulls(K, y), spread(K)
     solution = hulls.solve(caps)
     # Rounding may prevent the tolerance if the hulls nearly meet, which is reported.
-    assert solution.converged or solution.objective <= 10 * nearest_points.FLOOR * scale
+    assert solution.converged or solution.objective <= 10 * kernels.FLOOR * scale
     assert solution.gap >= 0
     if solution.meet:
         x = (hulls._y * hulls._whole[1])[np.argsort(hulls._order)]
         assert_feasible(y * x, y, caps)
-        assert 0.5 * x @ K @ x <= nearest_points.FLOOR * scale + rounding(K)
+        assert 0.5 * x @ K @ x <= kernels.FLOOR * scale + rounding(K)
         assert not solution.x.any()
         assert solution.b == 0
         return
@@ -142,10 +145,10 @@ def test_objective_never_increases(problem, caps):
     objectives = []
     for rounds in range(1, 12):
         before, u, G = (part[0] for part in hulls._uniform(1))
-        pair_steps.start(Q, hulls.n_pos, before, upper, u, G)
+        kernels.start(Q, hulls.n_pos, before, upper, u, G)
         if rounds == 1:
             objectives.append(0.5 * u @ Q @ u)
-        nearest_points.settle(Q, hulls.n_pos, upper, u, G, hulls._work(), 0, 1e-12, scale, rounds, -1, 0.0)
+        kernels.settle(Q, hulls.n_pos, upper, u, G, hulls._work(), 0, 1e-12, scale, rounds, -1, 0.0)
         np.testing.assert_allclose(G, Q @ u, rtol=0, atol=1e-12 * np.abs(Q).max())
         objectives.append(0.5 * u @ Q @ u)
     assert np.all(np.diff(objectives) <= 1e-13 * np.abs(Q).max())
@@ -158,10 +161,8 @@ def test_warm_starts_match_cold_starts(problem, sequence):
     for caps in sequence:
         warm, cold = hulls.solve(caps), ReducedHulls(K, y).solve(caps)
         # A nearly zero objective may be smaller than the effect of rounding in K on the gap.
-        assert warm.converged or warm.objective <= 10 * nearest_points.FLOOR * scale or warm.gap <= rounding(K)
-        assert warm.objective == pytest.approx(
-            cold.objective, rel=2e-6, abs=2 * nearest_points.FLOOR * scale + warm.gap
-        )
+        assert warm.converged or warm.objective <= 10 * kernels.FLOOR * scale or warm.gap <= rounding(K)
+        assert warm.objective == pytest.approx(cold.objective, rel=2e-6, abs=2 * kernels.FLOOR * scale + warm.gap)
         if not (warm.meet or cold.meet):
             apart = (warm.x - cold.x) @ K @ (warm.x - cold.x)
             assert apart <= 2 * (warm.gap + cold.gap) + rounding(K)
@@ -173,16 +174,16 @@ def test_many_free_weights_match_a_conic_solver(n_free, problem, caps):
     K, y = problem
     hulls, scale = ReducedHulls(K, y), spread(K)
     upper, (bound, u, G) = hulls._upper(caps(hulls.n_pos, hulls.n_neg)), (part[0] for part in hulls._uniform(1))
-    pair_steps.start(hulls._Q, hulls.n_pos, bound, upper, u, G)
+    kernels.start(hulls._Q, hulls.n_pos, bound, upper, u, G)
     work = np.zeros((n_free + 3, n_free + 3)), np.zeros(n_free + 3, np.int64), np.full(len(y) + 2, -1)
-    _, _, objective, gap, _, _ = nearest_points.settle(
+    _, _, objective, gap, _, _ = kernels.settle(
         hulls._Q, hulls.n_pos, upper, u, G, work, 0, 1e-6, hulls._scale, 2000, -1, 0.0
     )
     np.testing.assert_allclose(G, hulls._Q @ u, rtol=0, atol=1e-12 * np.abs(hulls._Q).max())
     assert_feasible(u, hulls._y, caps)
     best, _ = conic(K, y, caps)
     objective, gap = objective * hulls._unit, gap * hulls._unit
-    assert gap <= 1e-6 * objective or objective <= 10 * nearest_points.FLOOR * scale + rounding(K)
+    assert gap <= 1e-6 * objective or objective <= 10 * kernels.FLOOR * scale + rounding(K)
     assert objective <= (1 + 1e-6) * best + 2e-8 * scale + rounding(K)
     assert best <= (1 + 1e-6) * objective + CONIC * scale + rounding(K)
 
@@ -317,7 +318,7 @@ def assert_left_out(K, y, caps, left, i):
     """Assert that the margin of i matches a separate fit within the errors of both."""
     solution, margin, doubt = cold(K, y, caps, i)
     if solution.meet or (left.doubt[i] == left.margins[i] == 0 and abs(margin) > doubt + rounding(K)):
-        assert solution.objective <= 2 * nearest_points.FLOOR * spread(K) + rounding(K)
+        assert solution.objective <= 2 * kernels.FLOOR * spread(K) + rounding(K)
         return
     if solution.objective == 0:  # below rounding: the direction between the hulls is unknown
         return
