@@ -47,7 +47,7 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
             f"results={experiments.folder_with_records(requests, results) or '...'}",
             *faults,
         )
-    faults += _missing(name, experiments.settings_of_jobs(requests), frame)
+    faults += _missing(name, experiments.missing_jobs(requests, frame), len(experiments.settings_of_jobs(requests)))
     if others:
         added = read(sources(others, faults.append), faults.append)
         frame = pl.concat([frame, experiments.rivals(frame, added)], how="diagonal_relaxed")
@@ -65,13 +65,12 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     return made, collection, drawings, results / "report" / name
 
 
-def _missing(name: str, planned: pl.DataFrame, frame: pl.DataFrame) -> list[str]:
+def _missing(name: str, missing: pl.DataFrame, n_planned: int) -> list[str]:
     """Return a sentence about the planned jobs without a record, if there are any."""
-    missing = named(planned.join(frame, on=planned.columns, how="anti"))
-    counts = missing.group_by("method", "dataset").len().sort(pl.all())
+    counts = named(missing).group_by("method", "dataset").len().sort(pl.all())
     if missing.is_empty():
         return []
     places = [f"{method} on {dataset}: {jobs}" for method, dataset, jobs in counts.rows()]
     more = f", and {len(places) - MAX_LISTED} more" if len(places) > MAX_LISTED else ""
-    count = f"{len(missing)} of {len(planned)} jobs have no record yet"
+    count = f"{len(missing)} of {n_planned} jobs have no record yet"
     return [f"{count} ({', '.join(places[:MAX_LISTED])}{more}): run npbench +experiment={name}"]

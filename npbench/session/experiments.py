@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,15 @@ from npbench.contracts import resolve
 from npbench.evaluation.request import Request
 from npbench.records.fields import ASKED, METHOD, TASK
 from npbench.records.files import PUBLISHED, RECORDS, SUBMISSIONS
-from npbench.records.methods import typed_by, with_methods
+from npbench.records.methods import Setting, typed_by, with_methods
 from npbench.records.provenance import ROOT
 from npbench.records.reading import read
+from npbench.registry import installed
+from npbench.signature import without_defaults
+from npbench.values import canonical
 
+STATED = "stated_params"  # fixed parameters without defaults, JSON
+STATED_METHOD, STATED_JOB = ([STATED if name == "params" else name for name in names] for names in (METHOD, ASKED))
 PACKAGED = (ROOT, ROOT.parent / "results")  # of a wheel, and of a checkout
 
 
@@ -47,11 +54,10 @@ def places(experiment: Experiment, records: pl.DataFrame, results: Path) -> list
 
 def rivals(records: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:
     """Return the stored records of other methods on the same tasks: data, splits, problem and features."""
-    tasks = records.select(TASK).unique()
-    others = stored.join(records.select(METHOD).unique(), on=METHOD, how="anti", maintain_order="left")
-    return others.join(tasks, on=TASK, how="semi", maintain_order="left").unique(
-        ASKED, keep="last", maintain_order=True
-    )
+    tasks, own = records.select(TASK).unique(), _with_stated(records).select(STATED_METHOD).unique()
+    others = _with_stated(stored).join(own, on=STATED_METHOD, how="anti", maintain_order="left")
+    found = others.join(tasks, on=TASK, how="semi", maintain_order="left")
+    return found.unique(STATED_JOB, keep="last", maintain_order=True).drop(STATED)
 
 
 def stored_records(results: Path) -> pl.DataFrame:
@@ -63,17 +69,44 @@ def stored_records(results: Path) -> pl.DataFrame:
 
 def of_requests(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFrame:
     """Return the latest record of each job of ``requests``, from any code and library versions."""
-    wanted = settings_of_jobs(requests)
-    newest = frame.unique(wanted.columns, keep="last", maintain_order=True)
-    found = newest.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
-    typed = typed_by(requests)
-    return with_methods(found, lambda setting, stored: typed.get(setting) or stored or setting[0])
+    wanted = _with_stated(settings_of_jobs(requests)).select(STATED_JOB)
+    newest = _with_stated(frame).unique(STATED_JOB, keep="last", maintain_order=True)
+    found = newest.join(wanted, on=STATED_JOB, how="semi", maintain_order="left").drop(STATED)
+    typed = {_stated_setting(setting): method for setting, method in typed_by(requests).items()}
+    return with_methods(found, lambda setting, stored: typed.get(_stated_setting(setting)) or stored or setting[0])
 
 
 def settings_of_jobs(requests: Sequence[Request]) -> pl.DataFrame:
     """Return the settings of the jobs of ``requests``, without duplicates."""
     rows = [{**request.columns(), "repeat": repeat} for request in requests for repeat in range(request.repeats)]
     return pl.DataFrame(rows).select(ASKED).unique()
+
+
+def missing_jobs(requests: Sequence[Request], frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the settings of the jobs of ``requests`` that have no record in ``frame``."""
+    wanted = _with_stated(settings_of_jobs(requests))
+    return wanted.join(_with_stated(frame), on=STATED_JOB, how="anti").drop(STATED)
+
+
+def _with_stated(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with its parameters that are not defaults: records may state a default or leave it out."""
+    pairs = frame.select("solver", "params").unique()
+    texts = pl.Series(STATED, [_stated(*pair) for pair in pairs.rows()], dtype=pl.String)
+    return frame.join(pairs.with_columns(texts), on=["solver", "params"], how="left", maintain_order="left")
+
+
+@functools.lru_cache(maxsize=10_000)
+def _stated(solver: str, params: str) -> str:
+    found = installed().solvers.get(solver)
+    try:
+        return params if found is None else canonical(without_defaults(found, json.loads(params)))
+    except Exception:  # whatever importing someone's module raises
+        return params
+
+
+def _stated_setting(setting: Setting) -> Setting:
+    solver, params, search = setting
+    return solver, _stated(solver, params), search
 
 
 def folder_with_records(requests: Sequence[Request], results: Path) -> Path | None:
