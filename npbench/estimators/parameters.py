@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from dataclasses import dataclass
 from typing import TypeVar, dataclass_transform
 
-from npbench.estimators.docstrings import inherit_docs
-
 T = TypeVar("T")
+
+HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+ENTRY = re.compile(r"^(\S.*?) : .*\n(?:(?:[ ]+.*)?\n)*", re.MULTILINE)
+ORDER = ("", "Parameters", "Attributes", "Raises", "Warns", "Notes", "References", "Examples")
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -15,8 +19,8 @@ def keyword_parameters(cls: type[T]) -> type[T]:
     """Make an estimator's annotated attributes its keyword-only parameters, with those of its base classes.
 
     This is a dataclass that compares and prints as scikit-learn's estimators do. Its ``__init__`` names each parameter,
-    as ``get_params`` and ``clone`` need it, and the classes of a family declare and describe each one once
-    (:func:`npbench.estimators.docstrings.inherit_docs`). Attributes set in ``fit`` are not annotated in such a class.
+    as ``get_params`` and ``clone`` need it, and the classes of a family declare and describe each one once: a class
+    inherits the entries of its docstring. Attributes set in ``fit`` are not annotated in such a class.
 
     Examples
     --------
@@ -32,4 +36,36 @@ def keyword_parameters(cls: type[T]) -> type[T]:
     >>> Method(rho=0.1).get_params()
     {'C': 1.0, 'max_iter': 200, 'rho': 0.1}
     """
-    return inherit_docs(dataclass(kw_only=True, eq=False, repr=False)(cls))
+    return _inherit_docs(dataclass(kw_only=True, eq=False, repr=False)(cls))
+
+
+def _inherit_docs(cls: type[T]) -> type[T]:
+    """Add the parameters and attributes that base classes describe, and the nearest notes, to the docstring of a class.
+
+    Entries of the class itself come first and replace inherited ones.
+    """
+    # The docstrings of scikit-learn's own base classes address authors of estimators, not users.
+    lineage = [_sections(one) for one in cls.__mro__ if not one.__module__.startswith("sklearn.")]
+    own, taken = lineage[0], set(inspect.signature(cls).parameters)
+    parameters, attributes = (_merged(lineage, heading) for heading in ("Parameters", "Attributes"))
+    own["Parameters"] = "".join(entry for names, entry in parameters.items() if names.split(", ")[0] in taken)
+    own["Attributes"] = "".join(attributes.values())
+    own["Notes"] = next((sections["Notes"] for sections in lineage if "Notes" in sections), "")
+    text = {heading: own[heading] for heading in ORDER if own.get(heading)}
+    cls.__doc__ = "\n".join(f"{name}\n{'-' * len(name)}\n{body}" if name else body for name, body in text.items())
+    return cls
+
+
+def _sections(cls: type) -> dict[str, str]:
+    """Return the text of a class's own docstring by heading, with "" for the text before the first one."""
+    parts = HEADING.split(inspect.cleandoc(vars(cls).get("__doc__") or ""))
+    return {name: text.strip("\n") + "\n" for name, text in zip(["", *parts[1::2]], parts[0::2], strict=True)}
+
+
+def _merged(lineage: list[dict[str, str]], heading: str) -> dict[str, str]:
+    """Return the entries below a heading by name, those of the most derived class first."""
+    entries: dict[str, str] = {}
+    for sections in lineage:
+        for found in ENTRY.finditer(sections.get(heading, "")):
+            entries.setdefault(found[1], found[0])
+    return entries

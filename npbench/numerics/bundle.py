@@ -216,32 +216,15 @@ def minimise(
         ``watch(w, scores)`` is called for each trial direction as long as w = 0 is the best point: such a w may rank
         the samples well even if it does not lower F. Of w and its multiples, one is passed.
 
-    Returns
-    -------
-    Solution
-
-    Notes
-    -----
-    An iteration takes one product with X, one with its transpose, up to three calls of ``risk`` and O(planes n_features
-    + planes^2). Memory is X and the planes. The number of iterations grows with C and the condition of X, hardly with
-    n_samples.
+    Notes ----- An iteration takes one product with X, one with its transpose, up to three calls of ``risk`` and
+    O(planes n_features + planes^2). Memory is X and the planes. The number of iterations grows with C and the condition
+    of X, hardly with n_samples.
 
     References
     ----------
     C. Lemarechal, A. Nemirovskii, Y. Nesterov (1995), New variants of bundle methods, Mathematical Programming 69.
     V. Franc, S. Sonnenburg (2008), Optimized cutting plane algorithm for support vector machines, ICML.
     T. Joachims, T. Finley, C.-N. J. Yu (2009), Cutting-plane training of structural SVMs, Machine Learning 77.
-
-    Examples
-    --------
-    The hinge loss on two samples, where ``w = 0.5`` gives the smaller sample a margin of 1:
-
-    >>> def hinge(scores):
-    ...     short = np.maximum(1 - scores, 0)
-    ...     return short.sum(), -(short > 0).astype(float)
-    >>> solution = minimise(np.array([[2.0], [3.0]]), hinge, C=10.0)
-    >>> solution.w.round(3), solution.status
-    (array([0.5]), 'converged')
     """
     search = _Search(X, risk, C, start, watch)
     started, trace, least, stalled = time.perf_counter(), [], np.inf, 0

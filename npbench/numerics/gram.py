@@ -33,15 +33,11 @@ LEAST_EXPONENT_SINGLE = -80.0  # exp is much slower where it underflows; exp(-80
 
 @dataclass(frozen=True)
 class Kernel:
-    """A positive semi-definite kernel.
+    """A positive semi-definite kernel: "linear", "rbf", "poly", "precomputed" or a callable.
 
-    Parameters
-    ----------
-    name : {"linear", "rbf", "poly", "precomputed"} or callable
-        ``x'z``, ``exp(-gamma ||x - z||^2)``, ``(gamma x'z + coef0)^degree``; ``precomputed`` takes X as the matrix
-        itself; a callable takes (X, Z) and returns the matrix of shape (len(X), len(Z)).
-    gamma, degree, coef0 : float
-        Scale, positive (``1 / (2 sigma^2)`` for a bandwidth sigma), and parameters of the polynomial kernel.
+    ``x'z``, ``exp(-gamma ||x - z||^2)`` and ``(gamma x'z + coef0)^degree``, with a positive gamma, ``1 / (2 sigma^2)``
+    for a bandwidth sigma. "precomputed" takes X as the matrix; a callable takes (X, Z) and returns an array of shape
+    (len(X), len(Z)).
     """
 
     name: str | Callable[[Any, Any], np.ndarray]
@@ -50,13 +46,7 @@ class Kernel:
     coef0: float = 0.0
 
     def between(self, X: Any, Z: Any, n_threads: int = 1) -> np.ndarray:
-        """Return the matrix of kernel values of shape (len(X), len(Z)); O(len(X) len(Z) d) operations.
-
-        Raises
-        ------
-        ValueError
-            If a value is NaN or infinite, or a callable returns an array of the wrong shape.
-        """
+        """Return kernel values of shape (len(X), len(Z)), in O(len(X) len(Z) d); ValueError unless all are finite."""
         if self.name == "rbf":
             X, Z = _near_origin(X, Z)
         return self._between(X, Z, n_threads)
@@ -226,23 +216,10 @@ def _squared_norms(X: Any) -> np.ndarray:
 
 
 class Gram:
-    """Gram matrix of a sample, stored as a whole or computed row by row.
+    """Gram matrix of the samples X, stored as a whole if it fits the budget in bytes, or computed row by row.
 
-    Parameters
-    ----------
-    X, kernel
-        Samples, an array or a CSR matrix, and the Kernel of the matrix.
-    budget : int
-        Memory limit in bytes, of the whole matrix or of the cached rows.
-    n_threads : int
-        Number of threads that compute the whole matrix.
-
-    Attributes
-    ----------
-    whole : array of shape (n_samples, n_samples) or None
-        The matrix, C-contiguous, if it fits the budget.
-    has_few_features : bool
-        Whether the kernel is linear, the matrix exceeds the budget, and one of (n_features, n_features) does not.
+    ``whole`` is the matrix, C-contiguous, or None. ``has_few_features`` says whether the kernel is linear, the matrix
+    exceeds the budget, and one of (n_features, n_features) does not.
     """
 
     def __init__(self, X: Any, kernel: Kernel, budget: int = 1 << 30, n_threads: int = 1) -> None:

@@ -15,14 +15,7 @@ SAME_PARAMETER = 1e-9  # rounding in the sum of weights, and in the symmetry of 
 
 @dataclass(frozen=True, eq=False)
 class GaussianMixture:
-    """The density ``sum_i weights_i N(means_i, covariances_i)`` of k components in d dimensions.
-
-    Examples
-    --------
-    >>> two_humps = GaussianMixture(np.full(2, 0.5), np.array([[-1.0], [1.0]]), np.ones((2, 1, 1)))
-    >>> two_humps.mean.tolist(), two_humps.covariance.tolist()
-    ([0.0], [[2.0]])
-    """
+    """The density ``sum_i weights_i N(means_i, covariances_i)`` of k components in d dimensions."""
 
     weights: Array  # (k,): positive, with sum 1
     means: Array  # (k, d)
@@ -68,14 +61,7 @@ class GaussianMixture:
         return w @ self.means.T + b[:, np.newaxis], np.einsum("nj,ijk,nk->ni", w, self.covariances, w)
 
     def tail(self, w: Array, b: Array) -> Array:
-        """Return ``P(w'x + b >= 0)``, of shape (n,), for w of shape (n, d) and b of shape (n,).
-
-        Examples
-        --------
-        >>> standard = GaussianMixture.single([0.0], [[1.0]])
-        >>> standard.tail(np.array([[1.0], [0.0], [0.0]]), np.array([0.0, 1.0, -1.0])).tolist()
-        [0.5, 1.0, 0.0]
-        """
+        """Return ``P(w'x + b >= 0)``, of shape (n,), for w of shape (n, d) and b of shape (n,)."""
         return ndtr(self.standard_scores(w, b)) @ self.weights
 
     def log_tail(self, w: Array, b: Array) -> Array:

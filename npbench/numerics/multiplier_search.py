@@ -108,30 +108,11 @@ def anneal(
 ) -> SearchResult:
     """Alternate convex steps of ``svm`` with updates of the multiplier until ``|rate - bound| <= epsilon``.
 
-    Parameters
-    ----------
-    svm : RampSVM
-        Data and current point, which may be a warm start.
-    constraint : RateBound
-        Constraint on the surrogate rates.
-    C : float
-        Weight of the surrogate miss rate; positive.
-    nu : float
-        Gain of the multiplier's update; positive.
-    epsilon : float
-        Tolerance on the constraint; positive.
-    max_iter : int
-        Maximum number of convex steps.
-    update : {"secant", "gradient"}
-        Update of the multiplier: see :class:`SecantMultiplier` and :class:`GradientMultiplier`.
-    flat : bool array of shape (n,), optional
-        Flat samples of the first step (the paper's first beta). Default: none.
+    The point of ``svm`` may be a warm start. C weighs the surrogate miss rate, ``nu`` is the gain of an update, and
+    ``max_iter`` limits the convex steps. ``flat`` marks the flat samples of the first step (the paper's first beta).
 
-    Returns
-    -------
-    SearchResult
-        With the last iterate if the tolerance is met and the flat samples repeat, or if the constraint is inactive;
-        else with the best iterate and the reason.
+    The result has the last iterate if the tolerance is met and the flat samples repeat, or if the constraint is
+    inactive; else the best iterate and the reason.
     """
     search = SearchState(svm, C, constraint, epsilon, max_iter)
     flat = np.zeros(len(svm.y), dtype=bool) if flat is None else flat

@@ -55,13 +55,7 @@ class RateBound(Protocol):
 
 @dataclass(frozen=True)
 class FalseAlarmBound:
-    """The Neyman-Pearson constraint ``P_fa <= rho``.
-
-    Examples
-    --------
-    >>> FalseAlarmBound(0.25).gradient(p_fa=0.5, p_nd=0.5)
-    0.25
-    """
+    """The Neyman-Pearson constraint ``P_fa <= rho``."""
 
     bound: float
     miss_weight = 0.0
@@ -77,15 +71,7 @@ class FalseAlarmBound:
 
 @dataclass(frozen=True)
 class QValueBound:
-    """The constraint on the q-value, ``P_fa / (1 - P_nd) <= q``; it is 0 if nothing is accepted.
-
-    Examples
-    --------
-    >>> QValueBound(0.125).rate(p_fa=0.125, p_nd=0.5)
-    0.25
-    >>> QValueBound(0.125).gradient(p_fa=0.125, p_nd=0.5)
-    0.0625
-    """
+    """The constraint on the q-value, ``P_fa / (1 - P_nd) <= q``; it is 0 if nothing is accepted."""
 
     bound: float
 

@@ -75,15 +75,6 @@ def np_roc(negatives: np.ndarray, positives: np.ndarray, delta: float = 0.05) ->
     ------
     ValueError
         If a sample is empty or has values that are NaN or infinite, or delta is not in ]0, 1[.
-
-    Examples
-    --------
-    >>> curve = np_roc(np.arange(100.0), np.arange(50.0, 150.0), delta=0.05)
-    >>> limits = curve.at(0.05)
-    >>> limits.rank, round(limits.p_fa_high, 4), limits.p_nd
-    (99, 0.0466, 0.49)
-    >>> round(limits.p_nd_low, 4), round(limits.p_nd_high, 4)
-    (0.4039, 0.5766)
     """
     negatives, positives = _ascending(negatives, "negatives"), _ascending(positives, "positives")
     if not 0 < delta < 1:

@@ -21,12 +21,6 @@ class Landmarks:
     Williams and Seeger (2001, NIPS 13). O(m^3) operations once and O(m (n_features + m)) for each sample. ``K - Phi
     Phi'`` is positive semi-definite and 0 for landmarks. Equal landmarks and others of low rank leave out features:
     their eigenvalues are 0 to rounding. ValueError if the kernel is 0 for all landmarks.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [1.0]])
-    >>> Landmarks(X, Kernel("rbf")).features(X).shape
-    (3, 2)
     """
 
     @one_blas_thread()

@@ -35,11 +35,6 @@ def ranks_within(n_negative: int, lo: float, hi: float) -> tuple[int, int]:
     """Return ``first`` and ``last``: the negatives in a range of false-positive rates have ranks first < j <= last.
 
     Raises a ValueError if no rank is in the range.
-
-    Examples
-    --------
-    >>> ranks_within(100, 0.07, 0.29)
-    (7, 29)
     """
     first, last = rank_range(n_negative, lo, hi)
     if last <= first:
@@ -52,32 +47,11 @@ def ranks_within(n_negative: int, lo: float, hi: float) -> tuple[int, int]:
 
 
 class StructuralRisk:
-    """The structural surrogate and a subgradient with respect to the scores.
+    """The structural surrogate of the module docstring and a subgradient with respect to the scores.
 
     It is convex, nonnegative, 1 where all scores are equal, and at least 1 - partial AUC of the ranks. A call takes
     O(n_samples log n_samples), for a narrow range little more than one pass through the scores, and no array of size
-    m n.
-
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        Labels; positives are those above 0. Both classes are present.
-    first, last : int
-        Negatives of ranks ``first < j <= last`` are in the range; ``0 <= first < last <= n``.
-    surrogate : {"tight", "naive"}
-        Surrogate of the module docstring.
-
-    References
-    ----------
-    H. Narasimhan, S. Agarwal (2016), Support vector algorithms for optimizing the partial area under the ROC curve,
-    arXiv:1605.04337, sections 3 to 5.
-
-    Examples
-    --------
-    >>> risk = StructuralRisk(np.array([1, -1, -1, -1]), first=0, last=2)
-    >>> value, gradient = risk(np.array([1.0, 1.5, 0.5, -3.0]))
-    >>> value, gradient.tolist()
-    (1.0, [-1.0, 0.5, 0.5, 0.0])
+    m n. Positives have labels y > 0; the range has the negatives of ranks ``first < j <= last``.
     """
 
     def __init__(self, y: np.ndarray, first: int, last: int, surrogate: Surrogate = "tight") -> None:
@@ -146,12 +120,6 @@ def threshold_within(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) ->
 
     It is half-way between two finite scores, or beyond all. If ties leave no threshold with a rate in the range, it is
     the one with the largest rate below.
-
-    Examples
-    --------
-    >>> y, scores = np.array([1, 1, -1, 1, -1, -1]), np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
-    >>> threshold_within(y, scores, 0.0, 0.2), threshold_within(y, scores, 0.3, 0.5)
-    (4.5, 2.5)
     """
     levels, tpr, fpr = acceptance(y, scores)
     tpr, fpr = np.append(0.0, tpr), np.append(0.0, fpr)

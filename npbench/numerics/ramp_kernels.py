@@ -120,17 +120,7 @@ def _ramp_start(K, y, weight, cost_positive, cost_negative, flat, now, last, bef
 
 
 class MultiplierSearch(NamedTuple):
-    """Search for the multiplier at one cost: a compiled :class:`npbench.numerics.multipliers.SecantMultiplier`.
-
-    Parameters
-    ----------
-    interval : RateInterval
-        Multipliers that may meet the bound.
-    value, rate : float
-        Multiplier tried last and its rate; 0 at first.
-    resets, reopenings : int
-        Numbers of rates out of order, and of intervals that closed and were opened again.
-    """
+    """Search for the multiplier at one cost: a compiled :class:`npbench.numerics.multipliers.SecantMultiplier`."""
 
     interval: RateInterval
     value: float

@@ -27,27 +27,11 @@ MAX_EXTRAPOLATION = 2.0  # largest distance of a starting point, in units of the
 
 
 class RampSVM:
-    """Current point of the DC algorithm.
+    """Current point of the DC algorithm, for labels y in {-1, +1} and a ramp of half-width eta.
 
-    Parameters
-    ----------
-    gram : Gram
-        Gram matrix of the training sample.
-    y : array of shape (n,)
-        Labels in {-1, +1}, both present.
-    eta : float
-        Half-width of the ramp, positive.
-    tol : float
-        Tolerance of the convex steps, in units of the margin.
-
-    Attributes
-    ----------
-    x, b, z : array of shape (n,), float, array of shape (n,)
-        Signed multipliers, with f_0 = sum_i x_i k(x_i, .); intercept; margins y_i f(x_i).
-    p_nd, p_fa, squared_norm : float
-        Surrogate rates, the class means of the ramp loss, and ``||f_0||^2 = x'Kx``.
-    violation, duality_gap, n_steps : float, float, int
-        Violation of the optimality conditions and duality gap of the last convex step; SMO steps of all.
+    ``x``, ``b`` and ``z`` are the signed multipliers, with f_0 = sum_i x_i k(x_i, .), the intercept and the margins
+    y_i f(x_i). ``p_nd``, ``p_fa`` and ``squared_norm`` are the class means of the ramp loss and ``||f_0||^2 = x'Kx``.
+    ``violation`` and ``duality_gap`` belong to the last convex step; ``n_steps`` counts the SMO steps of all.
     """
 
     def __init__(self, gram: Gram, y: np.ndarray, eta: float, tol: float) -> None:

@@ -33,11 +33,6 @@ def largest_and_candidates(scores, members, k):
     """Return the members with scores certainly among the k largest, and the bucket from which the rest is taken.
 
     Both are in the order of ``members``. O(members).
-
-    Examples
-    --------
-    >>> largest_and_candidates(np.array([0.0, 3.0, 1.0, 3.0]), np.array([0, 1, 3]), 1)
-    (array([], dtype=int64), array([1, 3]))
     """
     # buckets of equal width between the extremes
     least, largest = np.inf, -np.inf
@@ -77,11 +72,6 @@ def count_smaller(ascending, queries):
     """Return ``np.searchsorted(ascending, queries)``, the number of values smaller than each query; all finite.
 
     O(values + queries) for smooth distributions, in any order of the queries; at worst a binary search for each.
-
-    Examples
-    --------
-    >>> count_smaller(np.array([1.0, 2.0, 2.0]), np.array([2.0, 0.5, 3.0])).tolist()
-    [1, 0, 3]
     """
     m = len(ascending)
     n_buckets, least = BUCKETS_PER_VALUE * m, ascending[0]

@@ -22,12 +22,6 @@ def true_positive_rates(y: np.ndarray, scores: np.ndarray, at: np.ndarray = FPR_
     ties. Where it rises vertically, its upper end counts. A NaN score ranks its sample as the worst of its class. See
     Fawcett
     (2006, Pattern Recognition Letters 27(8)), algorithm 3, vertical averaging over test sets.
-
-    Examples
-    --------
-    >>> y, scores = np.array([1, 1, -1, 1, -1]), np.array([3.0, 2.0, 1.0, 1.0, 0.0])
-    >>> true_positive_rates(y, scores, np.array([0.0, 0.25, 0.5, 1.0])).round(3).tolist()
-    [0.667, 0.833, 1.0, 1.0]
     """
     tpr, fpr = (np.concatenate([[0.0], shares]) for shares in acceptance(y, ranked(y, scores))[1:])
     before = np.searchsorted(fpr, at, side="right") - 1  # the last point with at most this rate

@@ -16,11 +16,6 @@ def greater(differences: np.ndarray) -> np.ndarray:
     Zeros are omitted, as by Wilcoxon (1945, Biometrics Bulletin 1(6)), and equal absolute values share their mean rank.
     Given these ranks, all signs are equally likely: the distribution of the sum of positive ranks is exact. A row of
     zeros has the p-value 1. O(n^3) for each pattern of ties.
-
-    Examples
-    --------
-    >>> greater(np.array([[0.1, 0.2, 0.3, 0.4, -0.05], [0.1, 0.1, 0.1, 0.1, 0.1], [0.0, 0.0, 0.0, 0.0, 0.0]])).tolist()
-    [0.0625, 0.03125, 1.0]
     """
     return tails(differences)[0]
 

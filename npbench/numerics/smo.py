@@ -52,8 +52,7 @@ def solve(
     lower, upper : arrays of shape (n,)
         Bounds, ``lower <= upper``, with ``sum(lower) <= 0 <= sum(upper)``. Equal bounds fix a variable.
     x, g : arrays of shape (n,)
-        Starting point, not necessarily feasible for these bounds, and ``p - K x``. Zeros and a copy of p are a cold
-        start.
+        Start, not necessarily feasible, and ``p - K x``. Zeros and a copy of p are a cold start.
     tol : float
         Largest violation, in units of g; exceeded only if ``max_iter`` or rounding stops the method.
     max_iter, spent : int
@@ -62,16 +61,10 @@ def solve(
         Linear term, from which g is recomputed when convergence is slow. Without it, ``g + Kx`` stands for p, with
         the rounding errors of a start x far from the box: these can prevent the tolerance.
 
-    Raises
-    ------
-    ValueError
-        If the box contains no point with sum 0, or an input is not finite.
-
-    Notes
-    -----
-    A step costs O(m) for m unsettled samples. If 50 steps per sample do not suffice, the interior point method is
-    called, first on the unsettled samples, then on all, and SMO continues from its result. If the Gram matrix exceeds
-    its budget, SMO works on blocks of samples (Joachims 1999), without the interior point method.
+    Notes ----- A step costs O(m) for m unsettled samples. If 50 steps per sample do not suffice, the interior point
+    method is called, first on the unsettled samples, then on all, and SMO continues from its result. If the Gram matrix
+    exceeds its budget, SMO works on blocks of samples (Joachims 1999), without the interior point method. ValueError if
+    the box contains no point with sum 0, or an input is not finite.
     """
     _check(lower, upper, x, g)
     if gram.has_few_features:

@@ -25,24 +25,12 @@ def empirical(negatives: np.ndarray, rho: float) -> float:
     """Return the lowest threshold with a false-alarm rate of at most rho on the sample, in O(n).
 
     The rate on new samples then exceeds rho with a probability of about one half.
-
-    Examples
-    --------
-    >>> scores = np.array([0.0, 1.0, 2.0, 3.0])
-    >>> int(np.sum(scores - empirical(scores, rho=0.25) >= 0))
-    1
     """
     return _above_rank(negatives, empirical_rank(len(negatives), rho))
 
 
 def empirical_rank(n: int, rho: float) -> int:
-    """Return the k of :func:`empirical`: its threshold is just above the k-th smallest of n scores.
-
-    Examples
-    --------
-    >>> empirical_rank(59, 0.05), empirical_rank(1, 0.9)
-    (57, 1)
-    """
+    """Return the k of :func:`empirical`: its threshold is just above the k-th smallest of n scores."""
     return n - min(math.floor(n * rho + SAME_RATE), n - 1)
 
 
@@ -52,12 +40,6 @@ def umbrella(negatives: np.ndarray, rho: float, delta: float) -> float:
     It lies just above the k-th smallest score, k as in :func:`umbrella_rank`, whose errors it raises. The samples must
     be independent of each other and of the training sample; scores may have any distribution, including ties (Tong,
     Feng and Li 2018, Science Advances 4(2), Proposition 1).
-
-    Examples
-    --------
-    >>> scores = np.arange(100.0)
-    >>> int(np.sum(scores - umbrella(scores, rho=0.05, delta=0.05) >= 0))
-    1
     """
     return _above_rank(negatives, umbrella_rank(len(negatives), rho, delta))
 
@@ -69,11 +51,6 @@ def umbrella_rank(n: int, rho: float, delta: float) -> int:
     The sum bounds the probability that more than a share rho of the population lies above the k-th smallest of n
     scores. It is the probability of at most n - k successes in n trials with probability rho. ValueError if there is no
     such k, because n is below :func:`fewest_negatives`.
-
-    Examples
-    --------
-    >>> umbrella_rank(59, 0.05, 0.05), umbrella_rank(1000, 0.05, 0.05)
-    (59, 962)
     """
     # Number of false-alarm counts m = 0, 1, ... for which the bound on the probability holds.
     few = bisect.bisect_right(range(n), delta * (1 + SAME_RATE), key=lambda m: violation(n, n - m, rho))
@@ -91,13 +68,7 @@ def violation(n: int, k: int, rho: float) -> float:
 
 
 def fewest_negatives(rho: float, delta: float) -> int:
-    """Return the smallest n for which :func:`umbrella_rank` exists: ``(1 - rho)^n <= delta``.
-
-    Examples
-    --------
-    >>> fewest_negatives(0.05, 0.05)
-    59
-    """
+    """Return the smallest n for which :func:`umbrella_rank` exists: ``(1 - rho)^n <= delta``."""
     return max(1, math.ceil(math.log(delta) / math.log1p(-rho) - SAME_RATE))
 
 
@@ -106,12 +77,6 @@ def q_value(y: np.ndarray, scores: np.ndarray, q: float) -> float:
 
     It accepts the positives that :func:`npbench.numerics.rates.share_accepted` counts, and none if no threshold has
     such a q-value.
-
-    Examples
-    --------
-    >>> y, scores = np.array([1, 1, -1, 1, -1]), np.array([5.0, 4.0, 3.0, 2.0, 1.0])
-    >>> (scores - q_value(y, scores, q=0.4) > 0).tolist()
-    [True, True, False, False, False]
     """
     levels, share_pos, share_neg = acceptance(y, scores)
     # The lowest level accepts all samples, with a q-value of 1, so that some level is below each good one.
@@ -124,11 +89,6 @@ def just_above(score: float, scores: np.ndarray) -> float:
 
     The margin rejects samples whose scores differ from ``score`` only by the order of summation. If the next larger
     score is the next floating-point number, the threshold equals it, and its sample is a tie.
-
-    Examples
-    --------
-    >>> just_above(2.0, np.array([1.0, 2.0, 2.0, 3.0]))
-    2.000000000003
     """
     larger = np.min(scores[scores > score], initial=np.inf)
     return float(_between(score, larger, np.max(np.abs(scores))))

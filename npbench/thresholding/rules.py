@@ -240,11 +240,5 @@ def _feasible(n: int, delta: float) -> str:
 
 
 def smallest_rho(n: int, delta: float) -> float:
-    """Return the smallest bound that n >= 1 negatives suffice for, ``1 - delta^(1/n)``.
-
-    Examples
-    --------
-    >>> round(smallest_rho(163, 0.05), 4)
-    0.0182
-    """
+    """Return the smallest bound that n >= 1 negatives suffice for, ``1 - delta^(1/n)``."""
     return -math.expm1(math.log(delta) / n)

@@ -7,7 +7,7 @@ from scipy.special import betaincc, betaln
 
 
 def betting_evidence(alarms: np.ndarray, n: np.ndarray, rho: float) -> np.ndarray:
-    """Return the logarithm of an e-value against a rate of at most rho, after each number of samples.
+    """Return the logarithm of an e-value against a rate of at most rho, after ``alarms`` among the first ``n`` samples.
 
     A bet on the rate p > rho multiplies its stake by ``p / rho`` at an alarm and by ``(1 - p) / (1 - rho)`` otherwise,
     which is no gain on average while the rate is rho or less. The stakes are spread over p like an exponential
@@ -18,24 +18,12 @@ def betting_evidence(alarms: np.ndarray, n: np.ndarray, rho: float) -> np.ndarra
     with k alarms among n samples. Hence ``P(E_n >= 1 / alpha for some n) <= alpha`` (Ville): one may look after every
     sample and stop at any time. Samples need not be independent; each needs a rate of at most rho given those before.
 
-    Parameters
-    ----------
-    alarms, n : array of int
-        Number of alarms among the first n samples, and n, from 0.
-    rho : float
-        Bound on the rate, in ]0, 1[.
-
     References
     ----------
     H. Robbins (1970), Statistical methods related to the law of the iterated logarithm, Annals of Mathematical
     Statistics 41(5), 1397-1409.
 
     I. Waudby-Smith, A. Ramdas (2024), Estimating means of bounded random variables by betting, JRSS B 86(1), 1-27.
-
-    Examples
-    --------
-    >>> betting_evidence(np.array([0, 1, 2]), np.array([0, 1, 2]), rho=0.01).round(2)
-    array([0.  , 0.69, 1.59])
     """
     k, n = np.asarray(alarms, dtype=np.float64), np.asarray(n, dtype=np.float64)
     spread = (1 - rho) / rho  # of the weights (1 - p)^(spread - 1), whose integral over [rho, 1] is known

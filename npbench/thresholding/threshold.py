@@ -214,11 +214,5 @@ def n_promises(recall: float | None, precision: float | None) -> int:
 
 
 def clopper_pearson(errors: int, n: int, confidence: float) -> Estimate:
-    """Return a rate of errors with exact limits.
-
-    Examples
-    --------
-    >>> clopper_pearson(0, 100, 0.95).high.__round__(4)
-    0.0362
-    """
+    """Return a rate of errors with exact limits."""
     return Estimate(errors / n, *rate_limits(errors, n, confidence))

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from npbench.estimators.constraints import COUNT, FRACTION, POSITIVE, Constraints
-from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.linear import LinearClassifier
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics.bundle import Solution, minimise
 from npbench.numerics.thresholds import SAME_SCORE
 from npbench_asvm.risk import AsymmetricMargin
@@ -23,7 +23,7 @@ EXPLANATIONS = {
 SAME_MEAN = 1e-14  # difference of weighted class means that rounding explains, relative to their terms
 
 
-@inherit_docs
+@keyword_parameters
 class AsymmetricSVM(LinearClassifier):
     """Linear classifier with a large margin between the classes and a core that holds most positives.
 
@@ -93,6 +93,11 @@ class AsymmetricSVM(LinearClassifier):
     ('converged', True, 0.98)
     """
 
+    mu: float = 0.2
+    tau: float = 0.2
+    tol: float = 1e-6
+    max_iter: int = 2000
+
     _explanations = EXPLANATIONS
     _parameter_constraints: ClassVar[Constraints] = {
         "mu": [FRACTION],
@@ -100,12 +105,6 @@ class AsymmetricSVM(LinearClassifier):
         "tol": [POSITIVE],
         "max_iter": [COUNT],
     }
-
-    def __init__(self, *, mu: float = 0.2, tau: float = 0.2, tol: float = 1e-6, max_iter: int = 2000) -> None:
-        self.mu = mu
-        self.tau = tau
-        self.tol = tol
-        self.max_iter = max_iter
 
     def _validate_params(self) -> None:
         super()._validate_params()

@@ -17,12 +17,6 @@ class AsymmetricMargin:
     where the sample at rank floor(k) + 1 counts by the remaining fraction. It is the least value over rho and gamma of
     ``-tau rho - mu gamma + 1/r sum_i slack_i``, where the slacks belong to positives below rho and to negatives above
     rho - gamma.
-
-    Examples
-    --------
-    >>> margin = AsymmetricMargin(np.array([1, 1, -1, -1]), mu=0.5, tau=0.25)
-    >>> margin(np.array([3.0, 1.0, 0.5, -1.0]))
-    (-1.0, array([-0.25, -0.5 ,  0.5 ,  0.  ]))
     """
 
     def __init__(self, signs: np.ndarray, mu: float, tau: float) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from npbench.estimators.constraints import COUNT, Constraints
-from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.fpr_range import check_fpr_range
 from npbench.estimators.linear import LinearClassifier
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics.pauc_metrics import strict
 from npbench.numerics.pauc_surrogates import ranks_within, threshold_within
 
@@ -25,7 +25,7 @@ class Trace(NamedTuple):
     objective: float
 
 
-@inherit_docs
+@keyword_parameters
 class GreedyPAUC(LinearClassifier):
     """Linear classifier whose weights are set one after the other, each for the largest partial AUC in training.
 
@@ -93,6 +93,9 @@ class GreedyPAUC(LinearClassifier):
     (0.804, 0.964, 'complete')
     """
 
+    fpr_range: tuple[float, float] = (0.0, 1.0)
+    n_intervals: int = 100
+
     _explanations: ClassVar[Mapping[str, str]] = {
         "constant": "no feature varies, so all scores are equal. Use other features."
     }
@@ -100,10 +103,6 @@ class GreedyPAUC(LinearClassifier):
         "fpr_range": [tuple, list],
         "n_intervals": [COUNT],
     }
-
-    def __init__(self, *, fpr_range: tuple[float, float] = (0.0, 1.0), n_intervals: int = 100) -> None:
-        self.fpr_range = fpr_range
-        self.n_intervals = n_intervals
 
     def _validate_params(self) -> None:
         super()._validate_params()

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import COUNT, Constraints
-from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.fpr_range import check_fpr_range
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics.pauc_surrogates import ranks_within, threshold_within
 from npbench_pauc_boost.smooth import SmoothArea
 from npbench_pauc_boost.stumps import Stumps, column
@@ -30,7 +30,7 @@ class Trace(NamedTuple):
     objective: float
 
 
-@inherit_docs
+@keyword_parameters
 class PAUCBoost(BinaryClassifier):
     """Sum of stumps, each added where the smoothed partial AUC rises most steeply, by the best step.
 
@@ -103,6 +103,9 @@ class PAUCBoost(BinaryClassifier):
     (0.55, 1.0, 'max_iter')
     """
 
+    fpr_range: tuple[float, float] = (0.0, 1.0)
+    max_iter: int = 100
+
     _explanations: ClassVar[Mapping[str, str]] = {
         "constant": "no feature varies, so all scores are equal. Use other features."
     }
@@ -110,10 +113,6 @@ class PAUCBoost(BinaryClassifier):
         "fpr_range": [tuple, list],
         "max_iter": [COUNT],
     }
-
-    def __init__(self, *, fpr_range: tuple[float, float] = (0.0, 1.0), max_iter: int = 100) -> None:
-        self.fpr_range = fpr_range
-        self.max_iter = max_iter
 
     def _validate_params(self) -> None:
         super()._validate_params()

@@ -19,13 +19,6 @@ class SmoothArea:
     - first. Negatives tied at an end of the range share the ranks inside it evenly; the constant scores that boosting
     starts from tie all of them. Scores are interpolated to a grid, where sums over pairs are convolutions: within 3e-5
     of the sum over all pairs, which are never formed.
-
-    Examples
-    --------
-    >>> scores = np.array([2.0, 1.0, -1.0])
-    >>> area = SmoothArea(np.array([1, -1, -1]), scores, 0, 1)
-    >>> round(area.value(scores), 3), round(float(ndtr(1.0)), 3)
-    (0.841, 0.841)
     """
 
     def __init__(self, signs: np.ndarray, scores: np.ndarray, first: int, last: int) -> None:
@@ -54,13 +47,7 @@ class SmoothArea:
 
 
 def range_weights(negatives: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Return the share of each negative in the ranks first < j <= last; tied ones share their ranks evenly.
-
-    Examples
-    --------
-    >>> range_weights(np.array([3.0, 2.0, 2.0, 1.0]), 1, 2)
-    array([0. , 0.5, 0.5, 0. ])
-    """
+    """Return the share of each negative in the ranks first < j <= last; tied ones share their ranks evenly."""
     n = len(negatives)
     # scores at the two ends of the range, whose ties share the remaining ranks
     ends = np.partition(negatives, (n - last, n - first - 1))[[n - last, n - first - 1]]

@@ -49,12 +49,6 @@ class HingeRisk:
     """The surrogate R as a function of the scores, and its convex majorants; O(n_samples log n_samples).
 
     Positives have labels above 0; the ranks ``first < j <= last`` of the negatives are in the range, with first > 0.
-
-    Examples
-    --------
-    >>> risk = HingeRisk(np.array([1, -1, -1, -1]), first=1, last=2)
-    >>> risk(np.array([1.0, 1.5, 0.5, -3.0]))
-    0.5
     """
 
     def __init__(self, y: np.ndarray, first: int, last: int) -> None:

@@ -12,13 +12,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, Constraints, StrOptions
-from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.kernel import KernelClassifier, KernelName
+from npbench.estimators.parameters import keyword_parameters
 from npbench.evaluation.splits import Fold
 from npbench.numerics.centring import offsets
 from npbench.numerics.threads import blas_threads
 from npbench_svm_path.choice import CLASSIFIER_KINDS
-from npbench_svm_path.numerics.path import Line
 from npbench_svm_path.search import Sample, TiedTotal, best_total, costs_of, validate
 from npbench_svm_path.stages import Ask, Search, Stage, StagesName
 
@@ -28,7 +27,7 @@ LEAST_COST_SHARE = 1e-3  # breakpoints with a smaller share of one class are not
 MAX_GRAM_ASYMMETRY = 1e-8  # relative to the largest value
 
 
-@inherit_docs
+@keyword_parameters
 class SVMPath(KernelClassifier):
     """Support vector machine with the asymmetry of its costs, and its intercept, chosen along an exact path.
 
@@ -128,8 +127,19 @@ class SVMPath(KernelClassifier):
     True
     """
 
-    path_: Line
-    trace_: list[Stage]
+    asymmetry: float = 0.5
+    rho: float | None = None
+    classifier: Literal["one", "int", "all"] = "all"
+    total: float | None = None
+    tied_total: TiedTotal = "middle"
+    ratios: Sequence[float] = (10, 0.1, 100, 0.01)
+    n_asymmetries: int = 1000
+    train_asymmetry: float | None = None
+    shift: float = 0.0
+    cv: Any = 10
+    stages: StagesName = "asked"
+    kernel: KernelName = "linear"
+    random_state: Any = None
 
     _parameter_constraints: ClassVar[Constraints] = {
         **KernelClassifier._parameter_constraints,
@@ -146,45 +156,6 @@ class SVMPath(KernelClassifier):
         "stages": [StrOptions({"asked", "asymmetries", "roc"})],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        *,
-        asymmetry: float = 0.5,
-        rho: float | None = None,
-        classifier: Literal["one", "int", "all"] = "all",
-        total: float | None = None,
-        tied_total: TiedTotal = "middle",
-        ratios: Sequence[float] = (10, 0.1, 100, 0.01),
-        n_asymmetries: int = 1000,
-        train_asymmetry: float | None = None,
-        shift: float = 0.0,
-        cv: Any = 10,
-        stages: StagesName = "asked",
-        kernel: KernelName = "linear",
-        gamma: Literal["scale", "auto"] | float = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        cache_size: float = 1000,
-        random_state: Any = None,
-    ) -> None:
-        self.asymmetry = asymmetry
-        self.rho = rho
-        self.classifier = classifier
-        self.total = total
-        self.tied_total = tied_total
-        self.ratios = ratios
-        self.n_asymmetries = n_asymmetries
-        self.train_asymmetry = train_asymmetry
-        self.shift = shift
-        self.cv = cv
-        self.stages = stages
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cache_size = cache_size
-        self.random_state = random_state
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         self._sample = self._sampled(X, signs, blas_threads())

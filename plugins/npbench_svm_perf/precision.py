@@ -20,15 +20,7 @@ SAME_SCORE = 1e-12  # rounding may exchange scores closer than this, relative to
 
 
 class PrecisionAtK:
-    """The risk ``max(0, k R(s))`` and a subgradient of it in the scores, for labels in {-1, +1}; O(n_samples).
-
-    Examples
-    --------
-    >>> risk = PrecisionAtK(np.array([1, 1, -1, -1]), k=2)
-    >>> value, gradient = risk(np.array([3.0, 0.5, 0.0, -2.0]))
-    >>> value, gradient.tolist()
-    (0.5, [0.0, -1.0, 1.0, 0.0])
-    """
+    """The risk ``max(0, k R(s))`` and a subgradient of it in the scores, for labels in {-1, +1}; O(n_samples)."""
 
     def __init__(self, y: np.ndarray, k: int) -> None:
         self._positive, self._k = y > 0, k
@@ -50,13 +42,6 @@ def threshold_accepting(scores: np.ndarray, k: int) -> float:
 
     It is the midpoint of two scores, so that rounding moves no sample across. A tie is resolved towards fewer
     acceptances, hence fewer false alarms; if the best score itself is tied beyond k, nothing is accepted. O(n log n).
-
-    Examples
-    --------
-    >>> threshold_accepting(np.array([4.0, 3.0, 1.0, 0.0]), k=2)
-    2.0
-    >>> threshold_accepting(np.array([4.0, 3.0, 3.0, 0.0]), k=2)
-    3.5
     """
     descending = np.sort(scores)[::-1]
     steps = descending[:k] - descending[1 : k + 1]

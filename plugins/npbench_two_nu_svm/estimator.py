@@ -12,8 +12,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.constraints import FRACTION, POSITIVE, Constraints, StrOptions
-from npbench.estimators.docstrings import inherit_docs
-from npbench.estimators.kernel import KernelClassifier, KernelName
+from npbench.estimators.kernel import KernelClassifier
+from npbench.estimators.parameters import keyword_parameters
 from npbench.evaluation.splits import Fold
 from npbench.numerics.threads import blas_threads
 from npbench.numerics.thresholds import empirical
@@ -34,7 +34,7 @@ class Surface(NamedTuple):
     p_nd: np.ndarray
 
 
-@inherit_docs
+@keyword_parameters
 class TwoNuSVM(KernelClassifier):
     """2nu-SVM with the parameters of fewest estimated misses under a bound on false alarms.
 
@@ -125,14 +125,13 @@ class TwoNuSVM(KernelClassifier):
     True
     """
 
-    nu_pos_: float
-    nu_neg_: float
-    gamma_: float
-    objective_: float
-    duality_gap_: float
-    converged_: bool
-    status_: str
-    trace_: list[Visited]
+    rho: float = 0.05
+    strategy: StrategyName = "cd"
+    nu_pos: float | Sequence[float] | None = None
+    nu_neg: float | Sequence[float] | None = None
+    gamma: Any = "scale"
+    cv: Any = None
+    tol: float = 1e-6
 
     _parameter_constraints: ClassVar[Constraints] = {
         **KernelClassifier._parameter_constraints,
@@ -145,37 +144,10 @@ class TwoNuSVM(KernelClassifier):
         "tol": [POSITIVE],
     }
 
-    def __init__(
-        self,
-        *,
-        rho: float = 0.05,
-        strategy: StrategyName = "cd",
-        nu_pos: float | Sequence[float] | None = None,
-        nu_neg: float | Sequence[float] | None = None,
-        kernel: KernelName = "rbf",
-        gamma: Any = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        cv: Any = None,
-        tol: float = 1e-6,
-        cache_size: float = 1000,
-    ) -> None:
-        self.rho = rho
-        self.strategy = strategy
-        self.nu_pos = nu_pos
-        self.nu_neg = nu_neg
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.cv = cv
-        self.tol = tol
-        self.cache_size = cache_size
-
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         self._require_gram(X)
         chosen = self
-        self.trace_ = []
+        self.trace_: list[Visited] = []
         if self.searches:
             folds = None if self.cv is None else list(check_cv(self.cv, signs, classifier=True).split(X, signs))
             best, self.trace_, _ = self.search(X, signs, folds, blas_threads())
@@ -236,8 +208,10 @@ class TwoNuSVM(KernelClassifier):
         assert K is not None  # checked by _require_gram
         assert isinstance(chosen.nu_pos, Real)
         assert isinstance(chosen.nu_neg, Real)
-        self.nu_pos_, self.nu_neg_ = float(chosen.nu_pos), float(chosen.nu_neg)
-        self._kernel, self._offsets, self.gamma_ = chosen._kernel, chosen._offsets, chosen._kernel.gamma
+        self.nu_pos_: float = float(chosen.nu_pos)
+        self.nu_neg_: float = float(chosen.nu_neg)
+        self._kernel, self._offsets = chosen._kernel, chosen._offsets
+        self.gamma_: float = chosen._kernel.gamma
         hulls = ReducedHulls(K, signs[order], self.tol, overwrite_K=is_own)
         found = hulls.solve(DualNu(self.nu_pos_, self.nu_neg_))
         x = np.empty(len(signs))
@@ -247,9 +221,10 @@ class TwoNuSVM(KernelClassifier):
             # threshold of the scores without intercept: rounding then changes no comparison
             self.intercept_ = np.zeros(1)
             self.intercept_ = np.array([-empirical(self._scores(X)[signs < 0], self.rho)])
-        self.margin_, self.objective_, self.duality_gap_ = found.margin, found.objective, found.gap
-        self.n_iter_ = found.n_steps
-        self.status_ = "hulls_meet" if found.meet else "converged" if found.converged else "imprecise"
+        self.margin_, self.n_iter_ = found.margin, found.n_steps
+        self.objective_: float = found.objective
+        self.duality_gap_: float = found.gap
+        self.status_: str = "hulls_meet" if found.meet else "converged" if found.converged else "imprecise"
         self.converged_ = self.status_ == "converged"
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:

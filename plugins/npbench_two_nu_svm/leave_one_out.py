@@ -326,23 +326,12 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
     leaving i out changes no weights (only the middle of the interval of a level, if i is its end). If these bounds put
     all other samples of the class at them (nu = 1), all samples have the same weight in that problem.
 
-    Parameters
-    ----------
-    caps : array of shape (2, 2)
-        Bounds of both classes if a sample of class c is left out, in row c.
-    upper, u, G : arrays of shape (n,)
-        Last solution with all samples; updated in place, as is the inverse in ``work``, of this ``size``.
-    spare, table : tuples of arrays
-        Buffers: another inverse; known, weights, images, lifts and state of :func:`exchange`.
-    most, rounds : int
-        Maximum number of Newton steps with all samples, and of a refit without one.
-    margins, doubt : arrays of shape (n,)
-        Filled with the y_i f(x_i) and bounds on their errors.
+    ``upper``, ``u`` and ``G`` are the last solution with all samples, updated in place, as is the inverse in ``work``,
+    of this ``size``. ``spare`` holds another inverse, ``table`` known, weights, images, lifts and state of
+    :func:`exchange`. ``most`` limits Newton steps with all samples, ``rounds`` those of a refit. ``margins`` and
+    ``doubt``, of shape (n,), are filled with the y_i f(x_i) and bounds on their errors.
 
-    Returns
-    -------
-    exchanges, refits, steps, size : int
-        Numbers of samples that took an exchange and then a refit, number of pair steps, and size of the inverse.
+    Return the numbers of samples that took an exchange and then a refit, of pair steps, and the size of the inverse.
     """
     n = u.shape[0]
     nobody = np.int64(-1)  # for the literal -1, Numba would compile ``settle`` once more

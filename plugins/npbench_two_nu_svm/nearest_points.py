@@ -58,25 +58,12 @@ def _face_step(Q, p, upper, u, G, members, small, block):
 def settle_with(Q, p, upper, u, G, work, block, size, tol, scale, rounds, watch, radius):
     """Minimise u'Qu / 2 from a feasible u until the gap is ``tol`` times the objective; changes u, G and ``work``.
 
-    Parameters
-    ----------
-    Q, upper, u, G
-        Arrays of shapes (n, n) and (n,); the first ``p`` samples are positive.
-    work, size
-        Inverse, members and slots; their current size, 0 for none.
-    block : float32 array of shape (n, n)
-        Buffer for conjugate gradients.
-    scale : float
-        Scale of Q: an objective of FLOOR times the scale ends the search.
-    rounds : int
-        Maximum number of Newton steps.
-    watch, radius
-        Sample at whose certain sign to stop, or -1; its margin errs by at most ``radius`` times the root of the gap.
+    Q is (n, n), its first ``p`` samples are positive. ``work`` holds inverse, members and slots of this ``size``, 0 for
+    none; ``block`` is a float32 buffer of shape (n, n). An objective of FLOOR times ``scale``, that of Q, ends the
+    search, and so do ``rounds`` Newton steps, or the certain sign of sample ``watch`` (-1 for none), whose margin errs
+    by at most ``radius`` times the root of the gap.
 
-    Returns
-    -------
-    A, B, objective, gap, steps, size
-        As from :func:`measure`, the number of pair steps, and the size of the inverse.
+    Return A, B, objective and gap as :func:`measure` does, the number of pair steps, and the size of the inverse.
     """
     inverse, members, slot = work
     steps, products, diagonal = 0, 0, np.empty(u.shape[0])

@@ -121,19 +121,9 @@ class LeftOut(NamedTuple):
 class ReducedHulls:
     """Nearest points of reduced hulls for one Gram matrix and many caps, each solved from the previous solution.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Gram matrix, symmetric positive semi-definite.
-    y : array of shape (n,)
-        Labels in {-1, +1}, both present; for :meth:`leave_one_out` two of each.
-    tol : float
-        Largest duality gap, relative to the objective.
-    overwrite_K : bool
-        Whether K may be overwritten, which saves its memory; it is if all positives come first.
+    Labels are in {-1, +1}, both present, for :meth:`leave_one_out` twice. ``tol`` is the largest duality gap, relative
+    to the objective. With ``overwrite_K``, K is overwritten if all positives come first, which saves its memory.
 
-    Notes
-    -----
     A pair step takes O(n). A Newton step over m free weights takes O(m^2) for each change of their set and O(n m) for
     the levels. A conjugate gradient step takes O(m^2), and copying their matrix as much. All leave-one-out margins take
     about 2 to 10 solutions, not n: a full one for each class, O(n) for the interval of each sample with weight, and an

@@ -8,14 +8,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import POSITIVE
-from npbench.estimators.docstrings import inherit_docs
 from npbench.estimators.linear import LinearClassifier
+from npbench.estimators.parameters import keyword_parameters
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [4.0, 4.0], [5.0, 3.0]])
 Y = np.array(["ham", "ham", "spam", "spam"])
 
 
-@inherit_docs
+@keyword_parameters
 class MeanDifference(LinearClassifier):
     """Difference of class means.
 
@@ -25,12 +25,11 @@ class MeanDifference(LinearClassifier):
         Factor of the scores; positive.
     """
 
+    scale: float = 1.0
+    converges: bool = True
+
     _parameter_constraints = {"scale": [POSITIVE], "converges": ["boolean"]}  # noqa: RUF012
     _explanations = {"short": "too few steps."}  # noqa: RUF012
-
-    def __init__(self, *, scale=1.0, converges=True):
-        self.scale = scale
-        self.converges = converges
 
     def _fit(self, X, signs):
         assert set(signs) == {-1.0, 1.0}

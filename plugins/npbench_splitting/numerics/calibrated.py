@@ -25,15 +25,7 @@ NEAR_ZERO = 1e-5  # below this |t| the secant's curvature loses its digits, and 
 
 @dataclass(frozen=True)
 class CalibratedLoss:
-    """A smooth calibrated loss; its functions map an array to an array of the same shape.
-
-    Examples
-    --------
-    >>> loss = LOSSES["logistic"]
-    >>> t = np.array([-2.0, 0.0, 2.0])
-    >>> loss.value(t).round(3), loss.derivative(t).round(3), loss.posterior(t).round(3)
-    (array([2.127, 0.693, 0.127]), array([-0.881, -0.5  , -0.119]), array([0.119, 0.5  , 0.881]))
-    """
+    """A smooth calibrated loss; its functions map an array to an array of the same shape."""
 
     name: Name
     value: Function  # phi

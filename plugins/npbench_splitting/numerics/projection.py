@@ -79,16 +79,6 @@ def project(
     ----------
     H. H. Bauschke, P. L. Combettes (2001), A weak-to-strong convergence principle for Fejer-monotone methods in Hilbert
     spaces, Mathematics of Operations Research 26, Corollary 6.10.
-
-    Examples
-    --------
-    The nearest point of a disc:
-
-    >>> from types import SimpleNamespace
-    >>> def disc(p):
-    ...     return SimpleNamespace(excess=np.array([p @ p - 1.0]), gradient=lambda j: 2.0 * p)
-    >>> project(np.array([3.0, 4.0]), SimpleNamespace(at=disc), tol=1e-12).point.round(6)
-    array([0.6, 0.8])
     """
     p, place = p_0, constraints.at(p_0)
     gaps = [float(place.excess.max(initial=-np.inf))]

@@ -204,41 +204,15 @@ def minimise(
     accelerate: Accelerate = "newton",
     keep_iterates: bool = False,
 ) -> Result:
-    """Minimise phi_pos(w) subject to phi_neg(w) <= tau and further constraints.
+    """Minimise phi_pos(w) subject to phi_neg(w) <= tau and further constraints, from ``w0`` or 0.
 
-    Parameters
-    ----------
-    X_pos, X_neg : {array, CSR matrix} of shape (n_samples, n_features)
-        Samples of each class, at least one. A constant feature serves as an intercept.
-    loss, tau, constraints
-        The phi, the bound on its mean over negatives, and further bounds on w.
-    w0 : array of shape (n_features,), optional
-        Starting weights, such as the w for another tau; zero by default.
-    tol, max_iter
-        Largest KKT residual, and largest number of outer steps. Newton's method also requires that its last step was
-        expected to lower the objective by at most the share ``tol``.
-    inner, step
-        Of the printed algorithm: Haugazeau's steps in each outer step, and the norm of X_pos in the step length.
-    accelerate : {"newton", "nesterov", "none"}
-        A metric for each iteration, momentum, or the printed algorithm; see the module's docstring. With more than 4000
-        features and 4000 samples, "newton" is replaced by momentum from ``w0``, feasible or not; an infeasible tau and
-        an infimum that is not attained then stay undetected.
-    keep_iterates : bool
-        Whether to keep the weights of each iteration.
+    The search ends at a KKT residual of ``tol`` or after ``max_iter`` outer steps; Newton's method also requires that
+    its last step was expected to lower the objective by at most the share ``tol``. ``inner`` and ``step`` belong to the
+    printed algorithm: Haugazeau's steps in each outer step, and the norm of X_pos in the step length.
 
-    Raises
-    ------
-    ValueError
-        If the calibrated hinge is unbounded below.
-
-    Examples
-    --------
-    >>> from npbench_splitting.numerics.calibrated import LOGISTIC
-    >>> random = np.random.default_rng(0)
-    >>> X_pos, X_neg = random.normal(1, 1, (50, 2)), random.normal(-0.5, 1, (40, 2))
-    >>> result = minimise(X_pos, X_neg, LOGISTIC, tau=0.5)
-    >>> result.status, abs(result.excess) < 1e-9
-    ('converged', True)
+    With more than 4000 features and 4000 samples, "newton" is replaced by momentum from ``w0``, feasible or not; an
+    infeasible tau and an infimum that is not attained then stay undetected. ValueError if the calibrated hinge is
+    unbounded below.
     """
     # start at a feasible point, or stop if there is none
     problem = Problem(X_pos, X_neg, loss, tau, constraints)

@@ -153,10 +153,7 @@ class Stretch(NamedTuple):
 class Line:
     """All solutions on a line of costs, in the order of rising C_pos; on a segment, from its start to its end.
 
-    Attributes
-    ----------
-    costs : array of shape (n_breakpoints, 2)
-        (C_pos, C_neg) at the breakpoints, both ends included.
+    ``costs`` has (C_pos, C_neg) at the breakpoints, both ends included, of shape (n_breakpoints, 2).
     """
 
     def __init__(self, samples: Samples, stretches: Sequence[Stretch], offsets: np.ndarray) -> None:
@@ -172,12 +169,9 @@ class Line:
         return float(self.costs.sum(axis=1).max())
 
     def at(self, C_pos: float, C_neg: float) -> Solution:
-        """Return the solution for costs on the line, one of several at a jump of b. O(n + number of moves).
+        """Return the solution for costs on the line, one of several at a jump of b; ValueError for others.
 
-        Raises
-        ------
-        ValueError
-            If the costs are not on the line.
+        O(n + number of moves).
         """
         ways, t = self._located(np.array([[C_pos, C_neg]]))
         found = self.stretches[ways[0]].solution(t[0], self.samples.y)
@@ -263,17 +257,8 @@ class Line:
 
 
 class CostPath:
-    """Solutions of the SVM of one sample along lines of costs.
+    """Solutions of the SVM of one sample along lines of costs; its Gram matrix K may be singular, y is in {-1, +1}.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Gram matrix, symmetric and positive semi-definite; it may be singular.
-    y : array of shape (n,)
-        Labels in {-1, +1}, both present.
-
-    Notes
-    -----
     With m free samples (those on the margin), a breakpoint costs O(m^2 + n m): two solves with a factor that is updated
     at each breakpoint, and the rates of all scores. Lines have O(n) breakpoints in practice (not in the worst case),
     and O(m) numbers are kept for each.
@@ -283,13 +268,6 @@ class CostPath:
     F. R. Bach, D. Heckerman, E. Horvitz (2006), Considering cost asymmetry in learning classifiers, JMLR 7, 1713-1741.
     T. Hastie, S. Rosset, R. Tibshirani, J. Zhu (2004), The entire regularization path for the support vector machine,
     JMLR 5, 1391-1415.
-
-    Examples
-    --------
-    >>> X = np.array([[2.0], [1.0], [0.5], [-1.0]])
-    >>> path = CostPath(X @ X.T, np.array([1, 1, -1, -1]))
-    >>> path.line(total=2.0).at(C_pos=1.0, C_neg=1.0).alpha.round(3).tolist()
-    [0.056, 1.0, 1.0, 0.056]
     """
 
     def __init__(self, K: np.ndarray, y: np.ndarray, *, _linear: bool = False) -> None:
@@ -326,12 +304,6 @@ class CostPath:
 
         Both costs are positive at the start; at the end one may be 0. The start is reached along the entry line and the
         line of its sum of costs. A segment on a ray from the origin is the regularisation path of one asymmetry.
-
-        Examples
-        --------
-        >>> path = CostPath.linear(np.array([[2.0], [1.0], [0.5], [-1.0]]), np.array([1, 1, -1, -1]))
-        >>> path.segment((1.0, 0.5), (4.0, 2.0)).at(C_pos=2.0, C_neg=1.0).alpha.round(3).tolist()
-        [0.0, 1.25, 1.0, 0.25]
         """
         first, last = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
         in_range = first.shape == last.shape == (2,) and first.min() > 0 and last.min() >= 0 and 0 < last.sum() < np.inf

@@ -21,17 +21,7 @@ BLOCK_CELLS = 1 << 20  # scores processed at a time
 
 @dataclass(frozen=True)
 class ROC:
-    """Points of the ROC plane, each with the index of its classifier and a threshold of its scores.
-
-    Examples
-    --------
-    >>> y = np.array([1, 1, -1, -1, -1])
-    >>> curve = by_intercept(y, np.array([4.0, 1.0, 2.0, 0.0, -2.0])).hull()
-    >>> curve.p_nd.tolist(), curve.threshold.tolist()
-    ([0.5, 0.0], [3.0, 0.5])
-    >>> curve.least_cost(np.array([0.4, 0.6])).tolist()
-    [0, 1]
-    """
+    """Points of the ROC plane, each with the index of its classifier and a threshold of its scores."""
 
     n_pos: int
     n_neg: int
@@ -101,14 +91,7 @@ def by_asymmetry(y: np.ndarray, *lines: np.ndarray) -> ROC:
 
 
 def by_intercept(y: np.ndarray, scores: np.ndarray, classifier: int = 0) -> ROC:
-    """Return the points of one classifier at all thresholds, P_fa ascending, in O(n log n); scores may be infinite.
-
-    Examples
-    --------
-    >>> curve = by_intercept(np.array([1, 1, -1]), np.array([3.0, 1.0, 1.0]))
-    >>> curve.false_alarms.tolist(), curve.misses.tolist(), curve.threshold.tolist()
-    ([0, 0, 1], [2, 1, 0], [inf, 2.0, -inf])
-    """
+    """Return the points of one classifier at all thresholds, P_fa ascending, in O(n log n); scores may be infinite."""
     cuts = Cuts.of(y, scores[None, :])
     kept = cuts.exist[0]
     threshold = cuts.threshold[0, kept]
