@@ -35,13 +35,6 @@ def test_limits_solve_the_binomial_equations(n, delta, data):
         assert float(1 - exact_tail(n, Fraction(low), errors - 1)) == pytest.approx(float(delta), rel=1e-7)
 
 
-# Blyth and Still (1983) and textbooks since: 0 of n has the upper limit 1 - delta^(1/n).
-@pytest.mark.parametrize(("n", "delta"), [(1, 0.05), (59, 0.05), (2995, 0.05), (10**6, 1e-9)])
-def test_limit_without_errors_has_a_closed_form(n, delta):
-    assert float(rate_above(np.array(0), n, delta)) == pytest.approx(-math.expm1(math.log(delta) / n), rel=1e-9)
-    assert float(rate_below(np.array(n), n, delta)) == pytest.approx(math.exp(math.log(delta) / n), rel=1e-12)
-
-
 def test_limits_on_both_sides_are_those_of_r():
     # binom.test(682, 925), Mendel's peas by way of Conover.
     assert rate_limits(682, 925) == pytest.approx((0.7076683, 0.7654066), abs=5e-8)

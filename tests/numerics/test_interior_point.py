@@ -99,10 +99,3 @@ def test_pivoted_cholesky_residual_is_below_its_bound(seed, n, rank, tol):
         assert shorter is None
     again = interior_point.pivoted_cholesky(K, tol, max_rank=len(L))
     np.testing.assert_array_equal(again, L)
-
-
-def test_pivoted_cholesky_has_the_rank_of_the_matrix():
-    assert len(interior_point.pivoted_cholesky(gram_of_rank(50, 7), 1e-10, 20)) == 7
-    assert len(interior_point.pivoted_cholesky(np.zeros((5, 5)), 1e-10, 3)) == 0
-    assert interior_point.pivoted_cholesky(np.eye(20), 1e-10, 19) is None
-    np.testing.assert_array_equal(interior_point.pivoted_cholesky(np.eye(3), 1e-10, 3), np.eye(3))

@@ -2,7 +2,6 @@
 
 from unittest import mock
 
-import cvxpy
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -58,20 +57,6 @@ def rounds_taken(monkeypatch):
 
     monkeypatch.setattr(linear_svm, "Rounds", Counted)
     return taken
-
-
-@pytest.mark.parametrize("least", [60, 4000])
-def test_objective_of_a_conic_solver(monkeypatch, least):
-    monkeypatch.setattr(linear_svm, "LEAST_SAMPLES", least)
-    X, y, lower, upper = drawn(0, flat=0.1, cost_positive=3.0)
-    w, b = cvxpy.Variable(X.shape[1]), cvxpy.Variable()
-    slack = y - X @ w - b
-    losses = cvxpy.maximum(cvxpy.multiply(lower, slack), cvxpy.multiply(upper, slack))
-    problem = cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(w) + cvxpy.sum(losses)))
-    problem.solve(solver="CLARABEL")
-    x, g, _, _ = solved(X, y, lower, upper)
-    ours = objective(X, y, lower, upper, X.T @ x, smo.bias(x, g, lower, upper))
-    assert ours == pytest.approx(problem.value, rel=1e-7)
 
 
 @pytest.mark.any_processor

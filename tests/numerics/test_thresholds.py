@@ -54,29 +54,6 @@ def test_fewest_negatives_is_the_first_number_with_a_rank(rho, delta):
     assert n == 1 or (1 - rho) ** (n - 1) > delta
 
 
-# From nproc 2.1.5 for R; the numbers of negatives also follow from the formula.
-@pytest.mark.parametrize(
-    ("rho", "ranks"),
-    [
-        (0.05, {59: 59, 60: 60, 92: 92, 93: 92, 100: 99, 124: 122, 200: 196, 500: 484, 1000: 962}),
-        (0.05, {5000: 4776, 10000: 9537}),
-        (0.1, {29: 29, 46: 45, 50: 49, 100: 96, 200: 188, 500: 462, 1000: 916}),
-    ],
-)
-def test_known_ranks(rho, ranks):
-    assert {n: umbrella_rank(n, rho, 0.05) for n in ranks} == ranks
-
-
-@pytest.mark.parametrize(
-    ("rho", "delta", "n"), [(0.05, 0.05, 59), (0.01, 0.05, 299), (0.1, 0.1, 22), (0.01, 0.01, 459), (0.001, 0.05, 2995)]
-)
-def test_known_numbers_of_negatives(rho, delta, n):
-    assert fewest_negatives(rho, delta) == n
-    assert umbrella_rank(n, rho, delta) == n
-    with pytest.raises(ValueError, match=rf"^{n - 1} left-out negatives are too few .* {n} are needed"):
-        umbrella_rank(n - 1, rho, delta)
-
-
 @pytest.mark.parametrize(("n", "rho"), [(10**6, 0.001), (10**6, 0.05), (10**6, 0.5), (10**7, 0.05)])
 def test_rank_of_a_million(n, rho):
     delta = 0.05
@@ -88,12 +65,6 @@ def test_rank_of_a_million(n, rho):
         return math.fsum(np.exp(n * math.log1p(-rho) + np.concatenate([[0.0], np.cumsum(steps)])))
 
     assert tail(rank) <= delta < tail(rank - 1)
-
-
-def test_rank_of_a_billion_matches_a_gaussian():
-    n, rho = 10**9, 0.001
-    errors = n * rho - 1.6448536 * math.sqrt(n * rho * (1 - rho))  # the quantile of 0.05; further terms are below 1
-    assert n - umbrella_rank(n, rho, 0.05) == pytest.approx(errors, abs=2)
 
 
 @given(tied | apart, share)
@@ -180,7 +151,3 @@ def exact_violation(n, rho):
     """Return the probability that more than rho lies above the score at the umbrella rank; 0.02645 for n = 200."""
     k = exact_rank(n, rho, Fraction(1, 20))
     return sum(math.comb(n, j) * (1 - rho) ** j * rho ** (n - j) for j in range(k, n + 1))
-
-
-def test_violation_matches_the_published_value():
-    assert float(exact_violation(200, Fraction(1, 20))) == pytest.approx(0.02645, abs=5e-6)
