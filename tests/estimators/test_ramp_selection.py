@@ -13,19 +13,10 @@ from npbench.evaluation.selection import grid_search
 from npbench.problem import QValue
 from npbench_np_svm.estimator import NPSVM
 from npbench_q_svm.estimator import QSVM
-from selection_checks import (
-    CV,
-    HOLDOUT,
-    PROBLEM,
-    X,
-    Y,
-    forbid_fallback,
-)
+from selection_checks import CV, HOLDOUT, PROBLEM, X, Y, forbid_fallback
 
 COSTS = [0.01, 0.1, 1.0, 10.0]
 GAMMAS = [0.01, 0.3, 10.0]
-
-
 precise = partial(NPSVM, rho=0.1, tol=1e-8)
 
 

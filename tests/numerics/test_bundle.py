@@ -250,15 +250,6 @@ def test_shares_are_feasible_and_optimal_for_any_rank_and_start(seed, m, rank, c
     assert value == pytest.approx(optimum, rel=1e-7, abs=1e-7)
 
 
-@given(st.integers(0, 10**6), st.sampled_from([1e-2, 1e-9]))
-def test_shares_meet_the_tolerance(seed, tol):
-    rng = np.random.default_rng(seed)
-    G, p, x = rng.normal(size=(30, 5)), rng.normal(size=30), np.eye(30)[0]
-    maximise_on_simplex(G @ G.T, p, 10.0, x, tol, 10_000)
-    gradient = p - 10.0 * G @ (G.T @ x)
-    assert gradient.max() <= gradient[x > 0].min() + tol + 1e-11
-
-
 @pytest.mark.parametrize("steep", [1e10, 1e17, 1e24])
 def test_a_steep_plane_gets_its_share_however_small(steep):
     H, p, x = np.diag([0.0, steep]), np.array([0.0, 20.0]), np.array([1.0, 0.0])

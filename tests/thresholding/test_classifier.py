@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 import sklearn
-from scipy.stats import binomtest, norm
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -277,18 +276,6 @@ def test_skops_stores_it(by):
     assert restored.result_.promise == fitted.result_.promise
 
 
-class Saturated(Reader):
-    """Gives every tenth sample the score 1."""
-
-    def decision_function(self, X):
-        return np.where(np.arange(len(X)) % 10 == 0, 1.0, 1 / (2 + np.arange(len(X))))
-
-
-def test_saturated_scores_are_explained():
-    with pytest.warns(UserWarning, match=r"10 % of the 180 negatives .*logits"):
-        NPThresholdClassifier(Saturated(), random_state=0).fit(X, Y)
-
-
 def test_a_second_rate_holds_out_positives_too():
     model = NPThresholdClassifier(Recorder(), rho=0.1, recall=0.2, precision=0.5, random_state=0).fit(X, Y)
     held_out = len(X) - len(model.estimator_.seen_)
@@ -316,12 +303,3 @@ def test_impossible_requests_are_refused_before_any_fit(options, words):
 
     with pytest.raises(ValueError, match=words):
         NPThresholdClassifier(Never(), **options).fit(X, Y)
-
-
-def test_promise_holds_for_fitted_classifiers():
-    rng, n = np.random.default_rng(5), 60
-    model = NPThresholdClassifier(FrozenEstimator(Reader().fit(X, Y)), rho=0.1, delta=0.1).fit(X, Y)
-    found = [model.refit_threshold(rng.normal(size=(n, 1))).threshold_ for _ in range(2000)]
-    violations = int(np.sum(norm.sf(found) > 0.1))
-    assert binomtest(violations, 2000, 0.1, alternative="greater").pvalue > 0.001
-    assert violations > 50

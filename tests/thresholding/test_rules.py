@@ -9,7 +9,7 @@ from scipy.stats import binomtest, norm
 
 import npbench
 from npbench.numerics.thresholds import fewest_negatives, umbrella, umbrella_rank, violation
-from npbench.thresholding.threshold import Threshold, clopper_pearson, from_json
+from npbench.thresholding.threshold import Threshold, from_json
 
 DRAWS = 1000
 
@@ -114,13 +114,6 @@ def test_counts_and_limits_are_those_of_the_sample():
     assert npbench.threshold(scores[:300], y[:300], rho=0.01).p_nd() is None
     with pytest.raises(AttributeError):
         found.value = 0.0
-
-
-@pytest.mark.parametrize(("errors", "n"), [(0, 7), (3, 7), (7, 7), (0, 1)])
-def test_limits_of_a_rate_are_those_of_scipy(errors, n):
-    limits = binomtest(errors, n).proportion_ci(0.9, method="exact")
-    found = clopper_pearson(errors, n, 0.9)
-    assert (found.low, found.high) == pytest.approx((limits.low, limits.high))
 
 
 def test_json_has_what_a_deployment_needs():

@@ -9,19 +9,11 @@ from npbench.evaluation.selection import grid_search
 from npbench_ac_svm import selection
 from npbench_ac_svm.estimator import ACSVM
 from npbench_ac_svm.selection import select
-from selection_checks import (
-    CV,
-    PROBLEM,
-    X,
-    Y,
-    forbid_fallback,
-)
+from selection_checks import CV, PROBLEM, X, Y, forbid_fallback
 
 COSTS = [0.01, 0.3, 10.0]
 GAMMAS = [0.01, 0.3, 10.0]
 GRID = {"C_pos": COSTS, "C_neg": COSTS, "gamma": GAMMAS}
-
-
 precise = partial(ACSVM, tol=1e-5)
 
 

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 from npbench_gen.generative import MissMargin, coordinates, miss_rate, moments, tail_distance
@@ -95,18 +95,6 @@ def test_no_direction_in_the_plane_is_better(seed, distance, kappa, spread):
     assert (found.margin > 0) == (kappa < distance) or abs(kappa / distance - 1) < 1e-6
 
 
-@pytest.mark.parametrize("kappa", [1.2, 4.0, 30.0])
-@pytest.mark.parametrize("d", [3, 8])
-def test_no_local_search_is_better_for_large_kappa(d, kappa):
-    given = problem(d, d, distance=1.0)
-    found = MissMargin(*given).maximise(kappa)
-    rng = np.random.default_rng(0)
-    starts = [found.w, *rng.normal(size=(10, d))]
-    best = max(-minimize(lambda w: -margin(w, *given, kappa), w, method="BFGS").fun for w in starts)
-    assert found.margin == pytest.approx(best, abs=1e-6 * kappa)
-    assert found.margin >= best - 1e-10 * kappa
-
-
 @pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("kappa", [0.3, 0.99, 1.01, 2.0, 20.0])
 def test_maximum_is_the_stationary_point_of_the_curve(kappa, scale):
@@ -126,15 +114,6 @@ def test_maximum_is_the_stationary_point_of_the_curve(kappa, scale):
     assert largest_margin == pytest.approx(margin(w, delta, S_pos, S_neg, kappa))
 
 
-def test_narrow_positive_class_goes_beyond_t_of_minus_infinity():
-    """With ``S_pos`` small, ``t / (t - 1)`` exceeds 1 and is still below ``1 / max eig``: no t < 0 suffices."""
-    delta, S_pos, S_neg = problem(3, 2, distance=1.0)
-    S_pos = 1e-4 * S_pos
-    w, F, _ = MissMargin(delta, S_pos, S_neg).maximise(3.0)
-    assert brute_force(delta, S_pos, S_neg, 3.0) == pytest.approx(F, rel=1e-6)
-    assert -F / (3.0 * np.sqrt(w @ S_pos @ w)) > 1.0
-
-
 @pytest.mark.parametrize("tilt", [0.0, 1e-300, 1e-160, 1e-16, 1e-9])
 def test_widest_direction_is_added_at_the_end_of_the_curve(tilt):
     """The hard case of trust regions: a step along the widest direction of S_pos helps, although delta is 0 there."""
@@ -151,14 +130,6 @@ def test_equal_means_give_the_widest_direction(kappa):
     largest = np.linalg.eigvals(np.linalg.solve(S_neg, S_pos)).real.max()
     assert found.margin == pytest.approx(-kappa / np.sqrt(largest))
     assert np.isfinite(found.w).all()
-
-
-def test_rho_of_one_half_uses_only_the_positive_covariance():
-    delta, S_pos, S_neg = problem(5, 4)
-    found = MissMargin(delta, S_pos, S_neg).maximise(0.0)
-    direction = np.linalg.solve(S_pos, delta)
-    np.testing.assert_allclose(found.w / found.w[0], direction / direction[0], rtol=1e-8)
-    assert found.margin == pytest.approx(np.sqrt(delta @ direction))
 
 
 @pytest.mark.parametrize("kappa", [0.5, 3.0])

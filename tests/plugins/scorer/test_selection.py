@@ -17,10 +17,7 @@ from npbench_scorer.estimator import Scorer
 from npbench_scorer.selection import select
 from selection_checks import CV, HOLDOUT, PROBLEM, X, Y, forbid_fallback
 
-COSTS, GAMMAS = (
-    [0.1, 1.0, 10.0],
-    [0.3, 3.0],
-)  # the scores are not constant up to the tolerance, so that ranks are certain
+COSTS, GAMMAS = [0.1, 1.0, 10.0], [0.3, 3.0]  # scores vary by more than the tolerance, so that ranks are certain
 AC = {"estimator": "ac_svm"}
 AC_GRID = [{"C_neg": a, "C_pos": b, "gamma": g, "tol": 1e-6} for a in COSTS for b in COSTS for g in GAMMAS]
 NU_GRID = [{"nu_pos": a, "nu_neg": b, "gamma": g} for a in (0.3, 0.6, 0.9) for b in (0.3, 0.6, 0.9) for g in GAMMAS]

@@ -212,10 +212,6 @@ def test_unscaled_features_give_finite_numbers(storage, gamma_0):
     ends_well(StochasticNP(rho=0.001, random_state=0, gamma_0=gamma_0), storage(1e6 * (Z + 5)), y)
 
 
-def test_constant_features_give_finite_numbers():
-    ends_well(StochasticNP(random_state=0), np.full((50, 2), 3.0), np.repeat([1, -1], [20, 30]))
-
-
 def test_overflowing_weights_are_refused():
     with pytest.raises(ValueError, match="unit variance"):
         StochasticNP(gamma_0=1e300, lambda_c=1e-301, eta=1e-200, loss="ramp", max_iter=3).fit(1e100 * X, Y)

@@ -57,14 +57,6 @@ def test_posterior_is_symmetric_and_complements_the_derivative(t):
             assert f == pytest.approx(POSTERIORS[loss.name](t), rel=1e-9)
 
 
-@given(any_margin, any_margin)
-def test_posterior_increases(t, other):
-    scores = np.array(sorted([t, other]))
-    for loss in LOSSES.values():
-        low, high = loss.posterior(scores)
-        assert low <= high + 1e-15
-
-
 @given(any_margin)
 def test_values_are_finite_and_within_bounds(t):
     scores = np.array([t])

@@ -38,14 +38,6 @@ def test_the_bound_and_its_condition_are_those_of_the_theorem(alpha, d, delta, b
         surrogate_bound(alpha, needed - 1, d, **options)
 
 
-def test_negative_bound_names_the_number_needed():
-    # The paper's own setting: 520 negatives in the training part, 1000 genes, alpha = 0.1.
-    with pytest.raises(ValueError, match=r"578037 are needed.* would be -0.734") as raised:
-        surrogate_bound(0.1, 520, 1000)
-    assert "held-out negatives" in str(raised.value)
-    assert surrogate_bound(0.1, 578037, 1000) == pytest.approx(0.075, abs=1e-6)
-
-
 @pytest.mark.parametrize(
     ("changed", "name"),
     [

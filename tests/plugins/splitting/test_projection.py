@@ -107,14 +107,6 @@ def test_one_linear_constraint_takes_one_step():
     assert (found.status, found.steps) == ("feasible", 1)
 
 
-@pytest.mark.parametrize("keep_cuts", [False, True])
-def test_corner_of_two_half_spaces(keep_cuts):
-    corner = Functions(line([1.0, 0.2], 0.0), line([0.2, 1.0], 0.0))
-    found = project(np.array([2.0, 2.0]), corner, tol=1e-13, keep_cuts=keep_cuts)
-    assert found.status == "feasible"
-    np.testing.assert_allclose(found.point, [0.0, 0.0], atol=1e-12)
-
-
 def test_feasible_point_is_its_own_projection():
     inside = np.array([-1.0, 0.0])
     found = project(inside, Functions(line([1.0, 0.0], 0.0)))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.svm import SVC, NuSVC
+from sklearn.svm import SVC
 
 from npbench_two_nu_svm import conjugate_gradients, nearest_points, pair_steps, reduced_hulls
 from npbench_two_nu_svm.reduced_hulls import DualNu, Nu, ReducedHulls
@@ -223,20 +223,6 @@ def test_every_2nu_svm_is_a_2c_svm(caps):
     assert np.abs(model.dual_coef_).sum() == pytest.approx(nu / r, rel=1e-4)
 
 
-@pytest.mark.parametrize(("C", "gamma"), [(2.0, 0.5), (1.0, 0.3), (10.0, 0.7)])
-def test_every_2c_svm_is_a_2nu_svm(C, gamma):
-    X, y = sample(30, 50)
-    K, n = rbf(1.0)(X), len(y)
-    model = two_c(K, y, C, gamma)
-    nu = np.abs(model.dual_coef_).sum() / (C * n)
-    caps = DualNu(nu * n / (2 * gamma * 30), nu * n / (2 * (1 - gamma) * 50))
-    solution = ReducedHulls(K, y, tol=1e-10).solve(caps)
-    assert 1 / (0.5 * nu * solution.margin * n) == pytest.approx(C, rel=1e-3)
-    np.testing.assert_allclose(
-        (K @ solution.x + solution.b) / solution.margin, model.decision_function(K), rtol=0, atol=1e-3
-    )
-
-
 @pytest.mark.parametrize("gamma", [0.2, 0.5, 0.9])
 def test_largest_nu_depends_on_both_classes(gamma):
     X, y = sample(30, 50)
@@ -407,19 +393,6 @@ def test_leave_one_out_of_classes_with_one_free_weight_or_none(gamma, caps):
     left = ReducedHulls(K, y).leave_one_out(caps)
     for i in range(0, 120, 5):
         assert_left_out(K, y, caps, left, i)
-
-
-@pytest.mark.parametrize("nu", [0.2, 0.5])
-def test_leave_one_out_of_a_nu_svm_matches_nu_svc(nu):
-    X, y = sample(20, 30)
-    K = rbf(1.0)(X)
-    left = ReducedHulls(K, y).leave_one_out(Nu(nu))
-    for i in range(50):
-        others = np.delete(np.arange(50), i)
-        model = NuSVC(nu=nu, kernel="precomputed", tol=1e-9).fit(K[np.ix_(others, others)], y[others])
-        factor = 2 / np.abs(model.dual_coef_).sum()
-        margin = factor * y[i] * model.decision_function(K[i : i + 1, others])[0]
-        assert left.margins[i] == pytest.approx(margin, abs=left.doubt[i] + 1e-5)
 
 
 def left_out_by_conic(K, y, caps, i):

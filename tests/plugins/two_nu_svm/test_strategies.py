@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from npbench_two_nu_svm.candidates import Candidate, Grid, Plane, by_constraint, by_error
 from npbench_two_nu_svm.estimates import Rates, leave_out_one_each
-from npbench_two_nu_svm.reduced_hulls import DualNu, Nu
+from npbench_two_nu_svm.reduced_hulls import Nu
 from npbench_two_nu_svm.strategies import STRATEGIES
 from npbench_two_nu_svm.windows import one_by_three, three_by_three
 
@@ -174,14 +174,6 @@ def test_coordinate_descent_ends_with_a_line_that_changes_ties_only():
     best = run("cd", table, by_constraint(0.1))
     assert (best.nu_pos, best.nu_neg) == (0.05, 0.05)
     assert searched_lines(table) == [(0, 0.5), (1, 0.05), (1, 0.5)]
-
-
-def test_coordinate_descent_starts_at_a_half_or_next_to_it():
-    nu = [0.1, 0.42, 0.9]
-    table = Table(np.zeros((3, 3)), np.ones((3, 3)), nu, nu)
-    run("cd", table, by_constraint(0.1))
-    assert [caps for caps in table.asked if caps.nu_pos == 0.42] == [DualNu(0.42, value) for value in nu]
-    assert table.asked[:3] == [DualNu(0.42, value) for value in nu]
 
 
 def test_each_fit_of_a_full_grid_is_beside_the_one_before():
