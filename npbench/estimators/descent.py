@@ -68,6 +68,11 @@ class DescentClassifier(BinaryClassifier):
         Whether the constraint is met within epsilon (or does not bind), and ``imbalance_ <= tol``.
     trace_ : list of Trace
         Iteration, seconds, objective, p_fa, p_nd and multiplier of each epoch.
+
+    References
+    ----------
+    G. Gasso, A. Pappaioannou, M. Spivak, L. Bottou (2011), Batch and online learning algorithms for nonconvex
+    Neyman-Pearson classification, ACM Transactions on Intelligent Systems and Technology 2(3).
     """
 
     lambda_c: float = 1e-3

@@ -40,7 +40,7 @@ def keyword_parameters(cls: type[T]) -> type[T]:
 
 
 def _inherit_docs(cls: type[T]) -> type[T]:
-    """Add the parameters and attributes that base classes describe, and the nearest notes, to the docstring of a class.
+    """Add to a docstring the parameters and attributes of base classes, and their nearest notes and references.
 
     Entries of the class itself come first and replace inherited ones.
     """
@@ -50,7 +50,8 @@ def _inherit_docs(cls: type[T]) -> type[T]:
     parameters, attributes = (_merged(lineage, heading) for heading in ("Parameters", "Attributes"))
     own["Parameters"] = "".join(entry for names, entry in parameters.items() if names.split(", ")[0] in taken)
     own["Attributes"] = "".join(attributes.values())
-    own["Notes"] = next((sections["Notes"] for sections in lineage if "Notes" in sections), "")
+    for heading in ("Notes", "References"):
+        own[heading] = next((sections[heading] for sections in lineage if heading in sections), "")
     text = {heading: own[heading] for heading in ORDER if own.get(heading)}
     cls.__doc__ = "\n".join(f"{name}\n{'-' * len(name)}\n{body}" if name else body for name, body in text.items())
     return cls

@@ -74,6 +74,11 @@ class RampClassifier(NystroemClassifier):
     takes O(n_samples) for each of some hundred pair updates. For a linear kernel whose Gram matrix exceeds
     ``cache_size``, memory is O(n_samples + n_features^2) besides X and a copy of a seventh of X, and most convex steps
     take some five passes over X (:mod:`npbench.numerics.linear_svm`).
+
+    References
+    ----------
+    G. Gasso, A. Pappaioannou, M. Spivak, L. Bottou (2011), Batch and online learning algorithms for nonconvex
+    Neyman-Pearson classification, ACM Transactions on Intelligent Systems and Technology 2(3).
     """
 
     C: float = 1.0

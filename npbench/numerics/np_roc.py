@@ -70,11 +70,6 @@ def np_roc(negatives: np.ndarray, positives: np.ndarray, delta: float = 0.05) ->
     Feng and Li 2018, Science Advances 4(2)), solved for rho; without ties it is an equality. For the positives t is a
     fixed number, so that the other two are the one-sided limits of Clopper and Pearson; both hold together with
     probability 1 - 2 delta. The limits hold at one rank, not simultaneously at all ranks.
-
-    Raises
-    ------
-    ValueError
-        If a sample is empty or has values that are NaN or infinite, or delta is not in ]0, 1[.
     """
     negatives, positives = _ascending(negatives, "negatives"), _ascending(positives, "positives")
     if not 0 < delta < 1:

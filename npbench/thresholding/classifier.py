@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from npbench.estimators.constraints import COUNT, FRACTION, Constraints, HasMethods, StrOptions
+from npbench.estimators.parameters import keyword_parameters
 from npbench.numerics.thresholds import SAME_RATE
 from npbench.thresholding.columns import groups, labels_of, positives
 from npbench.thresholding.rules import Rule, calibrate, require_negatives
@@ -30,6 +32,7 @@ def _gives_probabilities(self: Any) -> bool:
     return hasattr(getattr(self, "estimator_", self.estimator), "predict_proba")
 
 
+@keyword_parameters
 class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Any classifier, with a threshold that bounds its false-alarm rate.
 
@@ -111,6 +114,17 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     (106, 59)
     """
 
+    estimator: Any = field(kw_only=False)
+    rho: float = 0.05
+    delta: float = 0.05
+    pos_label: Any = None
+    cv: Any = None
+    calibration_size: float = 0.5
+    threshold: Rule = "umbrella"
+    recall: float | None = None
+    precision: float | None = None
+    random_state: Any = None
+
     # Sample weights are the inner classifier's.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"sample_weight": UNUSED}
 
@@ -126,31 +140,6 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "precision": [FRACTION, None],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        rho: float = 0.05,
-        delta: float = 0.05,
-        pos_label: Any = None,
-        cv: Any = None,
-        calibration_size: float = 0.5,
-        threshold: Rule = "umbrella",
-        recall: float | None = None,
-        precision: float | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.rho = rho
-        self.delta = delta
-        self.pos_label = pos_label
-        self.cv = cv
-        self.calibration_size = calibration_size
-        self.threshold = threshold
-        self.recall = recall
-        self.precision = precision
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, by: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Fit the classifier and set its threshold.
@@ -378,11 +367,7 @@ def scores_of(classifier: Any, X: Any, pos_label: Any) -> np.ndarray:
 
     Log-odds separate probabilities close to 1, where the next number below 1 is 1e-16 away. A probability of 0, as of
     a forest with unanimous trees, counts as the smallest normal number: such scores are tied, about 708 from 0.
-
-    Raises
-    ------
-    ValueError
-        If a score is NaN or infinite.
+    ValueError if a score is NaN or infinite.
     """
     last = bool(classifier.classes_[1] == pos_label)
     if hasattr(classifier, "decision_function"):

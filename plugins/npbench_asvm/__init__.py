@@ -7,18 +7,17 @@ from npbench.contracts import Solver
 @hookimpl
 def npbench_solvers() -> list[Solver]:
     """Describe the solver."""
-    return [
-        Solver(
-            name="asvm",
-            estimator="npbench_asvm.estimator:AsymmetricSVM",
-            solves=("pauc",),
-            search={
-                # factors of near 2, from few samples of each class to half of the rarer class
-                "mu": ["geomspace", 0.005, 0.48, 8],
-                "tau": ["geomspace", 0.005, 0.48, 8],
-            },
-            title="Asymmetric SVM, class margin and core of positives",
-            reference="Wu, Lin, Chen, Chen (2008), KDD",
-            tags=frozenset({"linear", "sparse", "convex"}),
-        )
-    ]
+    solver = Solver(
+        name="asvm",
+        estimator="npbench_asvm.estimator:AsymmetricSVM",
+        solves=("pauc",),
+        search={
+            # factors of near 2, from few samples of each class to half of the rarer class
+            "mu": ["geomspace", 0.005, 0.48, 8],
+            "tau": ["geomspace", 0.005, 0.48, 8],
+        },
+        title="Asymmetric SVM, class margin and core of positives",
+        reference="Wu, Lin, Chen, Chen (2008), KDD",
+        tags=frozenset({"linear", "sparse", "convex"}),
+    )
+    return [solver]

@@ -7,17 +7,16 @@ from npbench.contracts import Solver
 @hookimpl
 def npbench_solvers() -> list[Solver]:
     """Describe the solver."""
-    return [
-        Solver(
-            name="auc_svm",
-            estimator="npbench_auc_svm.estimator:AUCSVM",
-            solves=("pauc",),
-            search={
-                "C": ["geomspace", 0.1, 10000, 6],  # decades; planes are shared along them
-            },
-            grid_search="npbench.estimators.warm_start_selection:select",
-            title="SVM for the full AUC",
-            reference="Joachims (2005), ICML",
-            tags=frozenset({"linear", "kernel", "sparse", "convex"}),
-        )
-    ]
+    solver = Solver(
+        name="auc_svm",
+        estimator="npbench_auc_svm.estimator:AUCSVM",
+        solves=("pauc",),
+        search={
+            "C": ["geomspace", 0.1, 10000, 6],  # decades; planes are shared along them
+        },
+        grid_search="npbench.estimators.warm_start_selection:select",
+        title="SVM for the full AUC",
+        reference="Joachims (2005), ICML",
+        tags=frozenset({"linear", "kernel", "sparse", "convex"}),
+    )
+    return [solver]

@@ -7,17 +7,16 @@ from npbench.contracts import Solver
 @hookimpl
 def npbench_solvers() -> list[Solver]:
     """Describe the solver."""
-    return [
-        Solver(
-            name="gen",
-            estimator="npbench_gen.estimator:GenerativeNP",
-            solves=("np",),
-            search={
-                # 1 / (2 sigma^2) for the paper's bandwidths sigma from 100 to 0.01 (section 5.4)
-                "gamma": ["geomspace", 5e-5, 5000, 10],
-            },
-            title="Generative classifier from class means and covariances",
-            reference="Huang, Yang, King, Lyu (2006), IEEE TSMC-B 36(4); Kim, Magnani, Samar, Boyd, Lim (2006), ICML",
-            tags=frozenset({"kernel", "linear", "sparse"}),
-        )
-    ]
+    solver = Solver(
+        name="gen",
+        estimator="npbench_gen.estimator:GenerativeNP",
+        solves=("np",),
+        search={
+            # 1 / (2 sigma^2) for the paper's bandwidths sigma from 100 to 0.01 (section 5.4)
+            "gamma": ["geomspace", 5e-5, 5000, 10],
+        },
+        title="Generative classifier from class means and covariances",
+        reference="Huang, Yang, King, Lyu (2006), IEEE TSMC-B 36(4); Kim, Magnani, Samar, Boyd, Lim (2006), ICML",
+        tags=frozenset({"kernel", "linear", "sparse"}),
+    )
+    return [solver]

@@ -7,13 +7,12 @@ from npbench.contracts import Solver
 @hookimpl
 def npbench_solvers() -> list[Solver]:
     """Describe the solver."""
-    return [
-        Solver(
-            name="greedy_pauc",
-            estimator="npbench_greedy_pauc.estimator:GreedyPAUC",
-            solves=("pauc",),
-            title="Greedy linear combination of features",
-            reference="Ricamato, Tortorella (2011), Pattern Recognition 44(10-11)",
-            tags=frozenset({"linear", "sparse"}),
-        )
-    ]
+    solver = Solver(
+        name="greedy_pauc",
+        estimator="npbench_greedy_pauc.estimator:GreedyPAUC",
+        solves=("pauc",),
+        title="Greedy linear combination of features",
+        reference="Ricamato, Tortorella (2011), Pattern Recognition 44(10-11)",
+        tags=frozenset({"linear", "sparse"}),
+    )
+    return [solver]

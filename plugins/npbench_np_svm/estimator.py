@@ -33,11 +33,6 @@ class NPSVM(RampClassifier):
         Seed of the paper's random first beta, which makes each sample flat with probability 1/2 in the first step.
         By default no sample is flat, and the first step is the ordinary asymmetric SVM.
 
-    References
-    ----------
-    G. Gasso, A. Pappaioannou, M. Spivak, L. Bottou (2011), Batch and online learning algorithms for nonconvex
-    Neyman-Pearson classification, ACM Transactions on Intelligent Systems and Technology 2(3), Algorithm 3.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

@@ -7,18 +7,17 @@ from npbench.contracts import Solver
 @hookimpl
 def npbench_solvers() -> list[Solver]:
     """Describe the solver."""
-    return [
-        Solver(
-            name="pauc_dc",
-            estimator="npbench_pauc_dc.estimator:PAUCDC",
-            solves=("pauc",),
-            search={
-                "C": ["geomspace", 0.1, 10000, 6],  # decades
-            },
-            grid_search="npbench.estimators.warm_start_selection:select",
-            title="DC programming for the partial AUC",
-            reference="Narasimhan, Agarwal (2016), arXiv:1605.04337, section 6",
-            tags=frozenset({"linear", "kernel", "sparse"}),
-            expected_failures={"honest_flags": "where fpr_range starts at 0, n_iter_ counts the planes of one problem"},
-        )
-    ]
+    solver = Solver(
+        name="pauc_dc",
+        estimator="npbench_pauc_dc.estimator:PAUCDC",
+        solves=("pauc",),
+        search={
+            "C": ["geomspace", 0.1, 10000, 6],  # decades
+        },
+        grid_search="npbench.estimators.warm_start_selection:select",
+        title="DC programming for the partial AUC",
+        reference="Narasimhan, Agarwal (2016), arXiv:1605.04337, section 6",
+        tags=frozenset({"linear", "kernel", "sparse"}),
+        expected_failures={"honest_flags": "where fpr_range starts at 0, n_iter_ counts the planes of one problem"},
+    )
+    return [solver]

@@ -7,17 +7,16 @@ from npbench.contracts import Solver
 @hookimpl
 def npbench_solvers() -> list[Solver]:
     """Describe the solver."""
-    return [
-        Solver(
-            name="pauc_struct",
-            estimator="npbench_pauc_struct.estimator:PAUCStruct",
-            solves=("pauc",),
-            search={
-                "C": ["geomspace", 0.1, 10000, 6],  # decades; planes are shared along them
-            },
-            grid_search="npbench.estimators.warm_start_selection:select",
-            title="structural SVM for the partial AUC",
-            reference="Narasimhan, Agarwal (2016), arXiv:1605.04337, sections 4 and 5",
-            tags=frozenset({"linear", "kernel", "sparse", "convex"}),
-        )
-    ]
+    solver = Solver(
+        name="pauc_struct",
+        estimator="npbench_pauc_struct.estimator:PAUCStruct",
+        solves=("pauc",),
+        search={
+            "C": ["geomspace", 0.1, 10000, 6],  # decades; planes are shared along them
+        },
+        grid_search="npbench.estimators.warm_start_selection:select",
+        title="structural SVM for the partial AUC",
+        reference="Narasimhan, Agarwal (2016), arXiv:1605.04337, sections 4 and 5",
+        tags=frozenset({"linear", "kernel", "sparse", "convex"}),
+    )
+    return [solver]

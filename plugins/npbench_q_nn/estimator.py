@@ -39,11 +39,6 @@ class QValueNetwork(NetworkClassifier):
         Tolerance on the surrogate constraint, ``|P_fa - q (1 - P_nd)| <= epsilon``, for ``converged_``. Default:
         q (1 - P_nd) / 5.
 
-    References
-    ----------
-    G. Gasso, A. Pappaioannou, M. Spivak, L. Bottou (2011), Batch and online learning algorithms for nonconvex
-    Neyman-Pearson classification, ACM Transactions on Intelligent Systems and Technology 2(3), section 4.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

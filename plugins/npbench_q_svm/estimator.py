@@ -29,12 +29,6 @@ class QSVM(RampClassifier):
     q : float
         Bound on the q-value ``P_fa / (1 - P_nd)``, in ]0, 1[.
 
-    References
-    ----------
-    G. Gasso, A. Pappaioannou, M. Spivak, L. Bottou (2011), Batch and online learning algorithms for nonconvex
-    Neyman-Pearson classification, ACM Transactions on Intelligent Systems and Technology 2(3), section 4 and equation
-    (13).
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

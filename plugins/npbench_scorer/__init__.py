@@ -7,15 +7,14 @@ from npbench.contracts import Solver
 @hookimpl
 def npbench_solvers() -> list[Solver]:
     """Describe the solver."""
-    return [
-        Solver(
-            name="scorer",
-            estimator="npbench_scorer.estimator:Scorer",
-            solves=("np", "qvalue"),
-            grid_search="npbench_scorer.selection:select",
-            imports=("estimator",),
-            title="Any classifier or solver, thresholded on held-out samples",
-            reference="Tong, Feng, Li (2018), Science Advances 4(2): the umbrella threshold",
-            tags=frozenset({"sparse", "stochastic"}),
-        )
-    ]
+    solver = Solver(
+        name="scorer",
+        estimator="npbench_scorer.estimator:Scorer",
+        solves=("np", "qvalue"),
+        grid_search="npbench_scorer.selection:select",
+        imports=("estimator",),
+        title="Any classifier or solver, thresholded on held-out samples",
+        reference="Tong, Feng, Li (2018), Science Advances 4(2): the umbrella threshold",
+        tags=frozenset({"sparse", "stochastic"}),
+    )
+    return [solver]

@@ -78,11 +78,6 @@ class StochasticNP(DescentClassifier, LinearClassifier):
 
     The constraint binds the *surrogate* rate on the *training* sample.
 
-    References
-    ----------
-    G. Gasso, A. Pappaioannou, M. Spivak, L. Bottou (2011), Batch and online learning algorithms for nonconvex
-    Neyman-Pearson classification, ACM Transactions on Intelligent Systems and Technology 2(3), Algorithm 4.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

@@ -38,11 +38,6 @@ class StochasticNPNetwork(NetworkClassifier):
     epsilon : float, optional
         Tolerance on the surrogate constraint, ``|P_fa - rho| <= epsilon``, for ``converged_``. Default: rho / 10.
 
-    References
-    ----------
-    G. Gasso, A. Pappaioannou, M. Spivak, L. Bottou (2011), Batch and online learning algorithms for nonconvex
-    Neyman-Pearson classification, ACM Transactions on Intelligent Systems and Technology 2(3), Algorithm 4.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

@@ -7,14 +7,13 @@ from npbench.contracts import Solver
 @hookimpl
 def npbench_solvers() -> list[Solver]:
     """Describe the solver."""
-    return [
-        Solver(
-            name="splitting",
-            estimator="npbench_splitting.estimator:SplittingNP",
-            solves=("np",),
-            grid_search="npbench_splitting.selection:select",
-            title="Outer-approximation splitting",
-            reference="Barlaud, Combettes, Fillatre (2015), hal-01160831, algorithm 37",
-            tags=frozenset({"linear", "convex", "sparse"}),
-        )
-    ]
+    solver = Solver(
+        name="splitting",
+        estimator="npbench_splitting.estimator:SplittingNP",
+        solves=("np",),
+        grid_search="npbench_splitting.selection:select",
+        title="Outer-approximation splitting",
+        reference="Barlaud, Combettes, Fillatre (2015), hal-01160831, algorithm 37",
+        tags=frozenset({"linear", "convex", "sparse"}),
+    )
+    return [solver]

@@ -7,14 +7,13 @@ from npbench.contracts import Solver
 @hookimpl
 def npbench_solvers() -> list[Solver]:
     """Describe the solver."""
-    return [
-        Solver(
-            name="svm_path",
-            estimator="npbench_svm_path.estimator:SVMPath",
-            solves=("cost", "np"),
-            select="npbench_svm_path.selection:select",
-            title="SVM path over cost asymmetry, with asymmetry and intercept chosen on held-out samples",
-            reference="Bach, Heckerman, Horvitz (2006), JMLR 7",
-            tags=frozenset({"kernel", "linear", "convex", "sparse", "stochastic"}),
-        )
-    ]
+    solver = Solver(
+        name="svm_path",
+        estimator="npbench_svm_path.estimator:SVMPath",
+        solves=("cost", "np"),
+        select="npbench_svm_path.selection:select",
+        title="SVM path over cost asymmetry, with asymmetry and intercept chosen on held-out samples",
+        reference="Bach, Heckerman, Horvitz (2006), JMLR 7",
+        tags=frozenset({"kernel", "linear", "convex", "sparse", "stochastic"}),
+    )
+    return [solver]

@@ -31,11 +31,6 @@ class UzawaSVM(RampClassifier):
     rho : float
         Bound on the false-alarm rate of the negative class, in ]0, 1[.
 
-    References
-    ----------
-    G. Gasso, A. Pappaioannou, M. Spivak, L. Bottou (2011), Batch and online learning algorithms for nonconvex
-    Neyman-Pearson classification, ACM Transactions on Intelligent Systems and Technology 2(3), Algorithms 1 and 2.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

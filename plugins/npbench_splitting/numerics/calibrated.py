@@ -46,18 +46,6 @@ class CalibratedLoss:
         return np.where(near, self.curvature, (0.5 + self.derivative(margins)) / np.where(near, 1.0, margins))
 
 
-def _logistic(t: np.ndarray) -> np.ndarray:
-    return np.logaddexp(0.0, -t)
-
-
-def _logistic_derivative(t: np.ndarray) -> np.ndarray:
-    return -expit(-t)
-
-
-def _logistic_second(t: np.ndarray) -> np.ndarray:
-    return expit(t) * expit(-t)
-
-
 def _matsusita(t: np.ndarray) -> np.ndarray:
     size = np.abs(t)
     return 0.25 / (0.5 * np.hypot(1.0, t) + 0.5 * size) + np.maximum(0.0, -t)  # halves avoid overflow at 1e308
@@ -84,7 +72,14 @@ def _hinge_second(t: np.ndarray) -> np.ndarray:
     return 0.5 * (1.0 / (1.0 + np.abs(t))) ** 2
 
 
-LOGISTIC = CalibratedLoss("logistic", _logistic, _logistic_derivative, _logistic_second, 0.25, float(np.log(2.0)))
+LOGISTIC = CalibratedLoss(
+    "logistic",
+    value=lambda t: np.logaddexp(0.0, -t),
+    derivative=lambda t: -expit(-t),
+    second_derivative=lambda t: expit(t) * expit(-t),
+    curvature=0.25,
+    at_zero=float(np.log(2.0)),
+)
 """``ln(1 + exp(-t))``, of ``f(t) = 1 / (1 + exp(-t))`` (equation 24)."""
 
 MATSUSITA = CalibratedLoss("matsusita", _matsusita, _matsusita_derivative, _matsusita_second, 0.5, 0.5)
