@@ -58,7 +58,7 @@ def test_a_sound_solver_passes(checks_of, install):
         ("extreme_features", faulty("Dividing"), "With all features constant it returns NaN"),
         ("non_finite", faulty("TakesNaN"), "fit with a feature that is nan is accepted"),
         ("non_finite", faulty("ScoresNaN"), "decision_function with a feature that is nan is accepted"),
-        ("sparse_equals_dense", faulty("SparseDiffers"), "differ from those of dense ones"),
+        ("sparse_equals_dense", faulty("SparseDiffers"), "dense ones"),
         ("sparse_equals_dense", faulty("Dense"), "TypeError was raised"),
         ("sparse_is_refused", faulty(tags=frozenset()), "add the tag"),
         ("direction", faulty("Reversed"), "larger must mean more positive"),
