@@ -122,7 +122,7 @@ class DataFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Original:
-    """Files with the splits of the literature, read instead of a data set's own files if a data folder has them.
+    """Files with the splits of the literature, read instead of a data set's own files if a data folder has all of them.
 
     Without them the data set has the same samples, and splits are drawn.
 
@@ -131,7 +131,7 @@ class Original:
     load : str
         ``"module:function"`` as in :class:`Dataset`, called with the paths of these files.
     files : tuple of DataFile
-        Files to read; all of them must be there.
+        Files to read.
     """
 
     load: str

@@ -18,13 +18,7 @@ class Exit(IntEnum):
 
 
 class RequestError(ValueError):
-    """Request that cannot be carried out, with one message for each fault.
-
-    Parameters
-    ----------
-    *faults : str
-        Messages that say what is wrong, what was expected and what to do.
-    """
+    """Request that cannot be carried out, with a message for each fault: what is wrong, what to do."""
 
     def __init__(self, *faults: str) -> None:
         self.faults: Sequence[str] = faults
@@ -50,13 +44,7 @@ def unknown_name(kind: str, name: str, choices: Iterable[str]) -> str:
 
 
 def collect_errors(steps: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Run all steps and return their results.
-
-    Examples
-    --------
-    >>> collect_errors([lambda: 1, lambda: 2])
-    [1, 2]
-    """
+    """Run all steps and return their results, or raise the errors of all."""
     results: list[Any] = []
     errors: list[RequestError] = []
     for step in steps:

@@ -22,17 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Number:
-    """The parameter of a problem that charts are drawn against.
-
-    Parameters
-    ----------
-    name : str
-        Name of the parameter.
-    symbol : str
-        Symbol in charts.
-    title : str
-        Title of the axis.
-    """
+    """The parameter that charts are drawn against: its name, its symbol in charts, the title of the axis."""
 
     name: str
     symbol: str
@@ -42,7 +32,7 @@ class Number:
 class Problem(Protocol):
     """A problem: its estimator parameters, its validation loss, and how reports show it.
 
-    All a report needs to know of a problem is here, so that a new problem is a change to this file alone.
+    Reports need nothing else of a problem, so that a new problem is a change to this file alone.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a run reports to its caller: nothing, or a bar on a terminal or in a notebook, elsewhere a line now and then."""
+"""Progress of a run: ignored, or a bar on a terminal or in a notebook, elsewhere a line now and then."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SECONDS_BETWEEN_LINES = 30.0
 
 
 class Progress:
-    """Receives what happens during a run, and ignores it."""
+    """Receiver of the events of a run, which ignores them."""
 
     def note(self, text: str) -> None:
         """Receive a sentence: data that are skipped, kernels that are compiled, a plugin that is disabled."""
@@ -94,7 +94,7 @@ class TerminalProgress(Progress):
             yield
 
     def restart(self) -> None:
-        """Forget the time until now, which preparations took."""
+        """Forget the time until now."""
         self._start = self._last_line = self._clock()
         self._bar.reset(self._task)
 

@@ -112,17 +112,14 @@ class Registry:
                     raise TypeError(f"{hook} returned {item!r}, which is not a {description.__name__}")
         for hook, (kind, _) in KINDS.items():
             for item in found[hook]:
-                self._keep(kind, item, provider)
+                self._own(kind, item.name, provider)
+                getattr(self, f"{kind}s")[item.name] = item
         self.config_packages = list(dict.fromkeys([*self.config_packages, *packages]))
         for word in commands:
             self._own("command", word, provider)
         self.commands |= commands
         if any(getattr(manager.hook, hook).get_hookimpls() for hook in OBSERVERS):
             self.observers.append(Observer(provider, manager.hook))
-
-    def _keep(self, kind: str, item: Any, provider: Provider) -> None:
-        self._own(kind, item.name, provider)
-        getattr(self, f"{kind}s")[item.name] = item
 
     def _own(self, kind: str, name: str, provider: Provider) -> None:
         """Note who provides a name; refuse a name that another plugin provides."""
@@ -145,9 +142,8 @@ def _flatten(results: Iterable[Iterable[Any]]) -> list[Any]:
     return [item for result in results for item in result]
 
 
-def _provider(entry_point: EntryPoint) -> Provider:
-    name, version = _name_and_version(entry_point.dist) if entry_point.dist else ("unknown", "unknown")
-    return Provider(module=entry_point.value, distribution=name, version=version)
+def _provider(point: EntryPoint) -> Provider:
+    return Provider(point.value, *(_name_and_version(point.dist) if point.dist else ("unknown", "unknown")))
 
 
 @functools.cache  # each look parses the metadata, and a distribution may have many plugins
@@ -157,13 +153,7 @@ def _name_and_version(distribution: Distribution) -> tuple[str, str]:
 
 
 def load(points: Iterable[EntryPoint]) -> Registry:
-    """Build a registry from entry points, setting aside plugins that fail.
-
-    Raises
-    ------
-    RequestError
-        If two plugins provide the same name.
-    """
+    """Build a registry from entry points, setting aside plugins that fail; two plugins with one name are refused."""
     registry = Registry()
     for point in sorted(points, key=lambda p: (p.value, p.name)):
         provider = _provider(point)
@@ -177,23 +167,12 @@ def load(points: Iterable[EntryPoint]) -> Registry:
 
 
 def wanted(points: Iterable[EntryPoint], names: str) -> list[EntryPoint]:
-    """Return the entry points with a module or distribution among ``names``, separated by commas or colons.
-
-    Raises
-    ------
-    RequestError
-        For each name that is neither.
-    """
+    """Return the entry points with a module or distribution among ``names``, separated by commas or colons."""
     named = [(name, point) for point in points for name in {point.module, _provider(point).distribution}]
     known = {name for name, _ in named}
     chosen = {_normal(name): name for name in re.split(r"[,:\s]+", names) if name}
-    faults = [
-        unknown_name("plugin in NPBENCH_PLUGINS", name, known)
-        for normal, name in chosen.items()
-        if normal not in map(_normal, known)
-    ]
-    if faults:
-        raise RequestError(*faults)
+    if unknown := [name for normal, name in chosen.items() if normal not in map(_normal, known)]:
+        raise RequestError(*(unknown_name("plugin in NPBENCH_PLUGINS", name, known) for name in unknown))
     return list(dict.fromkeys(point for name, point in named if _normal(name) in chosen))
 
 
@@ -206,11 +185,6 @@ def installed() -> Registry:
     """Return the registry of all installed plugins, built once per process.
 
     The environment variable ``NPBENCH_PLUGINS`` restricts it to the modules and distributions it lists, if any.
-
-    Raises
-    ------
-    RequestError
-        If two plugins provide the same name, or ``NPBENCH_PLUGINS`` has an unknown one.
     """
     points: Iterable[EntryPoint] = entry_points(group="npbench")
     names = os.environ.get("NPBENCH_PLUGINS", "").strip()

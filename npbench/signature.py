@@ -17,18 +17,10 @@ REQUIRED = inspect.Parameter.empty
 
 @dataclass(frozen=True)
 class Signature:
-    """Keyword parameters of a callable.
+    """Keyword parameters of a callable."""
 
-    Parameters
-    ----------
-    defaults : mapping of str to value
-        Default of each parameter; ``REQUIRED`` for those without one.
-    is_open : bool
-        Whether it accepts any other name (``**params``).
-    """
-
-    defaults: Mapping[str, Any]
-    is_open: bool
+    defaults: Mapping[str, Any]  # REQUIRED for those without one
+    is_open: bool  # to any other name (**params)
 
     def unknown(self, names: Iterable[str]) -> list[str]:
         """Return the ``names`` that the callable does not accept."""
@@ -37,14 +29,7 @@ class Signature:
 
 @functools.cache
 def signature(target: str, n_positional: int = 0) -> Signature:
-    """Return the keyword parameters of ``target`` after its first ``n_positional`` ones; this imports it.
-
-    Parameters
-    ----------
-    target : str
-        ``"module:attribute"`` of a class or function.
-    n_positional : int
-        Number of leading parameters that the caller passes by position.
+    """Return the keyword parameters of ``"module:attribute"`` after its first ``n_positional`` ones; this imports it.
 
     Examples
     --------

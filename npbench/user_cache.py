@@ -56,16 +56,17 @@ def cached(kind: str, identity: bytes, make: Callable[[], Any], keep: Callable[[
     result = make()
     if keep(result):
         with contextlib.suppress(OSError):
-            _write(path, json.dumps(result))
+            write(path, json.dumps(result))
     return result
 
 
 def remembered_folder() -> Path:
-    """Return the folder of the user's cache that holds remembered results."""
+    """Return the folder of remembered results."""
     return cache_folder() / "remembered"
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
+    """Write a file of the cache in one step, readable by whoever may write to the cache."""
     unfinished = make_folder(path.parent) / f".{uuid.uuid4().hex}"
     unfinished.write_text(text, encoding="utf-8")
     share_access(unfinished)

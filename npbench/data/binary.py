@@ -78,7 +78,7 @@ class BinaryData:
         Parameters
         ----------
         X, y, name, published, groups, columns
-            As above; array-likes in any order and type, with groups as numbers or strings.
+            As above, as array-likes; groups may be numbers or strings.
         categorical : array-like, optional
             Columns of dense ``X`` that hold category codes: numbers from 0, or a boolean for each column, or a mapping
             from numbers to words.

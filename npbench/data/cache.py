@@ -11,6 +11,7 @@ import dataclasses
 import hashlib
 import importlib.util
 import json
+import math
 import os
 import shutil
 import time
@@ -25,7 +26,7 @@ import numpy as np
 from npbench.data.binary import OPTIONAL, BinaryData
 from npbench.data.sources import RAW
 from npbench.errors import RequestError
-from npbench.user_cache import cache_folder, make_folder, remembered_folder, share_access
+from npbench.user_cache import cache_folder, make_folder, remembered_folder, share_access, write
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -174,12 +175,8 @@ def keep(key: str | None, data: BinaryData) -> None:
         return
     with contextlib.suppress(OSError, RequestError):
         shared = share(data)
-        entry = _entry(key)
-        unfinished = make_folder(entry.parent) / f"{key}.{uuid.uuid4().hex}"
         kept = {"sha256": shared.sha256, "shape": shared.shape, "columns": data.columns, "words": data.words}
-        unfinished.write_text(json.dumps(kept), encoding="utf-8")
-        share_access(unfinished)
-        unfinished.replace(entry)
+        write(_entry(key), json.dumps(kept))
 
 
 def _entry(key: str) -> Path:
@@ -193,22 +190,24 @@ def clean(unused_for: float) -> tuple[int, int]:
     """
     limits = dict.fromkeys(arrays_folder().glob("*"), unused_for)
     limits |= dict.fromkeys((cache_folder() / RAW).rglob(UNFINISHED_DOWNLOAD), max(unused_for, DOWNLOAD_TIMEOUT))
-    number = size = 0
-    for path, limit in limits.items():
-        with contextlib.suppress(OSError):  # of another user, or removed meanwhile
-            if time.time() - path.stat().st_mtime >= limit:
-                bytes_here = sum(file.stat().st_size for file in (path.iterdir() if path.is_dir() else [path]))
-                _remove(path)
-                number, size = number + 1, size + bytes_here
+    sizes = [_removed(path, limit) for path, limit in limits.items()]
     for result in remembered_folder().glob("*/*"):
-        with contextlib.suppress(OSError):
-            if time.time() - result.stat().st_mtime >= unused_for:
-                result.unlink()
+        _removed(result, unused_for)
     for entry in (cache_folder() / "loaded").glob("*"):
         if not _names_arrays(entry):
-            with contextlib.suppress(OSError):  # of another user
-                entry.unlink()
-    return number, size
+            _removed(entry)
+    removed = [size for size in sizes if size is not None]
+    return len(removed), sum(removed)
+
+
+def _removed(path: Path, unused_for: float = -math.inf) -> int | None:
+    """Remove a file or folder not used for some seconds and return its size; return None if it stays."""
+    with contextlib.suppress(OSError):  # of another user, or removed meanwhile
+        if time.time() - path.stat().st_mtime >= unused_for:
+            size = sum(file.stat().st_size for file in (path.iterdir() if path.is_dir() else [path]))
+            _remove(path)
+            return size
+    return None
 
 
 def _names_arrays(entry: Path) -> bool:

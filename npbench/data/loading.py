@@ -13,6 +13,8 @@ from npbench.data.binary import BinaryData
 from npbench.errors import AbsentDataError, RequestError, collect_errors, unknown_name
 from npbench.signature import signature
 
+REPORT = "Report it to the authors of its plugin."
+
 
 def load(dataset: Dataset, /, **params: Any) -> BinaryData:
     """Find, verify and read the files of a data set or of its original, and check the arrays.
@@ -31,8 +33,7 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
 
 def locate(dataset: Dataset) -> list[Path]:
     """Return verified copies of the files that the data set is read from; fetch those in no data folder."""
-    _, files = _located(dataset)
-    return list(files)
+    return list(_located(dataset)[1])
 
 
 def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
@@ -61,8 +62,7 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
         loader: Callable[..., Any] = resolve(target)
     except Exception as error:  # a plugin's module may raise anything
         raise RequestError(
-            f"The loader {target!r} of data set {name!r} cannot be imported: "
-            f"{type(error).__name__}: {error}. Report it to the authors of its plugin."
+            f"The loader {target!r} of data set {name!r} cannot be imported: {type(error).__name__}: {error}. {REPORT}"
         ) from error
     return loader
 
@@ -79,19 +79,15 @@ def _located(dataset: Dataset) -> tuple[str, dict[Path, str]]:
         if all(held):
             return one.load, _hashes(held, one.files)
     failed = ""
-    if dataset.mirror:
+    if mirror := dataset.mirror:
         try:
-            return dataset.mirror.load, _fetched(dataset.mirror.files)
+            return mirror.load, _hashes(sources.locate_all(mirror.files), mirror.files)
         except sources.UnavailableError as error:
             failed = f" The mirror {error.first}."
     try:
-        return dataset.load, _fetched(dataset.files)
+        return dataset.load, _hashes(sources.locate_all(dataset.files), dataset.files)
     except sources.UnavailableError as error:
         raise AbsentDataError(f"{error}{failed}") from error
-
-
-def _fetched(files: Sequence[DataFile]) -> dict[Path, str]:
-    return _hashes(sources.locate_all(files), files)
 
 
 def _hashes(paths: Sequence[Path], files: Sequence[DataFile]) -> dict[Path, str]:
@@ -109,17 +105,13 @@ def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) 
         origin = f" from {', '.join(map(str, paths))}" if paths else ""
         raise RequestError(
             f"Data set {name!r} could not be read{origin}: its loader {target!r} failed with "
-            f"{type(error).__name__}: {error}. Report it to the authors of its plugin."
+            f"{type(error).__name__}: {error}. {REPORT}"
         ) from error
 
 
 def _compare(dataset: Dataset, data: BinaryData) -> None:
     # Files that npbench finds have the right hash; files that a user brings may be the wrong ones.
-    remedy = (
-        "Its loader or its description is wrong: report it to the authors of its plugin."
-        if dataset.files
-        else "Check what it is read from; if that is right, report it to the authors of its plugin."
-    )
+    remedy = REPORT if dataset.files else f"Check what it is read from. {REPORT}"
     faults = [
         f"Data set {dataset.name!r} has {attribute} = {getattr(data, attribute)}, expected {expected}. {remedy}"
         for attribute in ("n_samples", "n_features", "n_positive")

@@ -30,16 +30,9 @@ def without_missing(data: BinaryData, missing: str) -> BinaryData:
             f"Data set {data.name!r} has {complete.sum()} of {data.n_samples} rows without missing values, and they "
             "lack a class: use missing=impute instead of missing=drop."
         )
-    kept = None if data.groups is None else data.groups[complete]
-    return BinaryData.checked(
-        data.X[complete],
-        data.y[complete],
-        data.name,
-        categorical=data.words or data.categorical,
-        groups=kept,
-        columns=data.columns,
-        copy=False,
-    )
+    groups = None if data.groups is None else data.groups[complete]
+    optional = {"categorical": data.words or data.categorical, "groups": groups, "columns": data.columns}
+    return BinaryData.checked(data.X[complete], data.y[complete], data.name, **optional, copy=False)
 
 
 def _refusal(data: BinaryData, absent: np.ndarray, complete: np.ndarray) -> str:

@@ -40,20 +40,15 @@ class UnavailableError(AbsentDataError):
     def __init__(self, files: Sequence[DataFile], reason: str) -> None:
         folders, file = data_folders(), files[0]
         self.first = f"{file.path} {reason}"
-        searched = f"none of the data folders ({', '.join(map(str, folders))})"
+        searched = f"in none of the data folders ({', '.join(map(str, folders))})"
+        place = f"{folders[0] / file.path}, or set NPBENCH_DATA to the folder that holds {file.path}."
         if len(files) == 1:
-            message = (
-                f"{file.path} is in {searched} and {reason}. "
-                f"Save the file ({file.size} bytes, SHA-256 {file.sha256}) as {folders[0] / file.path}, "
-                f"or set NPBENCH_DATA to the folder that holds {file.path}."
-            )
+            identity = f"{file.size} bytes, SHA-256 {file.sha256}"
+            super().__init__(f"{file.path} is {searched} and {reason}. Save the file ({identity}) as {place}")
         else:
-            message = (
-                f"{', '.join(file.path for file in files)} are in {searched}, and the first {reason}. "
-                f"Save the files as {folders[0] / file.path} and so on, or set NPBENCH_DATA to the folder that holds "
-                f"{file.path}. `npbench data info` lists their addresses, sizes and hashes."
-            )
-        super().__init__(message)
+            paths = ", ".join(file.path for file in files)
+            listing = "`npbench data info` lists addresses, sizes and hashes."
+            super().__init__(f"{paths} are {searched}, and the first {reason}. Save it as {place} {listing}")
 
 
 @contextlib.contextmanager
@@ -70,10 +65,9 @@ def answering_in_time() -> Iterator[None]:
 def data_folders() -> list[Path]:
     """Return the folders in ``NPBENCH_DATA``, those beside a checkout, and the cache, in the order of search."""
     named = [Path(entry).expanduser() for entry in os.environ.get("NPBENCH_DATA", "").split(os.pathsep) if entry]
-    if absent := [path for path in named if not path.is_dir()]:
-        raise RequestError(
-            *(f"NPBENCH_DATA names {path}, which is not a folder: correct or create it." for path in absent)
-        )
+    absent = [f"NPBENCH_DATA names {path}, which is not a folder: create it." for path in named if not path.is_dir()]
+    if absent:
+        raise RequestError(*absent)
     return [*named, *_checkout_folders(Path(__file__).parents[2]), cache_folder()]
 
 
@@ -99,11 +93,6 @@ def find(file: DataFile) -> Path | None:
     if path:
         verify(path, file)
     return path
-
-
-def locate(file: DataFile) -> Path:
-    """Return a verified copy of ``file``; see :func:`locate_all`."""
-    return locate_all([file])[0]
 
 
 def locate_all(files: Sequence[DataFile]) -> list[Path]:

@@ -32,37 +32,19 @@ class DataIdentity:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One unit of work, small enough to send to a worker; the data follow by content hash.
+    """One unit of work, small enough to send to a worker; the data follow by content hash."""
 
-    Parameters
-    ----------
-    request : Request
-        What was asked; ``search`` is ordered by name, so that ties between candidates do not depend on the order in
-        which grids were written.
-    data : DataIdentity
-        The data to run on.
-    distribution : str
-        Distribution that ships the solver.
-    code, versions : mapping of str to str
-        Hashes of sources and versions of packages that the answer depends on.
-    repeat : int
-        Number of the split under the request's seed.
-    """
-
+    # With ``search`` ordered by name, so that ties between candidates do not depend on the order of writing.
     request: Request
     data: DataIdentity
-    distribution: str
-    code: Mapping[str, str]
-    versions: Mapping[str, str]
-    repeat: int = 0
+    distribution: str  # that ships the solver
+    code: Mapping[str, str]  # hashes of the sources that the answer depends on
+    versions: Mapping[str, str]  # of the packages that it depends on
+    repeat: int = 0  # number of the split under the request's seed
 
     @property
     def key(self) -> str:
-        """SHA-256 of everything that can change the answer, as canonical JSON.
-
-        The data set's name is not part of it (its content is), nor is how the job runs: workers, limits, folder,
-        machine.
-        """
+        """SHA-256 of everything that can change the answer: the content of the data but not their name, no limits."""
         return self.key_of(self.repeat)
 
     def key_of(self, repeat: int) -> str:
@@ -71,9 +53,9 @@ class Job:
 
     def with_repeat(self, repeat: int) -> Job:
         """Return the same job on another split; what the two have in common is computed once and shared."""
-        shared = {"_identity": self._identity, "_shared_columns": self._shared_columns}
         other = replace(self, repeat=repeat)
-        vars(other).update(shared)  # what cached_property would store
+        # What cached_property would store.
+        vars(other).update(_identity=self._identity, _shared_columns=self._shared_columns)
         return other
 
     @property
@@ -88,14 +70,8 @@ class Job:
 
     @cached_property
     def _identity(self) -> str:
-        identity = {
-            **self.request.identity(),
-            "data_sha256": self.data.data_sha256,
-            "distribution": self.distribution,
-            "code": self.code,
-            "versions": self.versions,
-        }
-        return canonical(identity)
+        own = {"distribution": self.distribution, "code": self.code, "versions": self.versions}
+        return canonical({**self.request.identity(), "data_sha256": self.data.data_sha256, **own})
 
     @cached_property
     def _shared_columns(self) -> dict[str, Primitive]:

@@ -78,11 +78,10 @@ def warm_up(job: Job, n_features: int, is_sparse: bool, n_threads: int = 1) -> f
     X = random.normal(size=(len(y), min(n_features, 5))) + 0.5 * y[:, None]
     toy = BinaryData(sparse.csr_array(X) if is_sparse else X, y, "toy")
     request = job.request
-    changes = {
-        "problem": _in_mid_range(request.problem),
-        "search": _at_most_two(request.search),
-        "protocol": _small(request.protocol),
-    }
+    problem: Any = request.problem
+    if problem.number:
+        problem = dataclasses.replace(problem, **{problem.number.name: 0.5})
+    changes = {"problem": problem, "search": _at_most_two(request.search), "protocol": _small(request.protocol)}
     tiny = dataclasses.replace(job, request=dataclasses.replace(request, **changes))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -94,10 +93,6 @@ def _small(divided: Any) -> protocols.CrossValidation | protocols.Permutations:
     """Return a protocol for the toy data; searches may take another path with leave-one-out folds."""
     leaves_one_out = isinstance(divided, protocols.Permutations) and divided.folds is None
     return protocols.Permutations(n_train=16) if leaves_one_out else protocols.CrossValidation(folds=2)
-
-
-def _in_mid_range(problem: Any) -> Any:
-    return dataclasses.replace(problem, **{problem.number.name: 0.5}) if problem.number else problem
 
 
 def _at_most_two(search: Mapping[str, Any]) -> dict[str, Any]:
@@ -255,11 +250,9 @@ def _staged(
         _measured(job.request, estimator, y, _checked(scores, len(y), method))
         for scores in getattr(estimator, method)(X)
     ]
-    for column in course.values():
-        if len(column) != len(stages):
-            raise ValueError(
-                f"{method} yields {len(stages)} stages, expected {len(column)}, one for each step of trace_"
-            )
+    n_steps = len(next(iter(course.values()), stages))
+    if n_steps != len(stages):
+        raise ValueError(f"{method} yields {len(stages)} stages, expected {n_steps}, one for each step of trace_")
     return {f"{part}_{metric.name}": [values[metric.name] for values in stages] for metric in job.request.metrics}
 
 
@@ -272,25 +265,22 @@ def _checked(scores: Any, n_samples: int, method: str = "decision_function") -> 
         raise ValueError(
             f"{method} returned an array of shape {scores.shape}, expected ({n_samples},): one score for each sample"
         )
-    wrong = int(np.sum(~np.isfinite(scores)))
-    if wrong:
+    if wrong := int(np.sum(~np.isfinite(scores))):
         raise ValueError(f"{method} returned NaN or infinite scores for {wrong} of {n_samples} samples")
     return scores
 
 
 def _measured(request: Request, estimator: Any, y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
     """Return every metric of the request by column."""
-    values: dict[str, float] = {}
+    columns: dict[str, float] = {}
     for metric in request.metrics:
-        compute = resolve(metric.compute)
-        values |= _metric_columns(metric.name, compute(y, scores, problem=request.problem, estimator=estimator))
-    return values
-
-
-def _metric_columns(name: str, value: float | Estimate) -> dict[str, float]:
-    if isinstance(value, Estimate):
-        return {name: float(value.value), f"{name}_low": float(value.low), f"{name}_high": float(value.high)}
-    return {name: float(value)}
+        name = metric.name
+        value = resolve(metric.compute)(y, scores, problem=request.problem, estimator=estimator)
+        if isinstance(value, Estimate):
+            columns |= {name: float(value.value), f"{name}_low": float(value.low), f"{name}_high": float(value.high)}
+        else:
+            columns[name] = float(value)
+    return columns
 
 
 class _Warnings:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-Transform = Callable[[Any], Any]
-
 # Options of a request, the default first.
 CHOICES: dict[str, tuple[str, ...]] = {
     "preprocess": ("standardize", "unit_range", "unit_norm", "none"),
@@ -18,7 +16,7 @@ DEFAULTS = {option: choices[0] for option, choices in CHOICES.items()}
 
 def fitted(
     train: Any, categorical: Any = None, *, preprocess: str, missing: str = "refuse", categories: str = "one_hot"
-) -> Transform:
+) -> Callable[[Any], Any]:
     """Return a function from rows to the features that solvers see, fitted on the training part.
 
     Missing values are imputed, categories encoded, and columns or rows scaled, in this order. Features that are
@@ -43,15 +41,13 @@ def fitted(
     --------
     >>> import numpy as np
     >>> train = np.array([[1.0, 5.0, 7.0], [3.0, 5.0, 2.0]])
-    >>> fitted(train, preprocess="standardize")(np.array([[4.0, 6.0, 7.0]]))
-    array([[2., 0., 1.]])
     >>> fitted(train, np.array([False, False, True]), preprocess="unit_range")(np.array([[2.0, 6.0, 7.0]]))
     array([[0.5, 0. , 0. , 1. ]])
     """
     from scipy import sparse
 
     steps = pipeline(sparse.issparse(train), categorical, preprocess=preprocess, missing=missing, categories=categories)
-    transform: Transform = steps.fit(train).transform
+    transform: Callable[[Any], Any] = steps.fit(train).transform
     return transform
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, fields
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -53,16 +53,33 @@ class SplitProtocol(Protocol):
         """Split the rows of ``data``; ``repeat`` numbers the repeats under one seed."""
 
 
+@dataclass(frozen=True)
 class _Stratified:
-    """A protocol whose splits exist or not by the class counts alone."""
+    """A protocol whose splits exist or not by the class counts alone; its parameters are shares and counts."""
 
     stratified: ClassVar[bool] = True
 
+    def faults(self) -> list[str]:
+        faults = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.type == "int" and not is_whole(value, 2):
+                faults.append(f"protocol.{field.name} is {value!r}: expected an integer of 2 or more")
+            if field.type == "float" and not (isinstance(value, float) and 0 < value < 1):
+                faults.append(f"protocol.{field.name} is {value!r}: expected a number between 0 and 1, both excluded")
+        return faults
+
     def check(self, data: BinaryData) -> None:
-        """Refuse data with too few samples of a class."""
         require(data.y, self._needs)
 
+    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        self.check(data)
+        return self._split(data, seed, repeat)
+
     def _needs(self, count: int, n_samples: int) -> Iterator[MinimumCount]:
+        raise NotImplementedError
+
+    def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         raise NotImplementedError
 
 
@@ -83,13 +100,7 @@ class CrossValidation(_Stratified):
     test_size: float = 0.25
     folds: int = 4
 
-    def faults(self) -> list[str]:
-        """Return an error for each parameter out of range."""
-        return _share_faults(test_size=self.test_size) + _count_faults(folds=self.folds)
-
-    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Split the rows of ``data``."""
-        self.check(data)
+    def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         random = random_state(seed, repeat)
         train, test = stratified(np.arange(data.n_samples), data, self.test_size, random)
         return Split(train, test, k_fold(train, data, self.folds, random))
@@ -117,7 +128,7 @@ class Holdout(_Stratified):
 
     def faults(self) -> list[str]:
         """Return an error for each parameter out of range."""
-        faults = _share_faults(test_size=self.test_size, validation_size=self.validation_size)
+        faults = super().faults()
         if not faults and self.test_size + self.validation_size >= 1:
             faults.append(
                 f"protocol.test_size + protocol.validation_size is {self.test_size + self.validation_size:g}: "
@@ -125,9 +136,7 @@ class Holdout(_Stratified):
             )
         return faults
 
-    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Split the rows of ``data``."""
-        self.check(data)
+    def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         random = random_state(seed, repeat)
         rest, test = stratified(np.arange(data.n_samples), data, self.test_size, random)
         train, validate = stratified(rest, data, self._share_of_rest, random)
@@ -140,9 +149,8 @@ class Holdout(_Stratified):
     def _needs(self, count: int, n_samples: int) -> Iterator[MinimumCount]:
         rest, test = fewest(count, n_samples, self.test_size)
         n_rest = n_samples - math.ceil(self.test_size * n_samples)
-        train, validation = fewest(rest, n_rest, self._share_of_rest)
-        for part, has in {"test": test, "validation": validation, "training": train}.items():
-            yield MinimumCount(f"the {part} part", has, 1, OTHER_SHARES)
+        yield MinimumCount("the test part", test, 1, OTHER_SHARES)
+        yield from _needs_of_both(rest, n_rest, self._share_of_rest)
 
 
 @dataclass(frozen=True)
@@ -162,13 +170,7 @@ class Nested(_Stratified):
     outer: int = 10
     folds: int = 10
 
-    def faults(self) -> list[str]:
-        """Return an error for each parameter out of range."""
-        return _count_faults(outer=self.outer, folds=self.folds)
-
-    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Split the rows of ``data``."""
-        self.check(data)
+    def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         division, fold = divmod(repeat, self.outer)
         random = random_state(seed, division)
         train, test = k_fold(np.arange(data.n_samples), data, self.outer, random)[fold]
@@ -205,7 +207,7 @@ class Official(_Stratified):
 
     def faults(self) -> list[str]:
         """Return an error for each parameter out of range."""
-        faults = _share_faults(validation_size=self.validation_size)
+        faults = super().faults()
         match self.test_rows:
             case (int(first), int(end)) if 0 <= first < end:
                 return faults
@@ -226,9 +228,7 @@ class Official(_Stratified):
                 "protocol=official splits some groups of rows: use protocol=holdout, which keeps groups together"
             )
 
-    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Split the rows of ``data``; the test part is always the same."""
-        self.check(data)
+    def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         test, rest = self._parts(np.arange(data.n_samples))
         train, validate = stratified(rest, data, self.validation_size, random_state(seed, repeat))
         return Split(train, test, [(train, validate)], "fixed")
@@ -249,9 +249,7 @@ class Official(_Stratified):
         )
 
     def _needs(self, count: int, n_samples: int) -> Iterator[MinimumCount]:
-        train, validation = fewest(count, n_samples, self.validation_size)
-        for part, has in {"validation": validation, "training": train}.items():
-            yield MinimumCount(f"the {part} part", has, 1, OTHER_SHARES)
+        yield from _needs_of_both(count, n_samples, self.validation_size)
 
 
 @dataclass(frozen=True)
@@ -337,22 +335,12 @@ class Permutations:
             yield MinimumCount(f"the {self.folds} folds", count, self.folds, FEWER_FOLDS)
 
 
+def _needs_of_both(count: int, n_samples: int, validation_size: float) -> Iterator[MinimumCount]:
+    train, validation = fewest(count, n_samples, validation_size)
+    yield MinimumCount("the validation part", validation, 1, OTHER_SHARES)
+    yield MinimumCount("the training part", train, 1, OTHER_SHARES)
+
+
 PROTOCOLS: dict[str, type[SplitProtocol]] = {
     protocol.name: protocol for protocol in (CrossValidation, Holdout, Nested, Official, Permutations)
 }
-
-
-def _count_faults(**counts: Any) -> list[str]:
-    return [
-        f"protocol.{name} is {value!r}: expected an integer of 2 or more"
-        for name, value in counts.items()
-        if not is_whole(value, 2)
-    ]
-
-
-def _share_faults(**shares: Any) -> list[str]:
-    return [
-        f"protocol.{name} is {value!r}: expected a number between 0 and 1, both excluded"
-        for name, value in shares.items()
-        if not (isinstance(value, float) and 0 < value < 1)
-    ]

@@ -28,24 +28,12 @@ FEWER_PARTS = (
 
 @dataclass(frozen=True)
 class Split:
-    """Row indices of one repeat.
+    """Row indices of one repeat."""
 
-    Parameters
-    ----------
-    train : int array
-        Rows for the final fit.
-    test : int array
-        Rows for the metrics.
-    folds : sequence of (int array, int array)
-        Rows to fit and to validate on, for each fold of the model selection; disjoint from ``test``.
-    test_part : {"drawn", "fixed", "published"}
-        Origin of the test part: drawn from the seed, fixed by the protocol for all repeats, or published with the data
-        for this repeat.
-    """
-
-    train: np.ndarray
-    test: np.ndarray
-    folds: Sequence[Fold]
+    train: np.ndarray  # for the final fit
+    test: np.ndarray  # for the metrics
+    folds: Sequence[Fold]  # of the model selection: rows to fit and to validate on, disjoint from test
+    # Drawn from the seed, fixed by the protocol for all repeats, or published with the data for this repeat.
     test_part: Literal["drawn", "fixed", "published"] = "drawn"
 
     @property

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
-# Folders of a results folder.
+# Folders in a results folder.
 RECORDS, RUNS, SCORES = "records", "runs", "scores"
 PUBLISHED, SUBMISSIONS = "published", "submissions"
 
@@ -44,15 +44,9 @@ def atomic_write(path: Path, owner: str) -> Iterator[BinaryIO]:
 
 
 class Owner:
-    """Mark of one command on the files it writes to a folder, valid as long as its process lives.
+    """Mark of one command on the files it writes to a folder: a lock that ends with the process, however it ends.
 
-    The operating system gives up the lock when the process ends, however it ends. On file systems without locks no
-    command looks dead.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder that the command writes to.
+    On file systems without locks no command looks dead.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -15,12 +15,7 @@ Setting = tuple[str, str, str]  # of the columns METHOD
 def with_methods(records: pl.DataFrame, method_of: Callable[[Setting, str | None], str]) -> pl.DataFrame:
     """Return the records with one ``method`` for each setting of a solver.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records with the columns of :data:`npbench.records.fields.METHOD`.
-    method_of : callable
-        Name of a setting, given the method in its latest record; None in records that older versions wrote.
+    ``method_of`` names a setting, given the method in its latest record: None in records that older versions wrote.
     """
     if "method" not in records.columns:
         records = records.with_columns(method=pl.lit(None, pl.String))

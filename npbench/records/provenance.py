@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[1]  # of npbench
 # Packages that can change the answer of every job.
 NUMERICAL = ("numpy", "scipy", "numba", "scikit-learn")
 
-# Parts of npbench that can change every answer, and rooms of which a job uses a part.
+# Modules that can change every answer, and rooms of which a job uses some modules.
 HASHED_MODULES = ("npbench.evaluation", "npbench.problem")
 SHARED = ("npbench.estimators", "npbench.numerics", "npbench.thresholding")
 
@@ -92,13 +92,12 @@ def sources(targets: Iterable[str]) -> list[Path]:
     """Return the files of the targets' packages, and those that they import from the shared rooms."""
     modules = {target.partition(":")[0] for target in targets}
     packages = {module.partition(".")[0] for module in modules} - {"npbench"}
-    found = {package: _sources(package) for package in sorted(packages)}
-    shipped = [path for files in found.values() for path in files.values()]
+    found = [_sources(package) for package in sorted(packages)]
     # Large libraries take ten seconds to parse, and import nothing from npbench.
-    using = [files for files in found.values() if _uses_npbench(files)]
+    using = [files for files in found if _uses_npbench(files)]
     imported = {name for files in using for path in files.values() for name in _imported(path)}
     shared = _closure({*imported, *(module for module in modules if module.startswith("npbench."))})
-    return [*shipped, *(_path(module) for module in sorted(shared))]
+    return [*(path for files in found for path in files.values()), *(_path(module) for module in sorted(shared))]
 
 
 def _uses_npbench(sources: Mapping[str, Path]) -> bool:
@@ -125,7 +124,6 @@ def _sha256(sources: Mapping[str, Path], is_library: bool = False) -> str:
     return digest.hexdigest()
 
 
-@functools.cache
 def source_sha256(path: Path) -> str:
     """Return the SHA-256 of what a Python file does: its syntax tree without comments and docstrings."""
     return _parsed(path)[0]
@@ -141,7 +139,7 @@ def _parsed(path: Path) -> tuple[str, frozenset[str]]:
 
 @functools.cache
 def _parser() -> bytes:
-    """Return the version of Python and this file, on which the hash of a syntax tree depends."""
+    """Return what the hash of a syntax tree depends on: the version of Python and this file."""
     return sys.version.encode() + Path(__file__).read_bytes()
 
 
@@ -151,17 +149,16 @@ def _parse(source: bytes) -> tuple[str, list[str]]:
     except (SyntaxError, ValueError):  # for another version of Python, or not to be imported
         return hashlib.sha256(source).hexdigest(), []
     names = sorted(_named(tree))
-    return hashlib.sha256(ast.dump(_undocumented(tree)).encode()).hexdigest(), names
+    _remove_docstrings(tree)
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), names
 
 
-def _undocumented(tree: ast.Module) -> ast.Module:
-    """Remove the docstrings."""
+def _remove_docstrings(tree: ast.Module) -> None:
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             first = node.body[0] if node.body else None
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and type(first.value.value) is str:
                 node.body = node.body[1:] or [ast.Pass()]
-    return tree
 
 
 def _closure(modules: Iterable[str]) -> set[str]:
@@ -219,9 +216,10 @@ def differing(targets: Iterable[str], code_there: Mapping[str, str], versions: M
 
 def facts() -> dict[str, Primitive]:
     """Return facts of this run, machine and software, as primitives, without the names of user and machine."""
+    now = datetime.datetime.now(datetime.UTC)
     return {
-        "run_id": f"{_now():%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}",
-        "run_started": _now().isoformat(),
+        "run_id": f"{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}",
+        "run_started": now.isoformat(),
         "cpu": _cpu_model(),
         "cores": available_cores(),
         "ram_gb": round(physical_memory() / 2**30, 1),
@@ -239,10 +237,6 @@ def available_cores() -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     granted = os.environ.get("SLURM_CPUS_PER_TASK", "")  # some clusters do not bind a job to its cores
     return min(cores, int(granted)) if granted.isdecimal() else cores
-
-
-def _now() -> datetime.datetime:
-    return datetime.datetime.now(datetime.UTC)
 
 
 def _cpu_model() -> str:
@@ -270,17 +264,14 @@ def _blas() -> dict[str, Primitive]:
 
 
 def _git() -> dict[str, Primitive]:
-    root = ROOT.parent
-    if not (root / ".git").exists():
+    if not (ROOT.parent / ".git").exists():
         return {"git_commit": None, "git_dirty": None}
-    commit, status = (
-        _output("git", "-C", str(root), *arguments)
-        for arguments in (("rev-parse", "HEAD"), ("status", "--porcelain", "--untracked-files=no"))
-    )
-    return {"git_commit": commit, "git_dirty": None if status is None else bool(status)}
+    commit, changes = _git_output("rev-parse", "HEAD"), _git_output("status", "--porcelain", "--untracked-files=no")
+    return {"git_commit": commit, "git_dirty": None if changes is None else bool(changes)}
 
 
-def _output(*command: str) -> str | None:
+def _git_output(*words: str) -> str | None:
+    command = ("git", "-C", str(ROOT.parent), *words)
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
     except (OSError, subprocess.SubprocessError):

@@ -26,18 +26,11 @@ MAX_QUOTED = 40
 def read(
     sources: Iterable[Path], on_fault: Callable[[str], None], columns: Sequence[str] | None = None
 ) -> pl.DataFrame:
-    """Return the latest record of each key in some folders and files, in the order stored.
+    """Return the latest record of each key in some folders of Parquet files and such files, in the order stored.
 
-    Parameters
-    ----------
-    sources : iterable of Path
-        Folders of Parquet files, or such files.
-    on_fault : callable
-        Called with a message for each file or column that is left out, and for each source with records of a newer
-        schema.
-    columns : sequence of str, optional
-        Columns to read besides key, status and time of storing; by default all. Columns beyond the schema are read
-        only if they exist.
+    ``on_fault`` receives a message for each file or column that is left out, and for each source with records of a
+    newer schema. ``columns`` are read besides key, status and time of storing, by default all; those beyond the schema
+    only if they exist.
     """
     columns = None if columns is None else list(dict.fromkeys([*ESSENTIAL, *columns]))
     return latest((part for source in sources for part in parts(source, on_fault, columns)), columns)

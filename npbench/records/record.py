@@ -20,17 +20,8 @@ class Record(dict[str, Primitive]):
     """One row: primitives by column, in a form that can always be stored.
 
     Text that UTF-8 cannot encode is escaped, free text longer than :data:`MAX_TEXT` is cut, and integers outside the
-    range of 64 bits become the nearest integer inside it.
-
-    Parameters
-    ----------
-    columns : mapping of str to str, int, float, bool or None
-        ``key`` and ``status`` must be among them.
-
-    Raises
-    ------
-    TypeError
-        If a value is not a primitive.
+    range of 64 bits become the nearest integer inside it. ``key`` and ``status`` are required; a value that is not a
+    primitive raises TypeError.
 
     Examples
     --------

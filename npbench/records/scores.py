@@ -34,15 +34,7 @@ UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
 def packed(key: str, rows: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> bytes:
-    """Return the test scores of a job as the content of a Parquet file.
-
-    Parameters
-    ----------
-    key : str
-        Key of the record.
-    rows, labels, scores : array of shape (n_test,)
-        Row numbers in the data set, labels in {-1, +1}, and values of ``decision_function``.
-    """
+    """Return the test scores of a job, arrays of shape (n_test,), as the content of a Parquet file."""
     return _content(pl.DataFrame({"key": [key], "row": [rows], "label": [labels], "score": [scores]}, COLUMNS))
 
 
@@ -61,13 +53,7 @@ def read_scores(results: str | Path) -> pl.DataFrame:
 
 
 class ScoreStore:
-    """The folder of test scores in a results folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the Parquet files; made by the first scores.
-    """
+    """Test scores in a folder of a results folder, which the first scores make."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -75,13 +61,7 @@ class ScoreStore:
         self._touched: set[str] = set()
 
     def append(self, dataset: str, data_sha256: str, content: bytes) -> None:
-        """Write the scores of one job, as :func:`packed` returns them, to a file of their own.
-
-        Raises
-        ------
-        OSError
-            If they cannot be written, as when the disk is full.
-        """
+        """Write the scores of one job, as :func:`packed` returns them, to a file of their own."""
         stem = f"{re.sub(r'[^A-Za-z0-9_.-]', '_', dataset)[:MAX_NAME]}-{data_sha256[:8]}"
         singles = self.folder / stem
         singles.mkdir(parents=True, exist_ok=True)

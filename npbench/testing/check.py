@@ -17,21 +17,16 @@ Skipped = unittest.SkipTest  # which pytest takes for a test that it should skip
 class Check:
     """One property that npbench relies on; call it to test it.
 
+    A call raises AssertionError if the claim does not hold, and unittest.SkipTest if there is nothing to test.
+
     Parameters
     ----------
     name : str
-        A word, as in a test's id.
+        Word for the id of a test.
     claim : str
-        What holds if it passes, in one line.
+        Property, in one line.
     body : callable
-        Looks, without arguments, and raises.
-
-    Raises
-    ------
-    AssertionError
-        When called, if the claim does not hold: what was seen, what was expected, what to do.
-    unittest.SkipTest
-        When called, if there is nothing to look at: why.
+        Test of the property, without arguments.
     """
 
     name: str
@@ -47,10 +42,8 @@ class Check:
             except (AssertionError, Skipped):
                 raise
             except Exception as error:  # whatever a plugin raises is what was to be found out
-                raise AssertionError(
-                    f"{type(error).__name__} was raised where no error was expected: {error} "
-                    "(`npbench check --traceback` shows where.)"
-                ) from error
+                hint = "(`npbench check --traceback` shows where.)"
+                raise AssertionError(f"Unexpected {type(error).__name__}: {error} {hint}") from error
 
     def __str__(self) -> str:
         return self.name
@@ -93,16 +86,11 @@ def require(held: Any, sentence: str) -> None:
 
 
 def refusal(call: Callable[[], Any]) -> str | None:
-    """Return the text of the ValueError or TypeError that ``call`` raises; None if it raises none.
-
-    Other errors go on: they are no refusals, but accidents.
-    """
+    """Return the text of the ValueError or TypeError that ``call`` raises, or None; other errors are accidents."""
     try:
         call()
     except (ValueError, TypeError) as error:
-        require(
-            len(str(error).split()) > 2,
-            f"It was refused by {type(error).__name__}({str(error)!r}): the message should say what is wrong.",
-        )
-        return str(error)
+        text = str(error)
+        require(len(text.split()) > 2, f"The message of {error!r} should say what is wrong.")
+        return text
     return None

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +14,7 @@ from npbench.errors import RequestError
 from npbench.signature import REQUIRED, signature
 from npbench.testing.check import Check, Skipped, checks, require
 from npbench.testing.composing import composed
-from npbench.testing.importing import require_light
+from npbench.testing.importing import fresh_process, require_light
 
 DESCRIBED = ("title", "positive", "source", "licence", "citation")
 
@@ -44,10 +41,8 @@ def description(dataset: Dataset) -> None:
     empty = [name for name in DESCRIBED if not getattr(dataset, name)]
     require(not empty, f"The description has no {', '.join(empty)}: users need them.")
     for file in dataset.all_files:
-        require(
-            re.fullmatch("[0-9a-f]{64}", file.sha256),
-            f"The hash of {file.path} is {file.sha256!r}: expected 64 hexadecimal digits, as sha256sum prints.",
-        )
+        is_hash = re.fullmatch("[0-9a-f]{64}", file.sha256)
+        require(is_hash, f"The hash of {file.path} is {file.sha256!r}: expected 64 hexadecimal digits.")
         require(re.match("https?://", file.url), f"The address of {file.path} is {file.url!r}: expected http or https.")
         require(file.size > 0, f"The size of {file.path} is {file.size}: expected its length in bytes.")
 
@@ -80,14 +75,8 @@ def same_again(dataset: Dataset) -> None:
     """Read in another process, the data have the same hash."""
     paths = _paths(dataset)
     here = read(dataset, paths).sha256
-    other = subprocess.run(
-        [sys.executable, "-c", _CODE, dataset.load, *map(str, paths)],
-        capture_output=True,
-        text=True,
-        check=False,
-        # A different hash seed changes set order; loaders must not depend on it.
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONHASHSEED": "1"},
-    )
+    # A different hash seed changes set order; loaders must not depend on it.
+    other = fresh_process(_CODE, dataset.load, *map(str, paths), PYTHONHASHSEED="1")
     require(other.returncode == 0, f"In another process it cannot be read: {other.stderr.strip()[-500:]}")
     there = other.stdout.split()[-1]
     require(
@@ -114,9 +103,7 @@ def divided(dataset: Dataset) -> None:
         for protocol in protocols:
             require(not protocol.faults(), " ".join(protocol.faults()))
             first, second = (protocol.split(one, 0, 0).sha256 for one in (data, shared))
-            require(
-                first == second, f"protocol={protocol.name} divides the shared copy differently: report it to npbench."
-            )
+            require(first == second, f"protocol={protocol.name} splits the shared copy differently: report it.")
 
 
 def read(dataset: Dataset, paths: Any) -> Any:
@@ -144,6 +131,5 @@ def _paths(dataset: Dataset) -> list[Path]:
 
 def _require_no_more_settings(dataset: Dataset) -> None:
     own = signature(dataset.load, len(dataset.files)).defaults
-    required = [f"dataset.{name}" for name, default in own.items() if default is REQUIRED]
-    if required:
+    if required := [f"dataset.{name}" for name, default in own.items() if default is REQUIRED]:
         raise Skipped(f"It needs {', '.join(required)}, as it has no data of its own.")

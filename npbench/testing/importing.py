@@ -1,4 +1,4 @@
-"""Cost of importing a plugin, measured in a fresh process."""
+"""Fresh processes, and the cost of importing a plugin, measured in one."""
 
 from __future__ import annotations
 
@@ -24,29 +24,28 @@ print(json.dumps([seconds, [name for name in sys.argv[2].split(",") if name in s
 """
 
 
-def require_light(kind: str, name: str) -> None:
-    """Check the imports and the time of describing a plugin in a fresh process."""
-    module = registry.installed().providers[kind, name].module.partition(":")[0]
-    child = subprocess.run(
-        [sys.executable, "-c", _CODE, module, ",".join(NUMERICS)],
+def fresh_process(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a new process with the modules of this one in reach."""
+    path = os.pathsep.join(filter(None, sys.path))
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={**os.environ, "PYTHONPATH": path, **environment},
     )
-    require(
-        child.returncode == 0,
-        f"Importing {module} in a fresh process failed: {(child.stderr.strip().splitlines() or ['?'])[-1]}. Everything "
-        "that it needs must be installed and importable.",
-    )
+
+
+def require_light(kind: str, name: str) -> None:
+    """Check the imports and the time of describing a plugin in a fresh process."""
+    module = registry.installed().providers[kind, name].module.partition(":")[0]
+    child = fresh_process(_CODE, module, ",".join(NUMERICS))
+    error = (child.stderr.strip().splitlines() or ["?"])[-1]
+    require(child.returncode == 0, f"Importing {module} in a fresh process failed: {error}. Install all that it needs.")
     seconds, heavy = json.loads(child.stdout.splitlines()[-1])
-    require(
-        not heavy,
-        f"Importing {module} imports {', '.join(heavy)}, which every command would then load: import it in the module "
-        'that a description names as "module:attribute".',
-    )
+    remedy = 'do that in the module that a description names as "module:attribute".'
+    require(not heavy, f"Importing {module} imports {', '.join(heavy)}, which every command would then load: {remedy}")
     require(
         seconds < CPU_SECONDS,
-        f"Importing {module} takes {seconds:.2f} s of every command, expected less than {CPU_SECONDS} s. "
-        'Do the work in the module that a description names as "module:attribute".',
+        f"Importing {module} takes {seconds:.2f} s of every command, expected less than {CPU_SECONDS} s: {remedy}",
     )

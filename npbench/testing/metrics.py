@@ -42,10 +42,7 @@ def description(metric: Metric) -> None:
     """The description names a function that exists, a direction, known problems and tags, and no column of records."""
     require(metric.title, "It has no title: give one line for tables.")
     require(callable(resolve(metric.compute)), f"compute names {metric.compute!r}, which is not callable.")
-    require(
-        metric.direction in DIRECTIONS,
-        f"direction is {metric.direction!r}: expected {', '.join(DIRECTIONS[:-1])} or {DIRECTIONS[-1]}.",
-    )
+    require(metric.direction in DIRECTIONS, f"direction is {metric.direction!r}: expected one of {DIRECTIONS}.")
     for what, names, choices in (("problem", metric.problems or (), PROBLEMS), ("tag", metric.tags, TAGS)):
         unknown = sorted(set(names) - set(choices))
         require(not unknown, f"Unknown {what}: {', '.join(unknown)}. Available: {', '.join(choices)}.")
@@ -63,14 +60,11 @@ def figure(metric: Metric) -> None:
     value = computed(metric, *_scored())
     if isinstance(value, Estimate):
         require(
-            value.low <= value.value <= value.high,
-            f"It gives {value}: expected low <= value <= high, without NaN.",
+            value.low <= value.value <= value.high, f"It gives {value}: expected low <= value <= high, without NaN."
         )
     else:
-        require(
-            isinstance(value, (float, int, np.number)),
-            f"It gives {value!r}: expected a float or an npbench.contracts.Estimate.",
-        )
+        is_number = isinstance(value, (float, int, np.number))
+        require(is_number, f"It gives {value!r}: expected a float or an npbench.contracts.Estimate.")
     if math.isnan(_number(value)):
         raise Skipped(NOT_APPLICABLE)
     require(math.isfinite(_number(value)), f"It gives {value}: expected a finite number.")
@@ -94,14 +88,10 @@ def degenerate_scores(metric: Metric) -> None:
                 value = computed(metric, y, given)
         except ValueError:
             continue
-        require(
-            math.isnan(ordinary) or math.isfinite(_number(value)),
-            f"For {what} it gives {value}: expected a finite number, or a ValueError that says why there is none.",
-        )
-        if isinstance(value, Estimate):
-            require(
-                value.low <= value.value <= value.high, f"For {what} it gives {value}: expected low <= value <= high."
-            )
+        good = math.isnan(ordinary) or math.isfinite(_number(value))
+        require(good, f"For {what} it gives {value}: expected a finite number, or a ValueError that says why not.")
+        is_ordered = not isinstance(value, Estimate) or value.low <= value.value <= value.high
+        require(is_ordered, f"For {what} it gives {value}: expected low <= value <= high.")
 
 
 def row_order(metric: Metric) -> None:

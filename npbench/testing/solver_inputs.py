@@ -23,9 +23,8 @@ def any_two_labels(solver: Solver) -> None:
     for pair in LABELS:
         named = np.array(pair)[(y > 0).astype(int)]
         model = made(solver).fit(X, named)
-        require(
-            list(model.classes_) == list(pair), f"With labels {pair}, classes_ is {model.classes_}, expected {pair}."
-        )
+        is_kept = list(model.classes_) == list(pair)
+        require(is_kept, f"With labels {pair}, classes_ is {model.classes_}, expected {pair}.")
         require(
             np.array_equal(model.decision_function(X), expected),
             f"With labels {pair} the scores differ from those with -1 and 1: code them from classes_ before use.",
@@ -67,12 +66,9 @@ def extreme_features(solver: Solver) -> None:
         "every row ten times": np.repeat(X[:6], 10, axis=0),
         "more features than samples": np.tile(X[:, :1], (1, 80)) + np.linspace(0.0, 1.0, 80),
     }
+    repeated = np.repeat([-1, 1, *y[2:6]], 10)
     for what, features in cases.items():
-        _finite_or_refused(solver, what, features, y if "ten" not in what else np.repeat(_both(y[:6]), 10))
-
-
-def _both(y: np.ndarray) -> np.ndarray:
-    return np.concatenate([[-1, 1], y[2:]])
+        _finite_or_refused(solver, what, features, repeated if what == "every row ten times" else y)
 
 
 def _finite_or_refused(solver: Solver, what: str, X: np.ndarray, y: np.ndarray) -> None:
@@ -95,10 +91,11 @@ def non_finite(solver: Solver) -> None:
     for value in (np.inf, -np.inf) if takes_nan else (np.nan, np.inf, -np.inf):
         wrong = X.copy()
         wrong[3, 1] = value
-        for method, call in {
+        calls = {
             "fit": partial(made(solver).fit, wrong, y),
             "decision_function": partial(model.decision_function, wrong),
-        }.items():
+        }
+        for method, call in calls.items():
             text = refusal(call)
             require(
                 text is not None and re.search("nan|inf|missing|finite", text, re.IGNORECASE),

@@ -22,16 +22,6 @@ def check_solver(name: str) -> list[Check]:
     ----------
     name : str
         A name from ``npbench list solvers``.
-
-    Returns
-    -------
-    list of Check
-        Call them, or use ``pytest.mark.parametrize("check", ..., ids=str)``.
-
-    Raises
-    ------
-    RequestError
-        If no installed plugin provides the solver.
     """
     solver = registry.installed().solver(name)
     return list(checks(_chosen(solver), solver, solver.expected_failures))

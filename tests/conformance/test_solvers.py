@@ -52,14 +52,14 @@ def test_a_sound_solver_passes(checks_of, install):
         ("any_two_labels", faulty("WrongPredict"), "does not return the label of the sign"),
         ("one_class", faulty("OneClassWillDo"), "It fits samples of one class"),
         ("one_class", faulty("OneClassUnnamed"), "name the class"),
-        ("one_class", faulty("Terse"), "say what is wrong"),
-        ("few_samples", faulty("Indexing"), "IndexError was raised where no error was expected"),
+        ("one_class", faulty("Terse"), "message of ValueError"),
+        ("few_samples", faulty("Indexing"), "Unexpected IndexError"),
         ("few_samples", faulty("FewGiveNaN"), "With 2 samples it returns NaN"),
         ("extreme_features", faulty("Dividing"), "With all features constant it returns NaN"),
         ("non_finite", faulty("TakesNaN"), "fit with a feature that is nan is accepted"),
         ("non_finite", faulty("ScoresNaN"), "decision_function with a feature that is nan is accepted"),
-        ("sparse_equals_dense", faulty("SparseDiffers"), "dense ones"),
-        ("sparse_equals_dense", faulty("Dense"), "TypeError was raised"),
+        ("sparse_equals_dense", faulty("SparseDiffers"), "differ from"),
+        ("sparse_equals_dense", faulty("Dense"), "Unexpected TypeError"),
         ("sparse_is_refused", faulty(tags=frozenset()), "add the tag"),
         ("direction", faulty("Reversed"), "larger must mean more positive"),
         ("same_seed", faulty("Unseeded"), "Two fits to the same sample differ"),
@@ -130,24 +130,19 @@ def test_tags_choose_the_checks(checks_of):
 
 def test_expected_failure_is_skipped_and_must_fail(checks_of):
     reason = {"direction": "the paper has it so"}
-    with pytest.raises(unittest.SkipTest, match="expected to fail: the paper has it so"):
+    with pytest.raises(unittest.SkipTest, match="the paper has it so"):
         checks_of(faulty("Reversed", expected_failures=reason))["direction"]()
     with pytest.raises(AssertionError, match="remove it from expected_failures"):
         checks_of(faulty(expected_failures=reason))["direction"]()
-
-
-def test_expected_failures_may_name_scikit_learn_checks(checks_of):
     with pytest.raises(AssertionError, match="check_estimators_pickle are expected to fail"):
         checks_of(faulty(expected_failures={"check_estimators_pickle": "no"}))["scikit_learn"]()
 
 
-def test_check_is_frozen_and_prints_its_name(checks_of):
+def test_check_prints_its_name_and_the_error_of_a_plugin(checks_of):
     check = checks_of(SOUND)["direction"]
     assert str(check) == check.name == "direction"
     assert check.claim.endswith(".")
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        check.name = "other"
-    with pytest.raises(AssertionError, match=r"KeyError was raised .* 'x'"):
+    with pytest.raises(AssertionError, match=r"KeyError.* 'x'"):
         Check("c", "Claim.", lambda: {}["x"])()
 
 

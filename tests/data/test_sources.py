@@ -1,7 +1,6 @@
 """Search order of data folders, and downloads from a local server that breaks off, lies or refuses."""
 
 import gzip
-import hashlib
 import io
 import itertools
 import os
@@ -17,13 +16,14 @@ import pytest
 from rich.console import Console
 
 from npbench import console
-from npbench.contracts import DataFile
 from npbench.data import sources
 from npbench.errors import RequestError
+from sample_files import NOWHERE, data_file, private_umask
+from sample_files import put as put_content
+from sample_files import sha256 as hash_of
 
 CONTENT = b"1,2,+1\r\n" * 50_000  # several chunks of a download; line ends that must survive
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
-NOWHERE = "http://127.0.0.1:9/toy.data"  # nothing listens on this port
+SHA256 = hash_of(CONTENT)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -87,8 +87,7 @@ def folders(tmp_path, monkeypatch):
 
 
 def described(url=NOWHERE, content=CONTENT):
-    sha256 = hashlib.sha256(content).hexdigest()
-    return DataFile(path="toy/toy.data", sha256=sha256, size=len(content), url=url)
+    return data_file("toy/toy.data", content, url)
 
 
 @pytest.fixture
@@ -105,18 +104,20 @@ def downloads(folders):
     return [path.name for path in (folders / "cache" / "raw").rglob("*") if path.is_file()]
 
 
+def locate(file):
+    return sources.locate_all([file])[0]
+
+
 def refusal(file, folders):
     """Return the error of a failed download, and check that it leaves no file."""
     with pytest.raises(RequestError) as caught:
-        sources.locate(file)
+        locate(file)
     assert downloads(folders) == []
     return str(caught.value)
 
 
 def put(path, content=CONTENT):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
+    return put_content(path, content)
 
 
 def test_folders_are_searched_in_order_raw_first(folders, file):
@@ -124,7 +125,7 @@ def test_folders_are_searched_in_order_raw_first(folders, file):
     for place in reversed(places):
         assert sources.find(file) != place / "toy.data"
         put(place / "toy.data")
-        assert sources.locate(file) == place / "toy.data"
+        assert locate(file) == place / "toy.data"
 
 
 def test_each_entry_that_is_not_a_folder_is_named(folders, file, monkeypatch):
@@ -152,8 +153,8 @@ def test_an_altered_copy_is_an_error_even_if_another_is_right(folders, file, con
     bad = put(folders / "first" / "toy" / "toy.data", content)
     put(folders / "second" / "toy" / "toy.data")
     with pytest.raises(RequestError) as caught:
-        sources.locate(file)
-    for word in (str(bad), SHA256, hashlib.sha256(content).hexdigest(), f"{len(content)} bytes", "Delete it"):
+        locate(file)
+    for word in (str(bad), SHA256, hash_of(content), f"{len(content)} bytes", "Delete it"):
         assert word in str(caught.value)
     assert bad.read_bytes() == content
 
@@ -167,7 +168,7 @@ def test_folders_beside_a_checkout(tmp_path, monkeypatch):
 
 def test_a_download_is_kept_byte_for_byte(folders, server, served):
     for _ in range(2):
-        path = sources.locate(served)
+        path = locate(served)
         assert path == folders / "cache" / "raw" / "toy" / "toy.data"
         assert path.read_bytes() == CONTENT
     assert len(server.requested) == 1
@@ -177,11 +178,8 @@ def test_a_download_is_kept_byte_for_byte(folders, server, served):
 @pytest.mark.parametrize(("cache_mode", "readers"), [(0o755, 0), (0o770, 0o040), (0o1777, 0o044)])
 def test_those_who_may_write_to_the_cache_may_read_downloads(folders, server, served, cache_mode, readers):
     (folders / "cache").chmod(cache_mode)
-    before = os.umask(0o077)
-    try:
-        path = sources.locate(served)
-    finally:
-        os.umask(before)
+    with private_umask():
+        path = locate(served)
     assert path.stat().st_mode & 0o777 == 0o600 | readers
 
 
@@ -189,7 +187,7 @@ def test_those_who_may_write_to_the_cache_may_read_downloads(folders, server, se
 def test_a_packed_file_stays_packed(server, served, encoding):
     packed = gzip.compress(CONTENT)
     server.answers = [whole(packed, **{"Content-Encoding": encoding})]
-    assert sources.locate(described(served.url, packed)).read_bytes() == packed
+    assert locate(described(served.url, packed)).read_bytes() == packed
 
 
 @pytest.mark.parametrize(
@@ -198,8 +196,8 @@ def test_a_packed_file_stays_packed(server, served, encoding):
         ((404, [], {}), "404 Not Found"),
         ((403, [], {}), "403 Forbidden"),
         (whole(b"<html>Please log in</html>"), f"expected {len(CONTENT)} bytes, the server sends 26"),
-        (whole(CONTENT[:-1] + b"x"), hashlib.sha256(CONTENT[:-1] + b"x").hexdigest()),
-        ((200, [CONTENT[:1000]], {}), hashlib.sha256(CONTENT[:1000]).hexdigest()),
+        (whole(CONTENT[:-1] + b"x"), hash_of(CONTENT[:-1] + b"x")),
+        ((200, [CONTENT[:1000]], {}), hash_of(CONTENT[:1000])),
         ((200, [CONTENT[:1000]], {"Content-Length": str(len(CONTENT))}), "broke"),
         ((503, [], {}), "503 Service Unavailable"),
     ],
@@ -237,7 +235,7 @@ def test_temporary_faults_are_retried(folders, server, served, monkeypatch, answ
     monkeypatch.setattr(time, "sleep", waits.append)
     server.answers = answers
     if requests is None:
-        assert sources.locate(served).read_bytes() == CONTENT
+        assert locate(served).read_bytes() == CONTENT
     else:
         refusal(served, folders)
         assert len(server.requested) == requests
@@ -280,7 +278,7 @@ def test_a_folder_that_cannot_be_read_is_passed_over(folders, file, monkeypatch)
         return stat(path, **options)
 
     monkeypatch.setattr(os, "stat", refuse)
-    assert sources.locate(file) == found
+    assert locate(file) == found
 
 
 def test_a_silent_server_is_given_up(folders, server, served, monkeypatch):
@@ -294,17 +292,18 @@ def test_without_network_a_file_can_be_put_in_place(folders, file):
     assert "no connection" in refusal(file, folders)
     assert "InvalidSchema" in refusal(described("gopher://127.0.0.1/1"), folders)
     target = put(folders / "first" / "toy" / "toy.data")
-    assert sources.locate(file) == target
+    assert locate(file) == target
 
 
 def test_a_cache_that_cannot_be_written(folders, served, monkeypatch):
     monkeypatch.setenv("NPBENCH_CACHE", str(put(folders / "a_file")))
     with pytest.raises(RequestError, match=r"a_file.* cannot be written"):
-        sources.locate(served)
+        locate(served)
 
 
 def process_that_locates(file):
-    code = f"from npbench.data import sources; from npbench.contracts import DataFile; print(sources.locate({file!r}))"
+    code = "from npbench.data import sources; from npbench.contracts import DataFile; "
+    code += f"print(*sources.locate_all([{file!r}]))"
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
 
 
@@ -316,7 +315,7 @@ def test_a_killed_download_does_not_block_the_next(server, served):
         time.sleep(0.01)
     process.kill()
     process.communicate(timeout=30)
-    assert sources.locate(served).read_bytes() == CONTENT
+    assert locate(served).read_bytes() == CONTENT
     assert len(server.requested) == 2
 
 
@@ -333,7 +332,7 @@ def test_the_bar_counts_bytes(served, monkeypatch):
 
     bar = Progress(disable=True)
     monkeypatch.setattr(sources, "_progress", lambda: bar)
-    sources.locate(served)
+    locate(served)
     (task,) = bar.tasks
     assert (task.description, task.completed, task.total) == ("toy.data", len(CONTENT), len(CONTENT))
 

