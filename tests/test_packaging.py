@@ -65,33 +65,16 @@ def test_the_version_has_one_source():
 
 
 KERNEL = {
-    "npbench",
-    "contracts",
-    "errors",
-    "hookspecs",
-    "problem",
-    "registry",
-    "signature",
-    "values",
-    "console",
-    "user_cache",
+    *("npbench", "contracts", "errors", "hookspecs", "problem", "registry", "signature", "values"),
+    *("console", "user_cache"),
 }
 # Rooms that each room may import, besides the kernel; arrows run down only.
 ARROWS = {
     "__main__": {"cli"},
     "cli": {"commands", "config", "execution"},
     "commands": {
-        "session",
-        "progress",
-        "planning",
-        "report",
-        "testing",
-        "config",
-        "evaluation",
-        "data",
-        "records",
-        "thresholding",
-        "numerics",
+        *("session", "progress", "planning", "report", "testing", "config", "evaluation", "data", "records"),
+        *("thresholding", "numerics"),
     },
     "progress": {"evaluation"},
     "session": {"progress", "config", "planning", "execution", "evaluation", "records", "data", "thresholding"},
@@ -112,14 +95,8 @@ ARROWS = {
 }
 BOARD = {"session", "planning"}
 REPORTING = {"npbench_papers", "npbench_benchmark"}
-LAZY = {
-    ("npbench", "data"),
-    ("npbench", "config"),
-    ("npbench", "session"),
-    ("npbench", "progress"),
-    ("npbench", "thresholding"),
-    ("npbench", "metrics"),
-}  # inside the functions of npbench/__init__.py
+# Inside the functions of npbench/__init__.py.
+LAZY = {"npbench": {"data", "config", "session", "progress", "thresholding", "metrics"}}
 
 
 def room(name):
@@ -127,38 +104,28 @@ def room(name):
     return [*name.split("."), "npbench"][1] if name != "npbench" else "npbench"
 
 
-def modules_of_npbench():
-    folder = ROOT / "npbench"
-    return {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in folder.rglob("*.py")
-    }
+def modules(root, package="npbench"):
+    paths = (root / package).rglob("*.py")
+    return {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
 
 
 def test_imports_between_rooms_run_down_only():
-    modules = modules_of_npbench()
-    for name, path in modules.items():
-        imported = {room(other) for other in npbench_imports(path) if other in modules}
+    core = modules(ROOT)
+    for name, path in core.items():
+        imported = {room(other) for other in npbench_imports(path) if other in core}
         own = room(name)
         if name == "npbench.problem" or own not in KERNEL:
             assert own in ARROWS, f"{name}: a new room needs a line in ARROWS"
-        lazy = {other for here, other in LAZY if here == own}
-        assert imported - {own} - KERNEL <= ARROWS[own] | lazy, name
+        assert imported - {own} - KERNEL <= ARROWS[own] | LAZY.get(own, set()), name
 
 
 def test_no_module_is_part_of_a_circle():
-    modules = modules_of_npbench() | {
-        ".".join(path.relative_to(ROOT / "plugins").with_suffix("").parts).removesuffix(".__init__"): path
-        for plugin in PLUGINS
-        for path in plugin.rglob("*.py")
+    every = modules(ROOT).items() | {
+        item for plugin in PLUGINS for item in modules(ROOT / "plugins", plugin.name).items()
     }
     graph = {
-        name: {
-            other
-            for other in npbench_imports(path)
-            if other in modules and not (name.startswith(f"{other}.") or other == name)
-        }
-        for name, path in modules.items()
+        name: {other for other in npbench_imports(path) if not f"{name}.".startswith(f"{other}.")}
+        for name, path in every.items()
         if name != "npbench"  # its functions import what they need when they are called
     }
     graph = {name: others & graph.keys() for name, others in graph.items()}
@@ -172,14 +139,14 @@ def test_core_imports_no_plugin():
 
 def test_plugins_import_no_other_plugin_and_no_room_above_them():
     open_to_plugins = KERNEL | {"data", "estimators", "evaluation", "numerics", "thresholding"}
-    modules = modules_of_npbench()
+    core = modules(ROOT)
     for plugin in PLUGINS:
         for path in plugin.rglob("*.py"):
             allowed = open_to_plugins | ({"report", "records"} if plugin.name in REPORTING else set())
             allowed |= BOARD if path.parent.name == "board" else set()
             imported = npbench_imports(path)
             assert {name.partition(".")[0] for name in imported} <= {"npbench", plugin.name}, path.name
-            assert {room(name) for name in imported if name in modules} <= allowed, path.name
+            assert {room(name) for name in imported if name in core} <= allowed, path.name
 
 
 def test_requirements_are_what_is_imported():
@@ -207,16 +174,14 @@ def test_linters_are_the_same_before_a_commit_and_in_ci():
 @pytest.mark.slow
 def test_the_wheel_holds_packages_plugins_and_configuration(tmp_path):
     pytest.importorskip("build")
-    subprocess.run(
-        [sys.executable, "-m", "build", "--outdir", str(tmp_path), str(ROOT)], check=True, capture_output=True
-    )
+    command = [sys.executable, "-m", "build", "--outdir", str(tmp_path), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    expected = {str(path.relative_to(ROOT / "plugins")) for path in (ROOT / "plugins").rglob("*.py")}
-    expected |= {str(path.relative_to(ROOT / "plugins")) for path in (ROOT / "plugins").rglob("*.yaml")}
-    expected |= {str(path.relative_to(ROOT)) for path in (ROOT / "npbench").rglob("*.py")}
+    plugins, pages = ROOT / "plugins", ROOT / "npbench" / "report" / "render" / "html"
+    expected = {str(path.relative_to(plugins)) for kind in ("py", "yaml") for path in plugins.rglob(f"*.{kind}")}
+    expected |= {str(path.relative_to(ROOT)) for path in [*(ROOT / "npbench").rglob("*.py"), *pages.iterdir()]}
     expected |= {f"npbench/{path.relative_to(ROOT)}" for path in (ROOT / "conf").rglob("*.yaml")}
-    expected |= {str(path.relative_to(ROOT)) for path in (ROOT / "npbench" / "report" / "render" / "html").iterdir()}
     assert expected <= names
     roots = {name.partition("/")[0] for name in names}
     packages = {"npbench", *(path.name for path in PLUGINS)}

@@ -25,9 +25,8 @@ def test_a_share_outside_the_open_interval_is_refused(kind, field, value):
     assert fault.startswith(f"problem.{field} is {value!r}: ")
 
 
-@pytest.mark.parametrize("value", [1e-300, 0.001, 1 - 1e-16])
-def test_extreme_shares_are_allowed(value):
-    assert NeymanPearson(value).faults() == []
+def test_extreme_shares_are_allowed():
+    assert [NeymanPearson(value).faults() for value in (1e-300, 0.001, 1 - 1e-16)] == [[], [], []]
 
 
 RANGES = [(0.1, 0.1), (0.2, 0.1), (-0.1, 0.5), (0, 1.1), (0.1,), (0, 0.1, 0.2), (0, math.nan), ("a", 1)]

@@ -4,6 +4,7 @@ import io
 import sys
 import warnings
 from types import ModuleType, SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 from rich.console import Console
@@ -63,18 +64,8 @@ def test_silence(capsys):
 def test_a_notebook_shows_a_widget(monkeypatch):
     shown = []
 
-    class Output:
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            return None
-
-        def clear_output(self, wait):
-            return None
-
-        def close(self):
-            return None
+    class Output(MagicMock):
+        pass
 
     ipywidgets, ipython, display = ModuleType("ipywidgets"), ModuleType("IPython"), ModuleType("IPython.display")
     ipywidgets.Output = Output

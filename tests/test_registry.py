@@ -66,9 +66,8 @@ def test_a_broken_plugin_is_set_aside_with_its_reason(plugin, fault):
 
 
 def test_an_unknown_name_lists_unavailable_plugins(plugin):
-    found = registry.load(
-        [plugin("npbench_lost", "import no_such_package"), plugin("npbench_b", GOOD.format(name="b"))]
-    )
+    lost, sound = plugin("npbench_lost", "import no_such_package"), plugin("npbench_b", GOOD.format(name="b"))
+    found = registry.load([lost, sound])
     with pytest.raises(RequestError, match=r"Unknown dataset 'bb': did you mean 'b'\?.*npbench_lost.*no_such_package"):
         found.dataset("bb")
 
@@ -114,13 +113,7 @@ def test_looking_up_imports_no_numerics():
 
 
 @pytest.mark.parametrize(
-    ("names", "datasets"),
-    [
-        ("npbench_one", ["one"]),
-        ("npbench-one", ["one"]),
-        ("npbench_one,npbench_two", ["one", "two"]),
-        ("npbench_two : Npbench.One", ["one", "two"]),
-    ],
+    ("names", "datasets"), [("npbench-one", ["one"]), ("npbench_two : Npbench.One", ["one", "two"])]
 )
 def test_plugins_can_be_restricted_to_some(plugin, names, datasets):
     points = [plugin(f"npbench_{name}", GOOD.format(name=name)) for name in ("one", "two", "three")]
@@ -149,13 +142,8 @@ def test_a_distribution_stands_for_all_of_its_plugins(install, monkeypatch):
 
 def test_the_command_line_prints_one_line_for_twins_and_unknown_plugins(install):
     def refused(**environment):
-        ended = subprocess.run(
-            [sys.executable, "-m", "npbench", "list", "datasets"],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, **environment},
-        )
+        command, environment = [sys.executable, "-m", "npbench", "list", "datasets"], {**os.environ, **environment}
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
         assert (ended.returncode, ended.stdout) == (2, "")
         (line,) = ended.stderr.splitlines()
         return line

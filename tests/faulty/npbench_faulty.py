@@ -24,11 +24,19 @@ class Sound(BinaryClassifier):
     def fit(self, X, y):
         X, signs = self._training_set(X, y)
         self._solve(X, signs)
+        self._spoil(X, signs)
         self.n_iter_ = min(2, self.max_iter)
         self.converged_ = self.max_iter >= 2
         if not self.converged_:
             warnings.warn("One step did not suffice: increase max_iter.", ConvergenceWarning, stacklevel=2)
+        self._finish(y)
         return self
+
+    def _spoil(self, X, signs):
+        """Change the solution, in classes with a fault."""
+
+    def _finish(self, y):
+        """Change what fit reports, in classes with a fault."""
 
     def _solve(self, X, signs):
         negative, positive = (np.asarray(X[signs == sign].mean(axis=0)).ravel() for sign in (-1, 1))
@@ -56,10 +64,8 @@ class Required(Sound):
 
 
 class OtherLabels(Sound):
-    def fit(self, X, y):
-        super().fit(X, y)
+    def _finish(self, y):
         self.intercept_ += float(np.sum(y == 1)) / len(y)  # counts labels by their name
-        return self
 
 
 class NoClasses(Sound):
@@ -81,35 +87,31 @@ class OneClassWillDo(Sound):
 
 
 class OneClassUnnamed(Sound):
+    message = "this will not do at all"
+
     def fit(self, X, y):
         if len(np.unique(y)) == 1:
-            raise ValueError("this will not do at all")
+            raise ValueError(self.message)
         return super().fit(X, y)
 
 
-class Terse(Sound):
-    def fit(self, X, y):
-        if len(np.unique(y)) == 1:
-            raise ValueError("class")
-        return super().fit(X, y)
+class Terse(OneClassUnnamed):
+    message = "class"
 
 
 class Indexing(Sound):
-    def _solve(self, X, signs):
+    def _spoil(self, X, signs):
         X[10]
-        super()._solve(X, signs)
 
 
 class FewGiveNaN(Sound):
-    def _solve(self, X, signs):
-        super()._solve(X, signs)
+    def _spoil(self, X, signs):
         if np.sum(signs > 0) < 2:
             self.intercept_ = np.nan
 
 
 class Dividing(Sound):
-    def _solve(self, X, signs):
-        super()._solve(X, signs)
+    def _spoil(self, X, signs):
         self.coef_ = self.coef_ / X.std(axis=0) if not sparse.issparse(X) else self.coef_
 
 
@@ -124,8 +126,7 @@ class ScoresNaN(Sound):
 
 
 class SparseDiffers(Sound):
-    def _solve(self, X, signs):
-        super()._solve(X, signs)
+    def _spoil(self, X, signs):
         self.coef_ = self.coef_ + np.array([1.0, 0.0, 0.0]) * sparse.issparse(X)
 
 
@@ -142,8 +143,7 @@ class Reversed(Sound):
 
 
 class Unseeded(Sound):
-    def _solve(self, X, signs):
-        super()._solve(X, signs)
+    def _spoil(self, X, signs):
         self.intercept_ += np.random.default_rng().normal()
 
 
@@ -159,10 +159,8 @@ class Rounding(Sound):
 
 
 class Boasting(Sound):
-    def fit(self, X, y):
-        super().fit(X, y)
+    def _finish(self, y):
         self.converged_ = True
-        return self
 
 
 class Silent(Sound):
@@ -173,37 +171,30 @@ class Silent(Sound):
 
 
 class WarningOnly(Sound):
-    def fit(self, X, y):
-        super().fit(X, y)
+    def _finish(self, y):
         del self.converged_
-        return self
 
 
 class Overcounting(Sound):
-    def fit(self, X, y):
-        super().fit(X, y)
+    def _finish(self, y):
         self.n_iter_ = self.max_iter + 1
-        return self
 
 
 class OrderMinded(Sound):
-    def _solve(self, X, signs):
-        super()._solve(X, signs)
+    def _spoil(self, X, signs):
         self.coef_ = self.coef_ + np.asarray(X[[0]].sum(axis=0)).ravel()
         self.objective_ = float(X[[0]].sum())
 
 
 class GapBelowZero(Sound):
-    def _solve(self, X, signs):
-        super()._solve(X, signs)
+    def _spoil(self, X, signs):
         self.duality_gap_ = -1.0
 
 
 class Certified(Sound):
     """The rates of a steep ramp, which follow from the scores."""
 
-    def _solve(self, X, signs):
-        super()._solve(X, signs)
+    def _spoil(self, X, signs):
         self._claim(X, X @ self.coef_ + self.intercept_, signs)
 
     def _claim(self, X, scores, signs):
@@ -241,11 +232,10 @@ class UnprovedRates(StaleRates):
 
 
 class BoundBroken(Certified):
-    def _solve(self, X, signs):
-        super()._solve(X, signs)
+    def _spoil(self, X, signs):
         if abs(X).max() > 1e6:
             self.intercept_ += 3.0 * np.std(X @ self.coef_)
-            self._claim(X, X @ self.coef_ + self.intercept_, signs)
+        super()._spoil(X, signs)
 
 
 class NaNWhenHuge(Certified):
@@ -278,11 +268,10 @@ class AdmitsHuge(BoundBroken):
 class StopsEarly(Certified):
     """A worse classifier than the best one, of which every claim is true."""
 
-    def _solve(self, X, signs):
-        super()._solve(X, signs)
+    def _spoil(self, X, signs):
         if not 1e-6 < np.ptp(X) < 1e6 or abs(X).max() > 1e5:
             self.intercept_ -= np.std(X @ self.coef_)
-            self._claim(X, X @ self.coef_ + self.intercept_, signs)
+        super()._spoil(X, signs)
 
 
 class Bent(Sound):

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 EARLY = ("dies early", "allocate", "hangs early", "leak early")
+EXIT_CODES = {"leave": 0, "leave 7": 7, "dies early": 9}
 LEAKED = []
 
 
@@ -56,14 +57,10 @@ class Difference(ClassifierMixin, BaseEstimator):
             os._exit(3)
         if self.act == "segfault":
             ctypes.string_at(0)
-        if self.act == "leave":
-            os._exit(0)
-        if self.act == "leave 7":
-            os._exit(7)
+        if self.act in EXIT_CODES:
+            os._exit(EXIT_CODES[self.act])
         if self.act == "sys.exit":
             sys.exit("enough")
-        if self.act == "dies early":
-            os._exit(9)
         if self.act == "hangs early":
             time.sleep(60)
         if self.act == "hang":

@@ -17,7 +17,6 @@ import pytest
 import scipy
 import sklearn
 
-import npbench
 from npbench.errors import RequestError
 from npbench.records import provenance
 from npbench.records.fields import SCHEMA
@@ -68,7 +67,7 @@ def test_a_source_hash_depends_on_names_and_contents_of_python_files_alone(packa
         {**SOURCES, "a.py": "x = 1; 'not a docstring'"},
         {**SOURCES, "c.py": ""},
         {name: text for name, text in SOURCES.items() if name != "sub/b.py"},
-        {**{name: text for name, text in SOURCES.items() if name != "a.py"}, "b.py": "x = 1"},
+        {("b.py" if name == "a.py" else name): text for name, text in SOURCES.items()},
         {**SOURCES, "a.py": "y = 2", "sub/b.py": "x = 1"},
         {**SOURCES, "a.py": "not Python"},
     ]
@@ -87,14 +86,11 @@ def test_a_single_module_is_hashed(tmp_path, monkeypatch):
     assert len(hashes) == 2
 
 
-def test_a_missing_package_is_refused():
-    with pytest.raises(RequestError, match="absent_package"):
-        provenance.code(["absent_package.sub:Class"])
-
-
-def test_code_covers_the_packages_named_and_npbench():
+def test_code_covers_the_packages_named_and_npbench_and_refuses_missing_ones():
     named = provenance.code(["npbench_np_svm.estimator:NPSVM", "json:loads"])
     assert set(named) == {"npbench", "npbench_np_svm", "json"}
+    with pytest.raises(RequestError, match="absent_package"):
+        provenance.code(["absent_package.sub:Class"])
 
 
 @pytest.fixture(scope="module")
@@ -177,23 +173,16 @@ def test_a_strangers_direct_requirements_count(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     import pluggy
 
-    assert provenance.versions(["npbench-nearest"]) == {
-        "npbench-nearest": "2.5",
-        "pluggy": pluggy.__version__,
-        "not-installed-anywhere": "absent",
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "numba": provenance.version("numba"),
-    }
-
-
-def test_npbench_itself_counts_with_the_numerical_libraries_only():
+    numerical = {"numpy": np.__version__, "scipy": scipy.__version__, "scikit-learn": sklearn.__version__}
+    required = {"pluggy": pluggy.__version__, "not-installed-anywhere": "absent", "numba": provenance.version("numba")}
+    assert provenance.versions(["npbench-nearest"]) == {"npbench-nearest": "2.5", **required, **numerical}
     assert set(provenance.versions(["npbench"])) == {"npbench", *provenance.NUMERICAL}
 
 
-def test_facts_are_primitives_with_a_column_each():
+def test_facts_are_primitives_with_a_column_each_and_name_neither_user_nor_machine():
     facts = provenance.facts()
+    private = [name for name in (platform.node(), str(Path.home())) if name not in ("", "/")]
+    assert not [value for value in facts.values() if any(name in str(value) for name in private)]
     assert set(facts) <= set(SCHEMA)
     assert json.loads(json.dumps(facts)) == facts
     assert facts["numpy_version"] == np.__version__
@@ -204,33 +193,19 @@ def test_facts_are_primitives_with_a_column_each():
 
 
 def test_the_blas_is_that_of_numpy_whichever_was_loaded_first(monkeypatch):
-    found = [
-        {
-            "user_api": "blas",
-            "internal_api": "openblas",
-            "version": version,
-            "filepath": f"/lib/{name}.libs/libopenblas.so",
-        }
-        for name, version in {"scipy": "0.3.30", "numpy": "0.3.31"}.items()
-    ]
+    versions = {"scipy": "0.3.30", "numpy": "0.3.31"}
+    found = [{"user_api": "blas", "version": v, "filepath": f"/lib/{name}/blas.so"} for name, v in versions.items()]
     for order in (found, found[::-1]):
         monkeypatch.setattr("threadpoolctl.threadpool_info", lambda order=order: order)
         assert provenance.facts()["blas_version"] == "0.3.31"
 
 
-def test_facts_leave_out_whose_machine_it_is():
-    texts = [str(value) for value in provenance.facts().values()]
-    assert not [text for text in texts if platform.node() and platform.node() in text]
-    assert not [text for text in texts if str(Path.home()) != "/" and str(Path.home()) in text]
-
-
 def test_the_commit_is_that_of_the_checkout():
-    root = Path(npbench.__file__).parent.parent
+    facts, root = provenance.facts(), provenance.ROOT.parent
     if not (root / ".git").exists():
-        assert provenance.facts()["git_commit"] is None
+        assert facts["git_commit"] is None
         return
-    printed = subprocess.run(
-        ["git", "-C", root, "log", "-1", "--format=%H"], capture_output=True, text=True, check=True
-    )
-    assert provenance.facts()["git_commit"] == printed.stdout.strip()
-    assert isinstance(provenance.facts()["git_dirty"], bool)
+    command = ["git", "-C", root, "log", "-1", "--format=%H"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert facts["git_commit"] == printed.strip()
+    assert isinstance(facts["git_dirty"], bool)

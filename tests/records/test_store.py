@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import subprocess
 import sys
@@ -14,8 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npbench.evaluation.job import Job
-from npbench.evaluation.protocols import CrossValidation
+from npbench.evaluation.protocols import Holdout
 from npbench.planning.estimate import Estimates
 from npbench.problem import NeymanPearson
 from npbench.records.fields import FEATURES, SCHEMA
@@ -24,16 +24,19 @@ from npbench.records.record import MAX_INT, MAX_TEXT, Record
 from npbench.records.store import RecordStore
 from sample_jobs import JOB, changed, explain
 
+IMPORTS = "import os; from npbench.records.record import Record; from npbench.records.store import RecordStore\n"
+
 
 def record(key: str, status: str = "ok", **more) -> Record:
     return Record({"key": key, "status": status, **more})
 
 
-def test_an_empty_store_has_the_schema(tmp_path):
-    frame = RecordStore(tmp_path / "records").frame()
-    assert dict(frame.schema) == SCHEMA
-    assert len(frame) == 0
-    assert RecordStore(tmp_path / "records").done() == set()
+def test_an_empty_store_has_the_schema_and_reading_makes_no_folder(tmp_path):
+    store = RecordStore(tmp_path / "records")
+    assert dict(store.frame().schema) == SCHEMA
+    assert store.frame().is_empty()
+    assert store.done() == set()
+    assert not (tmp_path / "records").exists()
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 99)), unique_by=lambda row: row[1]))
@@ -45,18 +48,13 @@ def test_the_latest_of_each_key_in_the_order_they_were_stored(rows):
     assert [(key, int(time[8:])) for key, time in found] == expected
 
 
-def test_a_folder_may_have_wildcards_in_its_name(tmp_path):
-    store = RecordStore(tmp_path / "C=[1] *")
-    store.append(record("a"))
-    assert store.done() == {"a"}
-    assert list(store.frame()["key"]) == ["a"]
-
-
 def test_records_are_read_back(tmp_path):
-    store = RecordStore(tmp_path)
+    folder = tmp_path / "C=[1] *"  # no wildcards
+    store = RecordStore(folder)
     store.append(Record({**JOB.columns, "status": "ok", "p_fa": 0.25, "seconds": 2, "mixed": 1}))
     store.append(record("other", "failed", error="no", converged=False, strange=1.5, mixed=0.5))
-    frame = RecordStore(tmp_path).frame()
+    assert store.done() == {JOB.key}
+    frame = RecordStore(folder).frame()
     assert {name: frame.schema[name] for name in SCHEMA} == SCHEMA
     first, second = frame.to_dicts()
     assert {name: first[name] for name in JOB.columns} == JOB.columns
@@ -88,6 +86,15 @@ def test_the_latest_record_of_a_key_counts(written, batch):
                 store.compact()
 
 
+@pytest.fixture
+def store(tmp_path):
+    """A store of three records."""
+    store = RecordStore(tmp_path)
+    for key in "abc":
+        store.append(record(key))
+    return store
+
+
 def test_many_records_leave_few_files(tmp_path):
     store = RecordStore(tmp_path, batch=10)
     for number in range(34):
@@ -97,10 +104,7 @@ def test_many_records_leave_few_files(tmp_path):
     assert set(store.frame()["key"]) == {str(number) for number in range(34)}
 
 
-def test_stopping_in_the_middle_of_a_merge_loses_and_doubles_nothing(tmp_path, monkeypatch):
-    store = RecordStore(tmp_path)
-    for key in "abc":
-        store.append(record(key))
+def test_stopping_in_the_middle_of_a_merge_loses_and_doubles_nothing(store, tmp_path, monkeypatch):
 
     def stopped(path, missing_ok):
         raise KeyboardInterrupt
@@ -113,24 +117,15 @@ def test_stopping_in_the_middle_of_a_merge_loses_and_doubles_nothing(tmp_path, m
     assert sorted(RecordStore(tmp_path).frame()["key"]) == ["a", "b", "c"]
 
 
-def foreign(path):
-    pl.DataFrame({"x": [1]}).write_parquet(path)
-
-
-def rewritten(change):
-    return lambda path: path.write_bytes(change(path.read_bytes()))
-
-
+FOREIGN = io.BytesIO()
+pl.DataFrame({"x": [1]}).write_parquet(FOREIGN)
 SPOILT = [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b[:-8] + b"x" * 8, lambda b: b[4:]]
 
 
-@pytest.mark.parametrize("spoil", [foreign, *map(rewritten, SPOILT)])
-def test_an_unreadable_file_is_named_and_the_rest_is_read(tmp_path, spoil):
-    store = RecordStore(tmp_path)
-    for key in "abc":
-        store.append(record(key))
+@pytest.mark.parametrize("spoil", [lambda _: FOREIGN.getvalue(), *SPOILT])
+def test_an_unreadable_file_is_named_and_the_rest_is_read(store, tmp_path, spoil):
     broken = sorted(records_in(tmp_path))[1]
-    spoil(broken)
+    broken.write_bytes(spoil(broken.read_bytes()))
     with pytest.warns(UserWarning, match=broken.name):
         assert store.frame()["key"].to_list() == ["a", "c"]
     with pytest.warns(UserWarning, match=broken.name):
@@ -140,10 +135,7 @@ def test_an_unreadable_file_is_named_and_the_rest_is_read(tmp_path, spoil):
 @pytest.mark.parametrize(
     ("reader", "keys"), [("read_parquet", lambda s: set(s.frame()["key"])), ("scan_parquet", RecordStore.done)]
 )
-def test_a_merge_by_another_run_while_reading_hides_nothing(tmp_path, monkeypatch, reader, keys):
-    store = RecordStore(tmp_path)
-    for key in "abc":
-        store.append(record(key))
+def test_a_merge_by_another_run_while_reading_hides_nothing(store, tmp_path, monkeypatch, reader, keys):
     read = getattr(pl, reader)
 
     def merged_first(path, **options):
@@ -158,10 +150,8 @@ def test_a_merge_by_another_run_while_reading_hides_nothing(tmp_path, monkeypatc
 
 def test_kill_9_while_writing_keeps_what_was_stored(tmp_path):
     script = (
-        "from npbench.records.record import Record; from npbench.records.store import RecordStore\n"
-        f"store = RecordStore({str(tmp_path)!r}, batch=3)\n"
-        "for n in range(10**6):\n"
-        "    store.append(Record({'key': str(n), 'status': 'ok'})); print(n, flush=True)\n"
+        f"{IMPORTS}store = RecordStore({str(tmp_path)!r}, batch=3)\n"
+        "for n in range(10**6): store.append(Record({'key': str(n), 'status': 'ok'})); print(n, flush=True)"
     )
     writer = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     printed = [writer.stdout.readline().strip() for _ in range(20)]
@@ -172,11 +162,6 @@ def test_kill_9_while_writing_keeps_what_was_stored(tmp_path):
         keys = RecordStore(tmp_path).frame()["key"].to_list()
     assert set(printed) <= set(keys)
     assert len(keys) in {len(printed), len(printed) + 1}  # one may be stored but not printed
-
-
-def test_reading_makes_no_folder(tmp_path):
-    assert RecordStore(tmp_path / "records").frame().is_empty()
-    assert not (tmp_path / "records").exists()
 
 
 def test_a_record_that_does_not_fit_leaves_no_file(tmp_path, monkeypatch):
@@ -195,11 +180,9 @@ def test_a_record_that_does_not_fit_leaves_no_file(tmp_path, monkeypatch):
 
 def test_records_of_a_dead_command_are_merged_by_the_next(tmp_path):
     script = (
-        "import os; from npbench.records.record import Record; from npbench.records.store import RecordStore\n"
-        f"store = RecordStore({str(tmp_path)!r})\n"
-        "for n in range(5):\n"
-        "    store.append(Record({'key': str(n), 'status': 'ok'}))\n"
-        "os._exit(1)\n"
+        f"{IMPORTS}store = RecordStore({str(tmp_path)!r})\n"
+        "for n in range(5): store.append(Record({'key': str(n), 'status': 'ok'}))\n"
+        "os._exit(1)"
     )
     subprocess.run([sys.executable, "-c", script], check=False)
     assert len(records_in(tmp_path)) == 5
@@ -221,7 +204,7 @@ def records_in(folder: Path) -> list[Path]:
 
 @given(st.one_of(st.text(), st.integers(), st.floats(), st.booleans(), st.none(), st.just("x\udcff")))
 def test_every_primitive_can_be_stored(value):
-    kept = Record({"key": "k", "status": "ok", "error": str(value), "n_iter": value if type(value) is int else 1})
+    kept = record("k", error=str(value), n_iter=value if type(value) is int else 1)
     with tempfile.TemporaryDirectory() as folder:
         store = RecordStore(folder)
         store.append(kept)
@@ -233,7 +216,7 @@ def test_every_primitive_can_be_stored(value):
 
 def test_free_text_is_bounded_and_json_is_not():
     long = "x" * (2 * MAX_TEXT)
-    kept = Record({"key": "k", "status": "ok", "error": long, "trace": long})
+    kept = record("k", error=long, trace=long)
     assert MAX_TEXT < len(kept["error"]) < MAX_TEXT + 100
     assert kept["trace"] == long
 
@@ -245,10 +228,18 @@ def test_a_record_is_made_of_primitives():
         Record({"key": "k"})
 
 
-def stored(job: Job, folder: Path, status: str = "ok", **more) -> pl.DataFrame:
+def stored(folder: Path, status: str = "ok", **more) -> pl.DataFrame:
     store = RecordStore(folder)
-    store.append(Record({**job.columns, "status": status, **more}))
+    store.append(Record({**JOB.columns, "status": status, **more}))
     return store.frame()
+
+
+OTHER_SETTINGS = [
+    *({"params": {"C": 2}}, {"search": {}}, {"problem": NeymanPearson(0.2)}, {"protocol": Holdout()}),
+    *({"seed": 1}, {"repeat": 1}, {"preprocess": "none"}, {"missing": "drop"}, {"categories": "codes"}),
+    {"dataset": "spambase", "data_sha256": "e" * 64},
+    {"dataset_params": {"seed": 2}, "data_sha256": "e" * 64},
+]
 
 
 @pytest.mark.parametrize(
@@ -263,35 +254,25 @@ def stored(job: Job, folder: Path, status: str = "ok", **more) -> pl.DataFrame:
         ({"distribution": "gen2"}, "npbench-gen no longer ships the solver: gen2 does"),
         ({"code": {"npbench": "z", "gen": "b"}, "data_sha256": "e"}, "the data changed; the code of npbench changed"),
         ({"params": {"C": 1.0}}, "done"),
-        ({"params": {"C": 2}}, "new"),
-        ({"search": {}}, "new"),
-        ({"problem": NeymanPearson(0.2)}, "new"),
-        ({"protocol": CrossValidation(folds=5)}, "new"),
-        ({"seed": 1}, "new"),
-        ({"repeat": 1}, "new"),
-        ({"dataset": "spambase", "data_sha256": "e" * 64}, "new"),
-        ({"dataset_params": {"seed": 2}, "data_sha256": "e" * 64}, "new"),
-        ({"preprocess": "none"}, "new"),
-        ({"missing": "drop"}, "new"),
-        ({"categories": "codes"}, "new"),
+        *((change, "new") for change in OTHER_SETTINGS),
     ],
 )
 def test_why_a_job_would_run(tmp_path, change, reason):
-    assert explain(changed(JOB, **change), stored(JOB, tmp_path)) == reason
+    assert explain(changed(JOB, **change), stored(tmp_path)) == reason
 
 
 def test_why_a_job_would_run_after_a_failure(tmp_path):
-    frame = stored(JOB, tmp_path, "timeout", error="The job was stopped after 5 s.")
+    frame = stored(tmp_path, "timeout", error="The job was stopped after 5 s.")
     assert explain(JOB, frame) == "failed before: timeout: The job was stopped after 5 s."
     assert explain(JOB, RecordStore(tmp_path / "empty").frame()) == "new"
 
 
 def test_the_estimate_is_the_median_of_similar_jobs(tmp_path):
     store = RecordStore(tmp_path)
-    for repeat, seconds in enumerate([1.0, 100.0, 3.0]):
-        store.append(Record({**changed(JOB, repeat=repeat).columns, "status": "ok", "seconds": seconds}))
-    store.append(Record({**changed(JOB, repeat=8).columns, "status": "failed", "seconds": 50.0}))
-    store.append(Record({**changed(JOB, repeat=9, n_samples=9).columns, "status": "ok", "seconds": 50.0}))
+    past = [(1.0, "ok", {}), (100.0, "ok", {}), (3.0, "ok", {}), (50.0, "failed", {}), (50.0, "ok", {"n_samples": 9})]
+    for repeat, (seconds, status, change) in enumerate(past):
+        job = changed(JOB, repeat=repeat, **change)
+        store.append(Record({**job.columns, "status": status, "seconds": seconds}))
     estimates = Estimates(store.frame())
     assert estimates.seconds(changed(JOB, problem=NeymanPearson(0.3))) == pytest.approx(3.0)
     assert estimates.seconds(changed(JOB, dataset="breast")) == pytest.approx(3.0)  # as many rows
@@ -299,8 +280,7 @@ def test_the_estimate_is_the_median_of_similar_jobs(tmp_path):
 
 
 def test_older_records_are_read(tmp_path):
-    store = RecordStore(tmp_path)
-    store.append(Record({**JOB.columns, "status": "ok"}))
+    stored(tmp_path)
     (file,) = records_in(tmp_path)
     later = ("trace", "n_test_positive", "test_part", "roc")
     old = pl.read_parquet(file).drop(*later, "missing", "categories").with_columns(schema_version=pl.lit(1, pl.Int64))
