@@ -61,8 +61,8 @@ def without_defaults(solver: Solver, params: Mapping[str, Any]) -> dict[str, Any
     Examples
     --------
     >>> from npbench.registry import installed
-    >>> without_defaults(installed().solver("np_svm"), {"kernel": "rbf", "n_components": None, "C": 1})
-    {'C': 1}
+    >>> without_defaults(installed().solver("np_svm"), {"kernel": "rbf", "n_components": None, "C": 2})
+    {'C': 2}
     """
     defaults = signature(solver.estimator).defaults
     return {name: value for name, value in params.items() if name not in defaults or not same(value, defaults[name])}
