@@ -90,26 +90,13 @@ class RunCombination:
     """Hydra task that runs one combination and returns the number that a sweeper minimises.
 
     A launcher may send it to another process or machine that shares the results folder.
-
-    Parameters
-    ----------
-    launch_id : str
-        Beginning of the run id of each combination.
-    words : sequence of str
-        The command line, for the description of the run.
-    adaptive : bool
-        Whether a sweeper needs the number to choose the next values.
-    starter : int
-        Process that launches; only there, progress is shown.
-    folder : Path
-        Folder of relative paths, wherever the task runs.
     """
 
-    launch_id: str
-    words: Sequence[str]
-    adaptive: bool
-    starter: int
-    folder: Path
+    launch_id: str  # beginning of the run id of each combination
+    words: Sequence[str]  # the command line, for the description of the run
+    adaptive: bool  # a sweeper needs the number to choose the next values
+    starter: int  # process that launches; only there, progress is shown
+    folder: Path  # of relative paths, wherever the task runs
 
     def __call__(self, config: DictConfig) -> float:
         """Run the jobs without a record of success; return their mean validation loss, or the mean of a metric.

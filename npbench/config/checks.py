@@ -27,37 +27,15 @@ MAX_REPEATS = 10**6
 
 
 def check(config: Mapping[str, Any], settings_of: SettingsOf = solver_settings) -> Request:
-    """Resolve every name of a composed configuration and check every value.
-
-    Parameters
-    ----------
-    config : mapping
-        Plain configuration.
-    settings_of : callable
-        Checks the settings of a solver, as :func:`npbench.config.solver_settings.solver_settings` does.
-
-    Raises
-    ------
-    RequestError
-        With one message for each fault.
-    """
+    """Resolve every name of a plain configuration and check every value; raise RequestError with every fault."""
     return _Check(config, settings_of).request()
 
 
 def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunSettings]:
-    """Check the configurations of one run and the settings they share.
-
-    Raises
-    ------
-    RequestError
-        With the faults of all of them, each once.
-    """
+    """Check the configurations of one run and the settings they share; raise RequestError with each fault once."""
     settings_of = _once_each(solver_settings)
-    checks: list[Callable[[], Any]] = [
-        *(partial(check, config, settings_of) for config in configs),
-        partial(check_settings, configs),
-    ]
-    *requests, settings = collect_errors(checks)
+    checks = [partial(check, config, settings_of) for config in configs]
+    *requests, settings = collect_errors([*checks, partial(check_settings, configs)])
     measured = {metric.name for request in requests for metric in request.metrics}
     if settings.objective is not None and settings.objective not in measured:
         raise RequestError(

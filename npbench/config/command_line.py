@@ -28,22 +28,14 @@ from npbench.evaluation.request import Request
 
 @dataclass(frozen=True)
 class Requested:
-    """Checked command line: a request for each combination, how they are run, and their composed configurations.
-
-    Parameters
-    ----------
-    experiment : Experiment, optional
-        The experiment of the combinations.
-    hydra : HydraLaunch, optional
-        What Hydra launches itself; None where npbench runs all combinations in one process.
-    """
+    """Checked command line: a request for each combination, how they are run, and their composed configurations."""
 
     requests: Sequence[Request]
     settings: RunSettings
     configs: Sequence[Mapping[str, Any]]
     words: Sequence[str] = ()
     experiment: Experiment | None = None
-    hydra: HydraLaunch | None = None
+    hydra: HydraLaunch | None = None  # None: npbench runs all combinations in one process
 
 
 @dataclass(frozen=True)
@@ -75,13 +67,7 @@ def parse(words: Sequence[str]) -> Namespace:
 
 
 def requested(options: Namespace, words: Sequence[str] = ()) -> Requested:
-    """Compose and check every combination of settings.
-
-    Raises
-    ------
-    RequestError
-        With every fault of settings and values.
-    """
+    """Compose and check every combination of settings; raise RequestError with every fault."""
     with status("Checking the request"):
         found = compose_all(options)
         faults = found.faults

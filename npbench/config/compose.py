@@ -9,7 +9,7 @@ import difflib
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
@@ -27,27 +27,13 @@ from npbench.errors import RequestError, unknown_name
 
 @dataclass(frozen=True)
 class Composed:
-    """Configurations of a command line, and what is wrong with it.
+    """Configurations of a command line, and its faults."""
 
-    Parameters
-    ----------
-    configs : list of dict
-        One for each combination of values, with references as text. Where a choice is unknown, its section is None.
-    combinations : list of list of str
-        The settings of each configuration, with one value each.
-    spread : dict of str to list of str
-        Values of each setting, by its key as typed.
-    added : set of str
-        Keys that Hydra's own composition does not have: of the solver's mappings, and of the data set's protocol.
-    faults : list of str
-        Messages, each once.
-    """
-
-    configs: list[dict[str, Any]] = field(default_factory=list)
-    combinations: list[list[str]] = field(default_factory=list)
-    spread: dict[str, list[str]] = field(default_factory=dict)
-    added: set[str] = field(default_factory=set)
-    faults: list[str] = field(default_factory=list)
+    configs: list[dict[str, Any]]  # one for each combination, references as text; None: section of an unknown choice
+    combinations: list[list[str]]  # the settings of each configuration, with one value each
+    keys: set[str]  # of the settings, as typed
+    added: set[str]  # keys that Hydra's own composition lacks: in mappings of the solver and in an automatic protocol
+    faults: list[str]  # each once
 
 
 def compose(
@@ -58,21 +44,10 @@ def compose(
     config_name: str = "config",
     adaptive: bool = False,
 ) -> Composed:
-    """Compose the configuration of every combination of ``settings``.
+    """Compose the configuration of every combination of ``settings``, as typed.
 
-    Parameters
-    ----------
-    loader : ConfigLoader
-        Hydra's, with the search path in place.
-    settings : sequence of str
-        As typed: ``["solver=np_svm", "problem.rho=0.01,0.1"]``.
-    multirun : bool
-        Whether several values of a setting mean several configurations (``-m``).
-    config_name : str
-        Name of the primary configuration.
-    adaptive : bool
-        Whether a sweeper chooses values as it goes: instead of every combination, each value (of an interval, its
-        ends) is composed once.
+    Where a sweeper is ``adaptive`` and chooses values as it goes, each value (of an interval, its ends) is composed
+    once instead.
     """
     return _Composer(loader, settings, multirun, config_name, adaptive).run()
 
@@ -107,7 +82,7 @@ class _Composer:
         return Composed(
             configs,
             [[str(override.input_line) for override in combination] for combination in combinations],
-            {key: [str(o.input_line).partition("=")[2] for o in overrides] for key, overrides in known.items()},
+            set(known),
             self.added,
             list(self.faults),
         )
@@ -230,10 +205,7 @@ def _rounded(values: Iterable[str], swept: RangeSweep) -> list[str]:
 
 
 def is_open(key: str, config: Mapping[str, Any]) -> bool:
-    """Return whether a value may be added to a configuration.
-
-    It may to mappings of a solver, which take any name, as a grid for a parameter of the solver, and to the protocol
-    that a data set chooses.
+    """Return whether a value may be added: to a solver's mappings, its grids, or the protocol of the data set.
 
     Examples
     --------
@@ -294,13 +266,7 @@ def _paths(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def as_plain(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration as plain dicts and lists, with references and ``auto`` resolved.
-
-    Raises
-    ------
-    RequestError
-        If a value is missing or a reference leads nowhere.
-    """
+    """Return a configuration as plain dicts and lists, with references and ``auto`` resolved."""
     if not OmegaConf.is_config(config):
         text = repr(config)
         if "${" not in text and "???" not in text:

@@ -87,11 +87,6 @@ class Experiment:
 def split_off(settings: Sequence[str]) -> tuple[str | None, list[str]]:
     """Return the name of the experiment that ``settings`` choose, if any, and the other settings.
 
-    Raises
-    ------
-    RequestError
-        If they choose several.
-
     Examples
     --------
     >>> split_off(["+experiment=mine", "repeats=2"])
@@ -105,13 +100,7 @@ def split_off(settings: Sequence[str]) -> tuple[str | None, list[str]]:
 
 
 def load(loader: ConfigLoader, name: str, settings: Sequence[str] = (), config_name: str = "config") -> Experiment:
-    """Read an experiment from Hydra's search path and check its form; its settings are checked when composed.
-
-    Raises
-    ------
-    RequestError
-        If the experiment does not exist or its file is malformed, with one message for each fault.
-    """
+    """Read an experiment from Hydra's search path and check its form; its settings are checked when composed."""
     search_path = [s for s in settings if s.startswith("hydra.searchpath=")]
     known = loader.get_group_options(GROUP, config_name=config_name, overrides=search_path)
     if name not in known:

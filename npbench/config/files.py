@@ -24,10 +24,7 @@ def config_dir() -> Path:
 
 
 def package_folders(package: str) -> list[Path]:
-    """Return the folders of a package of YAML; none if it does not exist.
-
-    Such a package needs no ``__init__.py``, and then may have several folders.
-    """
+    """Return the folders of a package of YAML, which needs no ``__init__.py``; none if it does not exist."""
     try:
         spec = importlib.util.find_spec(package)
     except ModuleNotFoundError:  # its parent package does not exist
@@ -70,11 +67,6 @@ def merged(first: Mapping[Any, Any], second: Mapping[Any, Any]) -> dict[Any, Any
 
 def settings_of(name: str) -> tuple[str, dict[str, Any]]:
     """Return the solver of a choice, and the parameters that a variant sets; those with a grid keep their defaults.
-
-    Raises
-    ------
-    RequestError
-        If there is neither a solver nor a variant of this name.
 
     Examples
     --------

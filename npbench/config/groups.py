@@ -25,60 +25,45 @@ class Groups:
 
     A composition by Hydra takes about 0.1 s, and a sweep may combine a thousand choices. A choice whose file names
     files of its own group only replaces one section; Hydra composes the others, of ``@package _global_`` for example.
-
-    Parameters
-    ----------
-    loader : ConfigLoader
-        Hydra's, with the search path in place.
-    config_name : str
-        Name of the primary configuration.
     """
 
     def __init__(self, loader: ConfigLoader, config_name: str) -> None:
         self._loader = loader
         self._config_name = config_name
-        self._composed = functools.cache(self._compose)
+        self._load = functools.cache(self._compose)
         self._section = functools.cache(self._read)
-        self._node = functools.cache(lambda: self._load(()).hydra)
         self._is_replaceable = functools.cache(self._equals_its_file)
         self.options = functools.cache(self._options)
 
     def config(self, overrides: Sequence[Override]) -> dict[str, Any]:
         """Return the configuration for choices and other settings; its parts are shared, copy what is to be changed.
 
-        Raises
-        ------
-        HydraException, OmegaConfBaseException, YAMLError
-            If Hydra refuses them.
+        Raises one of COMPOSITION_ERRORS if Hydra refuses them.
         """
         if all(map(_is_choice, overrides)):
             sections = {one.key_or_group: self._section(one.key_or_group, str(one.value())) for one in overrides}
             if None not in sections.values() and all(map(self._is_replaceable, sections)):
-                return {**self._composed(()), **sections}
-        return self._composed(tuple(str(one.input_line) for one in overrides))
+                return {**self._load(())[0], **sections}
+        return self._load(tuple(str(one.input_line) for one in overrides))[0]
 
     def _options(self, group: str, search_path: tuple[str, ...]) -> list[str]:
         return self._loader.get_group_options(group, config_name=self._config_name, overrides=list(search_path))
 
-    def _compose(self, words: tuple[str, ...]) -> dict[str, Any]:
-        return self._without_hydra(self._load(words))
-
-    def _load(self, words: Sequence[str]) -> DictConfig:
-        return self._loader.load_configuration(self._config_name, list(words), run_mode=RunMode.RUN)
-
-    def _without_hydra(self, config: DictConfig) -> dict[str, Any]:
+    def _compose(self, words: tuple[str, ...]) -> tuple[dict[str, Any], DictConfig]:
+        """Return what Hydra composes, and its node ``hydra``."""
+        config = self._loader.load_configuration(self._config_name, list(words), run_mode=RunMode.RUN)
         OmegaConf.set_struct(config, False)
-        del config["hydra"]
-        return OmegaConf.to_container(config, resolve=False)  # type: ignore[return-value]
+        node = config.pop("hydra")
+        return OmegaConf.to_container(config, resolve=False), node  # type: ignore[return-value]
 
     def _equals_its_file(self, group: str) -> bool:
         """Return whether the primary configuration has a choice of this group and changes nothing in its section."""
-        node = self._node()
+        composed, node = self._load(())
         name = node.runtime.choices.get(group)
         primary = self._loader.repository.load_config(self._config_name)  # type: ignore[attr-defined]
         refers = "${" in repr(primary and primary.defaults_list)  # a choice may choose another
         is_read_here = isinstance(name, str) and not node.searchpath and not refers
-        return is_read_here and self._composed(()).get(group) == self._section(group, name)
+        return is_read_here and composed.get(group) == self._section(group, name)
 
     def _read(self, group: str, name: str) -> dict[str, Any] | None:
         """Return the section of a choice, with the files of the group that it starts from; None if Hydra must."""
@@ -111,11 +96,6 @@ def _is_choice(override: Override) -> bool:
 
 def with_value(config: Any, path: Sequence[str], value: Any, *, add: bool = False) -> Any:
     """Return a plain configuration with one value replaced, or with ``add`` also added; mappings are merged.
-
-    Raises
-    ------
-    KeyError
-        If there is no such key.
 
     Examples
     --------

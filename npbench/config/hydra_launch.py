@@ -25,14 +25,8 @@ BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 IGNORED_KEYS = ("overrides", "runtime", "mode", "searchpath", "help", "hydra_help")
 
 # Typed settings that Hydra would accept and ignore.
-RUNTIME_KEYS = (
-    "hydra.overrides",
-    "hydra.runtime",
-    "hydra.job.id",
-    "hydra.job.num",
-    "hydra.job.config_name",
-    "hydra.job.override_dirname",
-)
+RUNTIME_JOB_KEYS = ("id", "num", "config_name", "override_dirname")
+RUNTIME_KEYS = ("hydra.overrides", "hydra.runtime", *(f"hydra.job.{key}" for key in RUNTIME_JOB_KEYS))
 FOR_HELP = ("hydra.help", "hydra.hydra_help", "hydra/help", "hydra/hydra_help")
 FOR_SWEEPS = ("hydra.sweep", "hydra.sweeper", "hydra.launcher", "hydra/sweeper", "hydra/launcher")
 FOR_SINGLE_RUNS = ("hydra.run",)
@@ -40,25 +34,13 @@ FOR_SINGLE_RUNS = ("hydra.run",)
 
 @dataclass(frozen=True)
 class HydraLaunch:
-    """One launch by Hydra: its primary configuration and overrides.
+    """One launch by Hydra: its primary configuration and overrides."""
 
-    Parameters
-    ----------
-    folder, config_name : str
-        Folder and name of the primary configuration.
-    overrides : sequence of str
-        Settings as given to Hydra.
-    adaptive : bool
-        Whether the sweeper chooses values as it goes, so that the jobs are not known before.
-    combinations : sequence of sequence of str, optional
-        Settings of each combination of a sweep whose jobs are known.
-    """
-
-    folder: str
+    folder: str  # of the primary configuration
     config_name: str
     overrides: Sequence[str]
-    adaptive: bool
-    combinations: Sequence[Sequence[str]] | None = None
+    adaptive: bool  # the sweeper chooses values as it goes, so that the jobs are not known before
+    combinations: Sequence[Sequence[str]] | None = None  # of a sweep whose jobs are known
 
 
 def hydra_node(loader: ConfigLoader, words: Sequence[str], config_name: str) -> DictConfig:
@@ -82,7 +64,7 @@ def is_ours(node: DictConfig, loader: ConfigLoader | None) -> bool:
 
 def _compared(node: DictConfig) -> Mapping[str, Any]:
     plain: dict[str, Any] = OmegaConf.to_container(node, resolve=False)  # type: ignore[assignment]
-    plain["job"] = {key: value for key, value in plain["job"].items() if f"hydra.job.{key}" not in RUNTIME_KEYS}
+    plain["job"] = {key: value for key, value in plain["job"].items() if key not in RUNTIME_JOB_KEYS}
     return {key: value for key, value in plain.items() if key not in IGNORED_KEYS}
 
 
@@ -117,7 +99,7 @@ def sweeper_words(node: DictConfig, typed: Sequence[str]) -> list[str]:
 def task_words(words: Sequence[str], composed: Composed) -> list[str]:
     """Return settings as Hydra accepts them; a task has one worker process unless they say otherwise."""
     forced = [f"++{word}" if word.partition("=")[0] in composed.added else word for word in words]
-    is_typed = "execution.n_jobs" in composed.spread
+    is_typed = "execution.n_jobs" in composed.keys
     is_set = any(value_at(config, ("execution", "n_jobs")) != -1 for config in composed.configs)
     return forced if is_typed or is_set else [*forced, "execution.n_jobs=1"]
 
@@ -135,13 +117,7 @@ def logging_words(node: DictConfig) -> list[str]:
 
 
 def launch(what: HydraLaunch, task: Callable[[DictConfig], Any]) -> None:
-    """Let Hydra run ``task`` on one combination, on those listed, or on those that its sweeper chooses.
-
-    Raises
-    ------
-    Exception
-        Whatever a task, a launcher or a sweeper raises.
-    """
+    """Let Hydra run ``task`` on one combination, on those listed, or on those that its sweeper chooses."""
     mode = RunMode.MULTIRUN if what.adaptive or what.combinations is not None else RunMode.RUN
     words = [*what.overrides, f"hydra.mode={mode.name}"]
     with initialized(what.folder) as hydra:

@@ -21,29 +21,10 @@ from npbench.values import canonical
 def solver_settings(
     solver: Solver, section: Mapping[str, Any], of_problem: Mapping[str, Any] = MappingProxyType({})
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Divide the parameters of a solver into fixed and searched ones.
+    """Divide the parameters in a section of the configuration into fixed and searched ones, and check them.
 
     A parameter with a grid is searched while its value is null; given a value, it is fixed and its grid is ignored. The
-    same holds for each name in a parameter that is a mapping.
-
-    Parameters
-    ----------
-    solver : Solver
-        Description of the solver; its estimator is imported.
-    section : mapping
-        Section of the configuration: parameters, and grids under ``search``.
-    of_problem : mapping
-        Parameters of the problem, on which valid values may depend.
-
-    Returns
-    -------
-    params, search : dict, dict of lists
-        Disjoint.
-
-    Raises
-    ------
-    RequestError
-        With one message for each unknown parameter, value out of range, or wrong grid.
+    same holds for each name in a parameter that is a mapping. Valid values may depend on parameters ``of_problem``.
     """
     settings = {str(name): value for name, value in section.items() if name not in ("name", "search")}
     grids = section.get("search") or {}

@@ -24,11 +24,6 @@ def keyword_words(settings: Mapping[str, Any]) -> list[str]:
     Mappings become settings of a group, and their ``name`` chooses it. Lists are swept; a tuple is one value, a list on
     the command line.
 
-    Raises
-    ------
-    RequestError
-        If a value has no form on the command line, or a setting is Hydra's own.
-
     Examples
     --------
     >>> keyword_words({"solver": "gen", "problem": {"rho": [0.05, 0.1]}, "metrics": ("p_fa", "p_nd")})
@@ -53,19 +48,7 @@ def keyword_words(settings: Mapping[str, Any]) -> list[str]:
 
 
 def as_word(value: Any, *, quotes: bool = True) -> str:
-    """Return one value in the grammar of Hydra's command line.
-
-    Parameters
-    ----------
-    value : None, bool, number, str, Path, list, tuple or mapping
-        NumPy numbers and arrays are taken as Python's.
-    quotes : bool
-        Whether to quote texts that Hydra would read otherwise: 1e-3 as a number, for example.
-
-    Raises
-    ------
-    RequestError
-        If the value is of another type.
+    """Return one value in the grammar of Hydra's command line, with ``quotes`` also a text such as ``1e-3``.
 
     Examples
     --------

@@ -21,7 +21,7 @@ import npbench
 import solver_variants
 from class_samples import Reader, gaussians
 from npbench import cli, registry
-from npbench.config import fill as request
+from npbench.config import checks as request
 from npbench.config import search_path as configs
 from npbench.config.compose import as_plain, compose
 from npbench.config.solver_settings import solver_settings
