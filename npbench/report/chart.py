@@ -218,8 +218,6 @@ def row_title(panels: Sequence[Panel]) -> str | None:
 def shortened(text: str) -> str:
     """Return text with long lists reduced to their ends.
 
-    Examples
-    --------
     >>> shortened("np_svm search.C=[0.01,0.1,1,10] fpr_range=[0, 0.1]")
     'np_svm search.C=[0.01…10] fpr_range=[0, 0.1]'
     """
@@ -227,13 +225,7 @@ def shortened(text: str) -> str:
 
 
 def short_names(labels: Iterable[str]) -> dict[str, str]:
-    """Return each label shortened, or in full if two of them would become equal.
-
-    Examples
-    --------
-    >>> short_names(["gen C=[1,2,3,4]", "gen C=[1,3,3,4]", "gen C=[1,2,3,9]"])["gen C=[1,2,3,9]"]
-    'gen C=[1…9]'
-    """
+    """Return each label shortened, or in full if two of them would become equal."""
     known = set(labels)
     counts = Counter(map(shortened, known))
     return {label: label if counts[shortened(label)] > 1 else shortened(label) for label in known}

@@ -39,13 +39,7 @@ def write(
 ) -> list[str]:
     """Write a report in every format, and return a line about each file.
 
-    Tables and figures of an earlier report in the same folder are replaced. ``on_progress`` is called with each step,
-    since drawing takes a while. ``drawings`` are functions that draw additional figures, by name.
-
-    Raises
-    ------
-    RequestError
-        If the folder cannot be written to.
+    Replace tables and figures of an earlier report in the folder. ``drawings`` draw additional figures, by name.
     """
     try:
         _prepare(folder)
@@ -105,11 +99,7 @@ def tables(folder: Path, sheets: Sequence[Sheet]) -> int:
 
 
 def _csv_text(text: str) -> str:
-    """Return words for a cell: a spreadsheet would run them as a formula if they began like one.
-
-    >>> _csv_text("=1+1"), _csv_text("-"), _csv_text("np_svm")
-    ("'=1+1", '-', 'np_svm')
-    """
+    """Return words for a cell: a spreadsheet would run them as a formula if they began like one."""
     text = printable(text.strip())
     return f"'{text}" if text.startswith(FORMULA) and text != MISSING.text else text
 
@@ -123,9 +113,8 @@ def _drawn(charts: Sequence[Chart], labels: Iterable[str]) -> dict[str, Callable
     """Return a function that draws each chart; a label looks the same in all of them."""
     from npbench.report.render import drawing
 
-    palette = Palette(
-        [*labels, *(series.label for chart in charts for panel in chart.panels for series in panel.series)]
-    )
+    panels = [panel for chart in charts for panel in chart.panels]
+    palette = Palette([*labels, *(series.label for panel in panels for series in panel.series)])
     return {chart.name: partial(drawing.draw, chart, palette) for chart in charts}
 
 

@@ -13,21 +13,11 @@ Flag = Literal["", "above", "incomplete", "best"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry of a table.
-
-    Parameters
-    ----------
-    text : str
-        The entry as people read it.
-    value : float, optional
-        The number that the text stands for; None for words and for missing numbers.
-    flag : {"", "above", "incomplete", "best"}
-        Why a reader should look at it: a number above its bound, a count short of its total, or the best of a column.
-    """
+    """One entry of a table."""
 
     text: str
-    value: float | None = None
-    flag: Flag = ""
+    value: float | None = None  # number that the text stands for; None for words and missing numbers
+    flag: Flag = ""  # above its bound, short of its total, or the best of a column
 
     def __str__(self) -> str:
         return f"{self.text}*" if self.flag == "above" else self.text
@@ -44,30 +34,14 @@ Row = list[Cell | str]  # a str is a cell of words
 
 @dataclass(frozen=True)
 class Sheet:
-    """One table.
-
-    Parameters
-    ----------
-    title : str
-        Line above the table.
-    columns : sequence of str
-        Headers.
-    rows : sequence of sequence of (Cell or str)
-        An entry for each column; a str is a cell of words.
-    notes : sequence of str
-        Sentences below the table.
-    name : str
-        Stem of its file names; derived from the title by default.
-    detail : bool
-        Whether the terminal leaves the table to the files.
-    """
+    """One table."""
 
     title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Cell | str]]
-    notes: Sequence[str] = ()
-    name: str = ""
-    detail: bool = False
+    columns: Sequence[str]  # headers
+    rows: Sequence[Sequence[Cell | str]]  # an entry for each column; a str is a cell of words
+    notes: Sequence[str] = ()  # sentences below the table
+    name: str = ""  # stem of its file names; derived from the title by default
+    detail: bool = False  # whether the terminal leaves the table to the files
 
     @cached_property
     def cells(self) -> list[list[Cell]]:
@@ -89,8 +63,6 @@ class Sheet:
 def number(value: Any, form: str = ".3f") -> Cell:
     """Return a number as a cell: alone, or a mean with its standard deviation.
 
-    Examples
-    --------
     >>> str(number([6.45, 7.81], ".2f")), str(number(0.5)), str(number(None))
     ('6.45±7.81', '0.500', '-')
     """
@@ -103,8 +75,6 @@ def number(value: Any, form: str = ".3f") -> Cell:
 def spread(values: Sequence[float], form: str = ".3f") -> Cell:
     """Return the mean of values and, for two or more, their standard deviation.
 
-    Examples
-    --------
     >>> str(spread([0.25, 0.75])), str(spread([0.5], ".2f")), str(spread([]))
     ('0.500±0.354', '0.50', '-')
     """
@@ -117,8 +87,6 @@ def spread(values: Sequence[float], form: str = ".3f") -> Cell:
 def count(done: int, total: int) -> Cell:
     """Return a count and its total, flagged if some are missing.
 
-    Examples
-    --------
     >>> count(3, 4)
     Cell(text='3/4', value=3, flag='incomplete')
     """
@@ -128,8 +96,6 @@ def count(done: int, total: int) -> Cell:
 def interval(limits: tuple[float, float] | None, form: str = ".3f") -> Cell:
     """Return the ends of an interval.
 
-    Examples
-    --------
     >>> str(interval((0.25, 0.5), ".2f")), str(interval(None))
     ('[0.25, 0.50]', '-')
     """

@@ -88,7 +88,7 @@ def side_by_side(benchmark, request):
     before: a virtual machine can take milliseconds to provide a megabyte for the first time.
     """
 
-    def measure(ours, theirs, *, what, size, peer, quality, rounds=3, memory=0):
+    def measure(ours, theirs, what, size, peer, quality, rounds=3, memory=0):
         ours()  # compiles, and fills caches
         seconds = []
         for _ in range(rounds):

@@ -1,6 +1,7 @@
 """Loading a cached data set, including the check of its file's hash, against parsing it again."""
 
 import hashlib
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -37,12 +38,6 @@ def test_cache(n, d, tmp_path, monkeypatch, side_by_side):
     monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path / "cache"))
     dataset = written(tmp_path, n, d)
     monkeypatch.syspath_prepend(tmp_path)
-    side_by_side(
-        lambda: load(dataset),
-        lambda: pl.read_csv(tmp_path / "table.csv", has_header=False),
-        what="data read before, hash checked",
-        size=f"{n} x {d}",
-        peer="polars.read_csv",
-        quality="the same numbers",
-        rounds=7,
-    )
+    what, size, peer, quality = "data read before, hash checked", f"{n} x {d}", "polars.read_csv", "the same numbers"
+    theirs = partial(pl.read_csv, tmp_path / "table.csv", has_header=False)
+    side_by_side(partial(load, dataset), theirs, what, size, peer, quality, rounds=7)

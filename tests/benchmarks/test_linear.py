@@ -1,41 +1,28 @@
-"""Linear SVMs against LIBLINEAR and a conic solver, SMO against QP solvers, and the growth of ramp-loss SVMs.
+"""Linear SVMs against LIBLINEAR and a conic solver, and SMO against QP solvers.
 
 Ratios are theirs / ours, both measured in turn in this run; nothing is asserted about time.
 """
 
-import functools
-import warnings
+from functools import partial
 
 import cvxpy
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from npbench.execution.memory import PeakMemory
+from benchmarks.asv.problems import box, noisy_linear
 from npbench.numerics import linear_svm, smo
 from npbench.numerics.bundle import minimise
 from npbench.numerics.gram import Gram, Kernel
-from npbench_np_svm.estimator import NPSVM
-from npbench_q_svm.estimator import QSVM
-from npbench_uzawa.estimator import UzawaSVM
 
-MEGABYTE = 1e6
-RAMP_SVMS = {
-    "np_svm": NPSVM(rho=0.05, kernel="linear"),
-    "q_svm": QSVM(q=0.05, kernel="linear"),
-    "uzawa": UzawaSVM(rho=0.05, kernel="linear"),
-}
+# Of LIBLINEAR, whose objective is compared.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+LIBLINEAR = "LinearSVC (LIBLINEAR)"
 
 
-def sample(n, d=54):
-    """Return ten Gaussian and otherwise binary features, standardised, and labels that depend on them, with noise."""
-    random = np.random.default_rng(0)
-    X = random.normal(size=(n, d))
-    X[:, 10:] = X[:, 10:] > random.normal(size=d - 10)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    f = 2 * X @ random.normal(size=d) / np.sqrt(d) + random.logistic(size=n)
-    return X, np.where(f > np.median(f), 1.0, -1.0)
+def sample(n):
+    X, y = noisy_linear(n)
+    return X, y.astype(float)
 
 
 def hinge(y, scores):
@@ -52,27 +39,21 @@ def objective(X, y, C, w):
 def test_hinge_against_liblinear(side_by_side, n, C):
     """Compare without an intercept, which LIBLINEAR would penalise; C is the cost of one sample, as in LIBLINEAR."""
     X, y = sample(n)
-    peer = LinearSVC(C=C, loss="hinge", dual=True, fit_intercept=False, tol=1e-3, random_state=0)
-    ours = functools.partial(minimise, X, functools.partial(hinge, y), C * n, tol=1e-4)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the objectives tell
-        side_by_side(
-            ours,
-            functools.partial(peer.fit, X, y),
-            what="linear SVM, a fit",
-            size=f"{n} x 54 C={C:g}",
-            peer="LinearSVC (LIBLINEAR)",
-            quality=lambda: ("objective", ours().objective, objective(X, y, C * n, peer.coef_[0])),
-            rounds=1,
-        )
+    svc = LinearSVC(C=C, loss="hinge", dual=True, fit_intercept=False, tol=1e-3, random_state=0)
+    ours, theirs = partial(minimise, X, partial(hinge, y), C * n, tol=1e-4), partial(svc.fit, X, y)
+
+    def quality():
+        return "objective", ours().objective, objective(X, y, C * n, svc.coef_[0])
+
+    side_by_side(ours, theirs, "linear SVM, a fit", f"{n} x 54 C={C:g}", LIBLINEAR, quality, rounds=1)
 
 
 @pytest.mark.parametrize(("n", "C"), [(20_000, 1.0), (200_000, 1e-2), (500_000, 1e-3)])
 def test_free_intercept_against_liblinear(side_by_side, n, C):
     """LIBLINEAR penalises the intercept a little; the objective leaves that penalty out."""
     X, y = sample(n)
-    lower, upper = np.minimum(0.0, C * y), np.maximum(0.0, C * y)
-    peer = LinearSVC(C=C, loss="hinge", dual=True, intercept_scaling=10.0, tol=1e-3, random_state=0)
+    lower, upper = box(y, C, 1.0)
+    svc = LinearSVC(C=C, loss="hinge", dual=True, intercept_scaling=10.0, tol=1e-3, random_state=0)
 
     def ours():
         x, g = np.zeros(n), y.copy()
@@ -82,39 +63,11 @@ def test_free_intercept_against_liblinear(side_by_side, n, C):
     def reached(w, b):
         return 0.5 * float(w @ w) + C * float(np.maximum(0.0, 1.0 - y * (X @ w + b)).sum())
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the objectives tell
-        side_by_side(
-            ours,
-            functools.partial(peer.fit, X, y),
-            what="linear SVM with a free intercept, a fit",
-            size=f"{n} x 54 C={C:g}",
-            peer="LinearSVC (LIBLINEAR)",
-            quality=lambda: ("objective", reached(*ours()), reached(peer.coef_[0], float(peer.intercept_[0]))),
-            rounds=1,
-        )
+    def quality():
+        return "objective", reached(*ours()), reached(svc.coef_[0], float(svc.intercept_[0]))
 
-
-@pytest.mark.parametrize("n", [20_000, 100_000, 500_000])
-@pytest.mark.parametrize("name", RAMP_SVMS)
-def test_growth_of_ramp_svms(benchmark, capsys, name, n):
-    """Print seconds, the duality gap of the last convex step, and the peak memory besides the data."""
-    RAMP_SVMS[name].fit(*sample(12_000))  # compiles
-    X, y = sample(n)
-    memory = PeakMemory()
-    model = benchmark.pedantic(RAMP_SVMS[name].fit, args=(X, y), rounds=1)
-    columns, data = memory.columns(), X.nbytes / MEGABYTE
-    more = (columns["peak_memory_mb"] - columns["memory_before_mb"]) / data
-    benchmark.extra_info |= {"n_iter": model.n_iter_, "objective": model.objective_, "memory_besides_data": more}
-    with capsys.disabled():
-        print(
-            f"\n{name} n={n}: {benchmark.stats.stats.min:.1f} s, {model.n_iter_} convex steps, {model.status_}, "
-            f"objective {model.objective_:.6g}, gap {model.duality_gap_:.2g}, "
-            f"{data:.0f} MB of data and {more:.2f} times as much besides"
-        )
-    assert model.converged_
-    assert model.duality_gap_ <= 1e-3 * model.objective_
-    assert more < 1.0
+    what, size = "linear SVM with a free intercept, a fit", f"{n} x 54 C={C:g}"
+    side_by_side(ours, partial(svc.fit, X, y), what, size, LIBLINEAR, quality, rounds=1)
 
 
 def test_hinge_against_a_conic_solver(side_by_side):
@@ -122,23 +75,19 @@ def test_hinge_against_a_conic_solver(side_by_side):
     w = cvxpy.Variable(X.shape[1])
     loss = cvxpy.sum(cvxpy.pos(1 - cvxpy.multiply(y, X @ w))) / len(y)
     problem = cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(w) + 50.0 * loss))
-    ours = functools.partial(minimise, X, functools.partial(hinge, y), 50.0, tol=1e-6)
-    side_by_side(
-        ours,
-        functools.partial(problem.solve, solver="CLARABEL"),
-        what="linear SVM, a fit",
-        size="5000 x 54 C=0.01",
-        peer="cvxpy with Clarabel",
-        quality=lambda: ("objective", ours().objective, objective(X, y, 50.0, w.value)),
-        rounds=1,
-    )
+    ours, theirs = partial(minimise, X, partial(hinge, y), 50.0, tol=1e-6), partial(problem.solve, solver="CLARABEL")
+
+    def quality():
+        return "objective", ours().objective, objective(X, y, 50.0, w.value)
+
+    side_by_side(ours, theirs, "linear SVM, a fit", "5000 x 54 C=0.01", "cvxpy with Clarabel", quality, rounds=1)
 
 
 @pytest.mark.parametrize("solver", ["CLARABEL", "OSQP"])
 def test_smo_against_a_qp_solver(side_by_side, solver):
     X, y = sample(500)
     K = Kernel("rbf", 1.0 / 54).between(X, X)
-    lower, upper = np.minimum(0.0, 10.0 * y), np.maximum(0.0, 10.0 * y)
+    lower, upper = box(y, 10.0, 1.0)
     root = np.linalg.cholesky(K + 1e-10 * np.eye(len(y)))
     x = cvxpy.Variable(len(y))
     maximised = cvxpy.Maximize(y @ x - 0.5 * cvxpy.sum_squares(root.T @ x))
@@ -152,12 +101,8 @@ def test_smo_against_a_qp_solver(side_by_side, solver):
         smo.solve(Gram.of(K), lower, upper, x, g, 1e-6)
         return x
 
-    side_by_side(
-        ours,
-        functools.partial(problem.solve, solver=solver),
-        what="SVM, a fit on a Gram matrix",
-        size="n=500 C=10",
-        peer=f"cvxpy with {solver}",
-        quality=lambda: ("dual objective", value(ours()), value(x.value)),
-        rounds=1,
-    )
+    def quality():
+        return "dual objective", value(ours()), value(x.value)
+
+    what, size, peer = "SVM, a fit on a Gram matrix", "n=500 C=10", f"cvxpy with {solver}"
+    side_by_side(ours, partial(problem.solve, solver=solver), what, size, peer, quality, rounds=1)

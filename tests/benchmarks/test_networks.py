@@ -29,13 +29,7 @@ def test_an_epoch(side_by_side, n, d, hidden, peer):
     def theirs():
         return nn.gradient(network, X, weights) if "BLAS" in peer else mlp.partial_fit(X, is_positive)
 
-    side_by_side(
-        lambda: one_pass(network, 1.0, 0, rule),
-        theirs,
-        what="network, an epoch of single samples",
-        size=f"n={n} d={d} hidden={hidden}",
-        peer=peer,
-        quality="one pass over the rows each",
-        rounds=5,
-    )
+    what, size = "network, an epoch of single samples", f"n={n} d={d} hidden={hidden}"
+    quality = "one pass over the rows each"
+    side_by_side(lambda: one_pass(network, 1.0, 0, rule), theirs, what, size, peer, quality, rounds=5)
     assert np.isfinite(nn.squared_weights(network))

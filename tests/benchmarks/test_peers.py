@@ -4,10 +4,10 @@ Ratios are theirs / ours, both measured in turn in this run; nothing is asserted
 NPBENCH_WHOLE_GRID=1 takes all.
 """
 
-import functools
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -80,19 +80,12 @@ def test_high_cost(side_by_side, C, weight):
 def compare(side_by_side, X, y, C, weight, tol, label, rounds=3):
     gamma = 1.0 / (X.shape[1] * X.var())
     model = SVC(C=C, gamma=gamma, class_weight={1: weight, -1: 1}, cache_size=500)
-    ours = functools.partial(solve, X, y, gamma, C, weight, tol)
+    ours = partial(solve, X, y, gamma, C, weight, tol)
     objective, gap = ours()
     their_objective, their_gap = libsvm_certificate(X, y, model.fit(X, y), C, weight)
-    side_by_side(
-        ours,
-        functools.partial(model.fit, X, y),
-        what="SVM with costs, a fit",
-        size=f"{label} C={C:g} weight={weight:g}",
-        peer="SVC (LIBSVM)",
-        quality=("relative duality gap", gap, their_gap),
-        rounds=rounds,
-        memory=8 * len(y) ** 2,
-    )
+    what, size, peer = "SVM with costs, a fit", f"{label} C={C:g} weight={weight:g}", "SVC (LIBSVM)"
+    quality = ("relative duality gap", gap, their_gap)
+    side_by_side(ours, partial(model.fit, X, y), what, size, peer, quality, rounds=rounds, memory=8 * len(y) ** 2)
     assert objective >= their_objective * (1 - 1e-5)
     return gap
 
@@ -117,14 +110,9 @@ def test_selection(side_by_side, name, raw_dataset):
 
     theirs()  # starts the workers, outside the clock
     with ProcessPoolExecutor(CORES, multiprocessing.get_context("spawn")) as pool:
-        side_by_side(
-            lambda: list(pool.map(our_selection, problems)),
-            theirs,
-            what="NP-SVM, selection for two splits",
-            size=name,
-            peer="GridSearchCV of SVC",
-            quality="a fit for each candidate and fold; theirs keeps no bound",
-        )
+        what, size, peer = "NP-SVM, selection for two splits", name, "GridSearchCV of SVC"
+        quality = "a fit for each candidate and fold; theirs keeps no bound"
+        side_by_side(lambda: list(pool.map(our_selection, problems)), theirs, what, size, peer, quality)
 
 
 def selection_problem(name, repeat):
@@ -141,4 +129,4 @@ def our_selection(problem):
     X, y, folds = problem
     search = {"C": list(COSTS), "gamma": list(GAMMAS)}
     with threadpool_limits(1):
-        return select(functools.partial(NPSVM, rho=0.05), X, y, folds, NeymanPearson(0.05), search).loss
+        return select(partial(NPSVM, rho=0.05), X, y, folds, NeymanPearson(0.05), search).loss

@@ -41,15 +41,9 @@ def test_np_svm(side_by_side, name, standardised):
     assert model.converged_
     assert model.objective_ == pytest.approx(accurate.objective_, rel=0.05)  # the bounds differ by up to two epsilon
     assert model.duality_gap_ <= 1e-3 * model.objective_
-    side_by_side(
-        ours,
-        partial(theirs.fit, X, y),
-        what="NP-SVM, selection",
-        size=f"{name}, 100 candidates (bar {NP_SVM_BAR})",
-        peer="GridSearchCV of SVC",
-        quality=("objective of the choice", model.objective_, accurate.objective_),
-        rounds=3 if len(y) < 1000 else 1,
-    )
+    what, size, peer = "NP-SVM, selection", f"{name}, 100 candidates (bar {NP_SVM_BAR})", "GridSearchCV of SVC"
+    quality = ("objective of the choice", model.objective_, accurate.objective_)
+    side_by_side(ours, partial(theirs.fit, X, y), what, size, peer, quality, rounds=3 if len(y) < 1000 else 1)
 
 
 @pytest.mark.parametrize("name", AC_SVM_BARS)
@@ -66,15 +60,10 @@ def test_ac_svm(side_by_side, name, standardised):
     dual = dual_value(libsvm.fit(X[split.train], y[split.train]), X[split.train])
     assert model.converged_
     assert model.objective_ - model.duality_gap_ >= dual * (1 - 1e-6)
-    side_by_side(
-        ours,
-        partial(theirs.fit, X, y),
-        what="AC-SVM, selection",
-        size=f"{name}, {len(weights) * len(gammas)} candidates (bar {AC_SVM_BARS[name]} for 1000)",
-        peer="GridSearchCV of SVC",
-        quality=("dual value of the choice", model.objective_ - model.duality_gap_, dual),
-        rounds=1,
-    )
+    what = "AC-SVM, selection"
+    size = f"{name}, {len(weights) * len(gammas)} candidates (bar {AC_SVM_BARS[name]} for 1000)"
+    peer, quality = "GridSearchCV of SVC", ("dual value of the choice", model.objective_ - model.duality_gap_, dual)
+    side_by_side(ours, partial(theirs.fit, X, y), what, size, peer, quality, rounds=1)
 
 
 def dual_value(model, X):
@@ -105,12 +94,6 @@ def test_two_nu_svm(side_by_side, name, tol, raw_dataset):
                 svc = two_nu_svc(K[np.ix_(rest, rest)], y[rest], point.nu_pos, point.nu_neg, tol)
                 svc.decision_function(K[[left_out]][:, rest])
 
-    side_by_side(
-        ours,
-        theirs,
-        what="2nu-SVM, coordinate descent",
-        size=name,
-        peer=f"NuSVC (LIBSVM), tol {tol:g}",
-        quality="theirs has a tenth of the points",
-        rounds=1,
-    )
+    what, size, peer = "2nu-SVM, coordinate descent", name, f"NuSVC (LIBSVM), tol {tol:g}"
+    quality = "theirs has a tenth of the points"
+    side_by_side(ours, theirs, what, size, peer, quality, rounds=1)

@@ -4,6 +4,7 @@ The conic solver has one ball; NPBENCH_WHOLE_GRID=1 gives it three regions, whic
 """
 
 import os
+from functools import partial
 
 import cvxpy
 import numpy as np
@@ -49,14 +50,9 @@ def test_fit_against_a_conic_solver(side_by_side, name, radius):
     def theirs():
         values.append(conic(X_pos, X_neg, loss, 0.1, radius))
 
-    result = minimise(X_pos, X_neg, loss, 0.1, constraints=constraints)
-    side_by_side(
-        lambda: minimise(X_pos, X_neg, loss, 0.1, constraints=constraints),
-        theirs,
-        what=f"splitting, a fit, {name}",
-        size="2190 x 1000, " + ("no minimiser" if radius is None else f"||w|| <= {radius:g}"),
-        peer="cvxpy with Clarabel",
-        quality=lambda: ("objective", result.objective, values[0]),
-        rounds=1,
-    )
+    ours = partial(minimise, X_pos, X_neg, loss, 0.1, constraints=constraints)
+    result = ours()
+    what = f"splitting, a fit, {name}"
+    size, peer = "2190 x 1000, " + ("no minimiser" if radius is None else f"||w|| <= {radius:g}"), "cvxpy with Clarabel"
+    side_by_side(ours, theirs, what, size, peer, lambda: ("objective", result.objective, values[0]), rounds=1)
     assert result.objective <= values[0] * (1 + 1e-6) + 1e-6 * loss.at_zero

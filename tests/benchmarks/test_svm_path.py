@@ -31,15 +31,9 @@ def test_choice(side_by_side, kernel, raw_dataset):
     folds = model.folds(X, y)
     ours = lambda: model.choose(X, y, folds).stages  # noqa: E731
     theirs = partial(by_libsvm, X, y, folds, kernel, 20)
-    side_by_side(
-        ours,
-        theirs,
-        what="SVM path, choice among 1000 asymmetries",
-        size=f"pima, 10 folds, {kernel}",
-        peer="SVC (LIBSVM)",
-        quality="theirs has 20 of the 1000",
-        rounds=1,
-    )
+    what, size, peer = "SVM path, choice among 1000 asymmetries", f"pima, 10 folds, {kernel}", "SVC (LIBSVM)"
+    quality = "theirs has 20 of the 1000"
+    side_by_side(ours, theirs, what, size, peer, quality, rounds=1)
 
 
 def test_roc_by_both(side_by_side):
@@ -51,11 +45,6 @@ def test_roc_by_both(side_by_side):
         for row in scores:
             roc_curve(y, row)
 
-    side_by_side(
-        lambda: by_both(y, scores).hull(),
-        theirs,
-        what="ROC of 1000 classifiers, and the hull of all",
-        size="2000 samples",
-        peer="roc_curve",
-        quality="theirs without the hull",
-    )
+    what, size, peer = "ROC of 1000 classifiers, and the hull of all", "2000 samples", "roc_curve"
+    quality = "theirs without the hull"
+    side_by_side(lambda: by_both(y, scores).hull(), theirs, what, size, peer, quality)

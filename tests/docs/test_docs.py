@@ -106,9 +106,8 @@ def test_glossary_defines_every_term_once():
     table = read("glossary.md")
     words = re.findall(r"^\| (.+?) \| .+ \|$", table, re.M)[1:]
     assert len(words) == len(set(words))
-    defined = set(
-        re.findall(r"[\w-]+", " ".join([*words, *re.findall(r"^\| (?:status|tag) \| (.*) \|$", table, re.M)]))
-    )
+    values = re.findall(r"^\| (?:status|tag) \| (.*) \|$", table, re.M)
+    defined = set(re.findall(r"[\w-]+", " ".join([*words, *values])))
     fields = {field.name for problem in PROBLEMS.values() for field in dataclasses.fields(problem)}
     headline = {name for problem in PROBLEMS.values() for name in problem.headline}
     statuses = {"ok", "failed", "timeout", "out_of_memory", "crashed"}
@@ -133,15 +132,16 @@ def test_stored_run_of_every_solver(solver):
     run_of(PUBLISHED / "methods" / "records" / f"{solver}.parquet", PUBLISHED / "methods" / "runs")
 
 
-@pytest.mark.parametrize(
-    ("page", "records", "folder"),
-    [
-        ("tutorial-comparison.md", "tutorial_comparison.parquet", PUBLISHED / "tutorial"),
-        ("tutorial-method.md", "tutorial_method.parquet", PUBLISHED / "tutorial"),
-        ("quickstart.md", "*.parquet", PUBLISHED),
-    ],
-)
-def test_stored_records_come_from_the_command_of_the_page(page, records, folder):
+STORED = {
+    "tutorial-comparison.md": ("tutorial", "tutorial_comparison.parquet"),
+    "tutorial-method.md": ("tutorial", "tutorial_method.parquet"),
+    "quickstart.md": (".", "*.parquet"),
+}
+
+
+@pytest.mark.parametrize("page", STORED)
+def test_stored_records_come_from_the_command_of_the_page(page):
+    folder, records = PUBLISHED / STORED[page][0], STORED[page][1]
     *command, results = run_of(folder / "records" / records, folder / "runs")["command"]
     assert results.startswith("results=")
     assert f"\nnpbench {' '.join(command)}\n" in read(page)
@@ -161,9 +161,8 @@ def test_tutorial_shows_the_files_that_differ_from_a_new_package():
         if text and text != (made / name).read_text(encoding="utf-8"):
             assert f"`npbench-logit/{name}`:" in shown
             assert text.strip() in shown
-    assert {path.relative_to(made) for path in made.rglob("*.*")} <= {
-        path.relative_to(LOGIT) for path in LOGIT.rglob("*.*")
-    }
+    new, own = ({path.relative_to(folder) for path in folder.rglob("*.*")} for folder in (made, LOGIT))
+    assert new <= own
 
 
 def test_every_column_is_documented(built):
@@ -174,9 +173,8 @@ def test_every_column_is_documented(built):
 
 
 def test_built_pages_describe_every_data_set_and_generator(built):
-    described = [
-        dataset for dataset in registry.installed().datasets.values() if not any(f.wheel for f in dataset.files)
-    ]
+    every = registry.installed().datasets.values()
+    described = [dataset for dataset in every if not any(file.wheel for file in dataset.files)]
     assert {f"`{dataset.name}`" for dataset in described} <= set(re.findall(r"^\| (`\w+`) \|", built("data.md"), re.M))
     drawn = {dataset.name for dataset in described if dataset.source.startswith("drawn")}
     assert set(re.findall(r"^### (\w+)$", built("generators.md"), re.M)) == drawn

@@ -19,21 +19,9 @@ EXPERIMENTS = ROOT / "plugins" / "npbench_papers" / "conf" / "experiment"
 EXAMPLE = ROOT / "docs" / "examples" / "npbench-nearest-mean"
 RAW = {"pima", "spambase"}
 # Commands that install or develop npbench itself; .ci/run types them instead.
-LEFT_TO_CI = (
-    "python3 -m venv",
-    "python -m pip",
-    "ruff",
-    "codespell",
-    "validate",
-    "mypy",
-    "cog",
-    "mkdocs",
-    "asv",
-)
+LEFT_TO_CI = ("python3 -m venv", "python -m pip", "ruff", "codespell", "validate", "mypy", "cog", "mkdocs", "asv")
 # Commands that run for an hour (.github/workflows/asv.yml runs them) or open a browser.
 MEASURES = ("asv machine", "asv run", "asv continuous", "asv publish", "asv preview")
-
-
 # Commands that tests may run in their own process.
 HERE = ("--help", "plan", "list", "new", "check", "data", "report", "threshold", "monitor", "fit")
 # A line that ends with the path of a file, an optional cog comment, then the block.
@@ -125,9 +113,8 @@ def rehearsed(line):
         return line.replace("pytest", "pytest --collect-only", 1)
     if line.startswith("npbench check solver"):
         return "npbench check --help"
-    if found := re.match(
-        "npbench (threshold|monitor|fit) ", line
-    ):  # their files come from Python blocks, or take a fit
+    # Files of these come from Python blocks, or take a fit.
+    if found := re.match("npbench (threshold|monitor|fit) ", line):
         return f"{found[0]}--help"
     if line.startswith("npbench report") and "--experiment" not in line:
         return "npbench report --help"
@@ -141,6 +128,11 @@ def rehearsed(line):
 def shortened(line):
     """Return the line with a single repeat."""
     return re.sub(r"\brepeats=\d+", "repeats=1", line) if not line.startswith("npbench plan") else line
+
+
+def commands(page):
+    """Yield the lines of the bash blocks of a page."""
+    yield from (line for _, language, text in fences(page) if language == "bash" for line in text.splitlines())
 
 
 def follow(page, shell, change):
@@ -191,10 +183,9 @@ def test_ci_types_the_commands_that_tests_leave_out():
     typed = [below(ROOT / page, line) for page, line in re.findall(r'type_them "?(?:\$copy/)?(\w+\.md)"? "(.*)"', ci)]
     assert len(typed) == 5
     for page in PAGES:
-        for _, language, text in fences(page):
-            for line in text.splitlines() if language == "bash" else ():
-                if line.startswith(LEFT_TO_CI) and not line.startswith(MEASURES):
-                    assert any(line in block.splitlines() for block in typed), f"{page.name}: {line}"
+        for line in commands(page):
+            if line.startswith(LEFT_TO_CI) and not line.startswith(MEASURES):
+                assert any(line in block.splitlines() for block in typed), f"{page.name}: {line}"
 
 
 def test_readme_shows_the_example_plugin():

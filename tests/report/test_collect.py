@@ -61,14 +61,8 @@ def tree(tmp_path):
 
 
 def test_folders_include_records_below_except_published(tree):
-    expected = {
-        ".": [0],
-        "records": [0],
-        "published": [1, 2],
-        "published/gasso": [2],
-        "published/records/a.parquet": [1],
-    }
-    for place, repeats in expected.items():
+    expected = {".": [0], "records": [0], "published": [1, 2], "published/gasso": [2]}
+    for place, repeats in (expected | {"published/records/a.parquet": [1]}).items():
         assert sorted(collect([tree / place], {}).records["repeat"]) == repeats, place
     assert len(collect([tree, tree / "records", tree / "published"], {}).records) == 3
 
@@ -156,24 +150,14 @@ def test_run_descriptions_are_read(tmp_path):
     assert "broken.json cannot be read and is left out" in collection.faults[0]
 
 
-RECORDS = named(
-    conformed(
-        frame(
-            [
-                record("np_svm", params={"C": 1, "kernel": "rbf", "dual": None}),
-                record("np_svm", params={"C": 10.5, "kernel": "linear", "dual": True}, rho=0.2),
-                record("gen", search={"gamma": [0.1, 1]}, rho=0.2, git_dirty=True),
-                record(
-                    "scorer",
-                    params={"params": {"C": 1}},
-                    problem="pauc",
-                    problem_params='{"fpr_range":[0,0.1]}',
-                    rho=None,
-                ),
-            ]
-        )
-    )
-)
+PAUC = {"problem": "pauc", "problem_params": '{"fpr_range":[0,0.1]}', "rho": None}
+ROWS = [
+    record("np_svm", params={"C": 1, "kernel": "rbf", "dual": None}),
+    record("np_svm", params={"C": 10.5, "kernel": "linear", "dual": True}, rho=0.2),
+    record("gen", search={"gamma": [0.1, 1]}, rho=0.2, git_dirty=True),
+    record("scorer", params={"params": {"C": 1}}, **PAUC),
+]
+RECORDS = named(conformed(frame(ROWS)))
 
 
 @pytest.mark.parametrize(
@@ -210,18 +194,12 @@ def test_invalid_filter_lists_choices(filters, expected):
         filtered(RECORDS, filters)
 
 
+PARAMS = st.dictionaries(st.sampled_from(["C", "kernel"]), st.sampled_from([1, 2, "rbf"]))
+SETTINGS = st.tuples(st.sampled_from(["gen", "np_svm"]), PARAMS, st.sampled_from(["none", "standardize"]))
+
+
 @settings(max_examples=30, deadline=None)
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["gen", "np_svm"]),
-            st.dictionaries(st.sampled_from(["C", "kernel"]), st.sampled_from([1, 2, "rbf"])),
-            st.sampled_from(["none", "standardize"]),
-        ),
-        min_size=1,
-        max_size=12,
-    )
-)
+@given(st.lists(SETTINGS, min_size=1, max_size=12))
 def test_labels_of_many_records_match_single_ones(rows):
     records = conformed(frame(record(s, i, params=p, preprocess=f) for i, (s, p, f) in enumerate(rows)))
     assert asked.labels(records) == asked._labels(named(records))

@@ -28,6 +28,17 @@ def chart(*panels, columns=1):
     return Chart("figure", "A title", [panels[start : start + columns] for start in range(0, len(panels), columns)])
 
 
+def saved(what, palette, folder):
+    return paper.save_drawing(paper.draw(what, palette), what.name, folder)
+
+
+def only_axes(*series, palette=PALETTE, **panel):
+    """Return the axes of a chart with one panel of these series, laid out."""
+    figure = paper.draw(chart(Panel(**{"title": "p", "x_title": "x", "y_title": "y", **panel}, series=series)), palette)
+    figure.draw_without_rendering()
+    return figure.axes[0]
+
+
 def drawn_text(figure):
     return {text.get_text() for text in figure.findobj(Text) if text.get_visible() and text.get_text()}
 
@@ -40,14 +51,10 @@ def lines(axes):
 
 def test_points_and_bars_are_exact():
     bars = series("gen", low=[0.05, 0.1, 0.2, 0.35], high=[0.2, 0.3, 0.4, 0.65])
-    figure = paper.draw(chart(Panel("pima", "x", "y", [bars, series("scorer")])), PALETTE)
-    (axes,) = figure.axes
-    found = lines(axes)
-    np.testing.assert_allclose(found["gen"].get_data(), (bars.x, bars.y))
-    segments = axes.containers[0].lines[2][0].get_segments()
-    np.testing.assert_allclose(
-        segments, [[(x, a), (x, b)] for x, a, b in zip(bars.x, bars.low, bars.high, strict=True)]
-    )
+    axes = only_axes(bars, series("scorer"))
+    np.testing.assert_allclose(lines(axes)["gen"].get_data(), (bars.x, bars.y))
+    ends = [[(x, a), (x, b)] for x, a, b in zip(bars.x, bars.low, bars.high, strict=True)]
+    np.testing.assert_allclose(axes.containers[0].lines[2][0].get_segments(), ends)
     # All of it is inside the axes, although bars are moved apart by points.
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     assert left < min(bars.x)
@@ -57,9 +64,8 @@ def test_points_and_bars_are_exact():
 
 
 def test_labels_look_the_same_in_every_panel():
-    figure = paper.draw(
-        chart(*(Panel("p", "x", "y", [series(one) for one in LABELS]) for _ in range(4)), columns=2), PALETTE
-    )
+    panel = Panel("p", "x", "y", [series(one) for one in LABELS])
+    figure = paper.draw(chart(*[panel] * 4, columns=2), PALETTE)
     for axes in figure.axes:
         for label, line in lines(axes).items():
             assert to_hex(line.get_color()).upper() == PALETTE.colour(label)
@@ -84,30 +90,21 @@ def test_bounds_windows_and_titles_are_drawn():
 
 def test_log_axes_omit_what_is_not_positive_and_have_plain_numbers():
     points = Series("gen", [0.0, 0.001, 0.0123456, 0.1], [0.5, 0.0, 0.5, 1.0])
-    identity = Panel("p", "x", "y", [points], x_log=True, identity="chance", window=(0.0, 0.01))
-    figure = paper.draw(chart(identity), PALETTE)
-    (axes,) = figure.axes
+    axes = only_axes(points, x_log=True, identity="chance", window=(0.0, 0.01))
     assert lines(axes)["gen"].get_xdata() == pytest.approx([0.001, 0.0123456, 0.1])
     bound = axes.lines[-1]
     np.testing.assert_allclose(*bound.get_data())
     assert len(bound.get_xdata()) > 50  # y = x is a curve
-    figure.draw_without_rendering()
-    numbers = {text.get_text() for text in axes.get_xticklabels()}
-    assert {"0.001", "0.01", "0.1"} <= numbers
+    assert {"0.001", "0.01", "0.1"} <= {text.get_text() for text in axes.get_xticklabels()}
     assert axes.get_xlim()[0] > 0
 
 
 @pytest.mark.parametrize("ends", [(0.3, 0.9), (12.5, 30.0), (0.01, 1000.0), (2.0, 2.0)])
 def test_log_axes_have_few_numbers(ends):
-    panel = Panel("p", "x", "y", [Series("gen", [1, 2], ends)], y_log=True)
-    figure = paper.draw(chart(panel), PALETTE)
-    figure.draw_without_rendering()
-    (axes,) = figure.axes
+    axes = only_axes(Series("gen", [1, 2], ends), y_log=True)
     low, high = axes.get_ylim()
-    shown = [
-        text for place, text in zip(axes.get_yticks(), axes.get_yticklabels(), strict=True) if low <= place <= high
-    ]
-    assert 1 <= len([text for text in shown if text.get_text()]) <= 8
+    places = zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
+    assert 1 <= sum(low <= place <= high and text.get_text() != "" for place, text in places) <= 8
 
 
 def test_only_the_lowest_panel_has_names():
@@ -130,20 +127,16 @@ def test_many_names_take_two_columns_and_are_rotated():
 
 
 def test_marks_of_mathematics_in_labels_are_literal():
-    odd = ["gen path=$HOME", "gen path=$A_$^"]
+    odd = ["gen path=$A_$^", "gen path=$HOME"]
     palette = Palette(odd)
-    figure = paper.draw(chart(Panel("$", "x", "y", [series(one) for one in odd])), palette)
-    figure.draw_without_rendering()
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        one.replace("$", r"\$") for one in sorted(odd)
-    ]
+    (legend,) = only_axes(*map(series, odd), title="$", palette=palette).figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [one.replace("$", r"\$") for one in odd]
     paper.draw(chart(diagram([(one, 1.5) for one in odd], 1.0, [])), palette).draw_without_rendering()
 
 
 def test_many_points_have_a_band_and_few_markers():
     n = 80
-    wide = Series("gen", range(n), [0.5] * n, [0.25] * n, [0.75] * n)
-    (axes,) = paper.draw(chart(Panel("p", "x", "y", [wide], window=(0, 9))), PALETTE).axes
+    axes = only_axes(Series("gen", range(n), [0.5] * n, [0.25] * n, [0.75] * n), window=(0, 9))
     (band,) = axes.collections
     assert band.get_zorder() > axes.patches[-1].get_zorder()  # seen within the window
     assert band.get_paths()[0].get_extents().intervaly.tolist() == [0.25, 0.75]
@@ -154,16 +147,13 @@ def test_many_points_have_a_band_and_few_markers():
 def test_maps_share_colours_and_mark_the_chosen_point():
     z = [[0.0, 0.25, None], [0.5, 1.0, 0.75]]
     border = ([[0.0, 0.5, 1.0]] * 2, 0.25)
-    panels = [
-        Panel("first", "ν₊", "ν₋", surface=Surface([1, 10, 100], [0.5, 1.0], z, (10, 0.5), "rate", border), x_log=True),
-        Panel("second", "ν₊", "ν₋", surface=Surface([1, 10, 100], [0.5, 1.0], [[0.1] * 3] * 2), x_log=True),
-    ]
-    figure = paper.draw(chart(*panels, columns=2), PALETTE)
-    first, second, bar = figure.axes
+    x, y = [1, 10, 100], [0.5, 1.0]
+    surfaces = Surface(x, y, z, (10, 0.5), "rate", border), Surface(x, y, [[0.1] * 3] * 2)
+    panels = [Panel("p", "ν₊", "ν₋", surface=surface, x_log=True) for surface in surfaces]
+    first, second, bar = paper.draw(chart(*panels, columns=2), PALETTE).axes
     mesh = first.collections[0]
-    np.testing.assert_array_equal(
-        np.ma.filled(np.ma.masked_invalid(mesh.get_array()), -1), [[0, 0.25, -1], [0.5, 1, 0.75]]
-    )
+    shown = np.ma.filled(np.ma.masked_invalid(mesh.get_array()), -1)
+    np.testing.assert_array_equal(shown, [[0, 0.25, -1], [0.5, 1, 0.75]])
     np.testing.assert_allclose(mesh.get_coordinates()[0, :, 0], 10 ** np.array([-0.5, 0.5, 1.5, 2.5]))
     assert mesh.get_clim() == second.collections[0].get_clim() == (0.0, 1.0)
     assert first.lines[0].get_data() == ([10], [0.5])
@@ -199,15 +189,13 @@ def test_ranking_has_a_row_for_each_solver():
     ],
 )
 def test_ticks_are_the_measured_values(x, ticks):
-    panel = Panel("p", "x", "y", [Series("gen", x, [1] * len(x))])
-    assert [f"{tick:g}" for tick in panel.measured_ticks] == ticks
-    figure = paper.draw(chart(panel), PALETTE)
-    figure.draw_without_rendering()
-    assert not ticks or [text.get_text() for text in figure.axes[0].get_xticklabels()] == ticks
+    measured = Series("gen", x, [1] * len(x))
+    assert [f"{tick:g}" for tick in Panel("p", "x", "y", [measured]).measured_ticks] == ticks
+    assert not ticks or [text.get_text() for text in only_axes(measured).get_xticklabels()] == ticks
 
 
 def test_points_that_are_not_finite_are_omitted():
-    (axes,) = paper.draw(chart(Panel("", "x", "y", [Series("gen", [1, 2, 3], [1, np.nan, np.inf])])), PALETTE).axes
+    axes = only_axes(Series("gen", [1, 2, 3], [1, np.nan, np.inf]))
     assert lines(axes)["gen"].get_xdata().tolist() == [1]
 
 
@@ -231,7 +219,7 @@ def test_points_have_titles_with_setting_data_set_and_values(tmp_path):
         Panel("", "", "P_fa", [dots], x_labels=["breast", "pima"]),
         Panel("rho=0.1", "", "", [curve], dataset="heart"),
     ]
-    _, svg, _ = paper.save(chart(*panels, columns=3), Palette(["gen", EVIL]), tmp_path)
+    _, svg, _ = saved(chart(*panels, columns=3), Palette(["gen", EVIL]), tmp_path)
     found = circles(svg)
     evil = EVIL.replace("\x1b", r"\x1b")
     assert f"{evil}\npima\nbound ρ: 0.05\nP_fa: 0.2 (0.1 to 0.3)" in found
@@ -244,7 +232,7 @@ def test_points_have_titles_with_setting_data_set_and_values(tmp_path):
 
 def test_points_of_a_map_have_titles(tmp_path):
     surface = Surface([1, 10], [0.5, 2.0], [[0.25, None], [0.5, 1.0]], title="rate")
-    _, svg, _ = paper.save(chart(Panel("p", "C", "gamma", surface=surface, x_log=True)), PALETTE, tmp_path)
+    _, svg, _ = saved(chart(Panel("p", "C", "gamma", surface=surface, x_log=True)), PALETTE, tmp_path)
     values = ((1, 0.5, 0.25), (1, 2, 0.5), (10, 2, 1))  # none where nothing was evaluated
     assert set(circles(svg)) == {f"C: {C}\ngamma: {gamma}\nrate: {z}" for C, gamma, z in values}
 
@@ -263,20 +251,23 @@ def test_titles_are_where_points_are_drawn(tmp_path):
 
 def test_settings_of_matplotlib_stay_as_they_are(tmp_path):
     before = dict(mpl.rcParams)
-    paper.save(chart(Panel("p", "x", "y", [series("gen")])), PALETTE, tmp_path)
+    saved(chart(Panel("p", "x", "y", [series("gen")])), PALETTE, tmp_path)
     assert dict(mpl.rcParams) == before
 
 
+def tick_labels(axis):
+    """Return the visible ones; Matplotlib keeps labels beyond the ends of an axis."""
+    low, high = sorted(axis.get_view_interval())
+    return [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+
+
 def shown_texts(figure):
-    """Yield the visible texts; Matplotlib keeps labels of ticks beyond the ends of an axis."""
     yield from (text for legend in figure.legends for text in legend.get_texts())
     for axes in figure.axes:
         yield from axes.texts
         if axes.axison:
             yield from (axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label)
-        for axis in (axes.xaxis, axes.yaxis) if axes.axison else ():
-            low, high = sorted(axis.get_view_interval())
-            yield from (tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high)
+            yield from (*tick_labels(axes.xaxis), *tick_labels(axes.yaxis))
 
 
 def overlaps(figure):
@@ -315,7 +306,7 @@ def test_no_text_of_a_ranking_is_cut_off_or_overlaps(labels):
 
 def test_files_are_reproducible_and_embed_fonts(tmp_path):
     what = chart(Panel("pima", "bound ρ", "P_fa", [series("gen")], identity="ρ"))
-    first, again = (paper.save(what, PALETTE, tmp_path / name) for name in ("a", "b"))
+    first, again = (saved(what, PALETTE, tmp_path / name) for name in ("a", "b"))
     assert [path.name for path in first] == ["figure.pdf", "figure.svg", "figure.png"]
     for one, other in zip(first, again, strict=True):
         assert one.read_bytes() == other.read_bytes()
@@ -333,9 +324,7 @@ def test_decades_beside_each_other_have_room():
     wide = Series("gen", [3e-4, 0.1, 5], [0.1, 0.2, 0.3])
     figure = paper.draw(chart(*[Panel("", "seconds", "P_fa", [wide], x_log=True)] * 4, columns=4), PALETTE)
     figure.draw_without_rendering()
-    low, high = figure.axes[0].get_xlim()
-    ticks = [tick.label1 for tick in figure.axes[0].xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
-    spans = [text.get_window_extent() for text in ticks if text.get_text()]
+    spans = [text.get_window_extent() for text in tick_labels(figure.axes[0].xaxis) if text.get_text()]
     assert len(spans) >= 2
     assert all(left.x1 + 5 < right.x0 for left, right in itertools.pairwise(spans))
 

@@ -38,10 +38,6 @@ def charts_of(records):
     return [chart for section in sections(records) for chart in section.charts]
 
 
-def panels(chart):
-    return [panel for row in chart.rows for panel in row]
-
-
 def swept(solvers=("gen", "np_svm"), datasets=("breast", "pima"), rhos=(0.05, 0.2), repeats=3):
     random = np.random.default_rng(0)
     return [
@@ -61,28 +57,24 @@ def test_rates_are_means_with_clipped_deviation():
         assert [series.label for series in panel.series] == ["gen", "np_svm"]
         for series in panel.series:
             assert series.x == [0.05, 0.2]
-            for rho, mean, low, high in zip(series.x, series.y, series.low, series.high, strict=True):
-                own = [
-                    r[column]
-                    for r in records
-                    if (r["solver"], r["dataset"], r["rho"]) == (series.label, panel.title, rho)
-                ]
-                assert mean == pytest.approx(statistics.fmean(own))
-                assert low == pytest.approx(max(statistics.fmean(own) - statistics.stdev(own), min(own)))
-                assert high == pytest.approx(min(statistics.fmean(own) + statistics.stdev(own), max(own)))
+            for rho, *found in zip(series.x, series.y, series.low, series.high, strict=True):
+                place = (series.label, panel.title, rho)
+                own = [r[column] for r in records if (r["solver"], r["dataset"], r["rho"]) == place]
+                mean, deviation = statistics.fmean(own), statistics.stdev(own)
+                assert found == pytest.approx([mean, max(mean - deviation, min(own)), min(mean + deviation, max(own))])
     assert [panel.identity for panel in chart.rows[0]] == ["ρ", None, None]
     assert [panel.y_log for panel in chart.rows[0]] == [False, False, True]
 
 
 def test_one_repeat_has_no_bars_and_one_rho_no_lines():
     (lines,) = charts_of(frame(swept(repeats=1)))
-    assert all(series.low is None for panel in panels(lines) for series in panel.series)
+    assert all(series.low is None for panel in lines.panels for series in panel.series)
     (dots,) = charts_of(frame(swept(rhos=(0.2,))))
     assert dots.name == "dots_np_rho-0.2"
-    false_alarms, *_ = panels(dots)
+    false_alarms, *_ = dots.panels
     assert false_alarms.level == ("ρ", 0.2)
     assert false_alarms.x_labels == ["breast", "pima"]
-    assert not any(series.joined for panel in panels(dots) for series in panel.series)
+    assert not any(series.joined for panel in dots.panels for series in panel.series)
     for series in false_alarms.series:
         assert np.round(series.x).tolist() == [0, 1]  # next to the names
 
@@ -96,8 +88,8 @@ def test_no_section_without_charts():
 def test_data_sets_with_one_and_several_rho():
     records = frame([*swept(datasets=("pima",)), *swept(datasets=("breast", "heart"), rhos=(0.1,))])
     lines, dots = charts_of(records)
-    assert {panel.title for panel in panels(lines)} == {"pima"}
-    assert panels(dots)[0].x_labels == ["breast", "heart"]
+    assert {panel.title for panel in lines.panels} == {"pima"}
+    assert dots.panels[0].x_labels == ["breast", "heart"]
 
 
 def test_each_problem_has_a_section():
@@ -110,7 +102,7 @@ def test_each_problem_has_a_section():
     found = {section.title: section.charts for section in sections(frame(records))}
     assert list(found) == ["Figures: np", "Figures: cost", "Figures: qvalue", "Figures: pauc"]
     (by_q,) = found["Figures: qvalue"]
-    assert [panel.y_title for panel in panels(by_q)] == ["share accepted", "P_fa", "training time [s]"]
+    assert [panel.y_title for panel in by_q.panels] == ["share accepted", "P_fa", "training time [s]"]
     (areas,) = found["Figures: pauc"]
     assert areas.title == "partial AUC, true-positive rate and training time [s] at fpr_range=[0, 0.1]"
 
@@ -118,13 +110,13 @@ def test_each_problem_has_a_section():
 def test_many_settings_are_split():
     records = [record("gen", params=f'{{"C":{C}}}', rho=rho, p_fa=0.1) for C in range(10, 27) for rho in (0.1, 0.2)]
     charts = charts_of(frame(records))
-    shown = [[series.label for series in panels(chart)[0].series] for chart in charts]
+    shown = [[series.label for series in chart.panels[0].series] for chart in charts]
     assert [len(one) for one in shown] == [6, 6, 5]
     assert list(itertools.chain(*shown)) == sorted(set(frame(records)["label"]))
     assert len({chart.name for chart in charts}) == 3
     assert "Part 3 of 3 of 17 settings: gen C=22 to gen C=26." in charts[-1].notes[-1]
     (whole,) = charts_of(frame(records[:16]))
-    assert len(panels(whole)[0].series) == 8
+    assert len(whole.panels[0].series) == 8
 
 
 def test_too_many_settings_are_left_out():
@@ -188,16 +180,16 @@ def test_roc_curves_are_averaged_vertically():
 def test_windows_of_problems():
     records = frame(r | {"problem_params": '{"fpr_range":[0.02,0.1]}'} for r in with_curves("pauc"))
     (chart,) = roc_charts.charts("pauc", records)
-    assert {panel.window for panel in panels(chart)} == {(0.02, 0.1)}
+    assert {panel.window for panel in chart.panels} == {(0.02, 0.1)}
     (chart,) = roc_charts.charts("cost", frame(with_curves("cost")))
     assert [len(row) for row in chart.rows] == [1, 1]
-    assert {panel.window for panel in panels(chart)} == {None}
+    assert {panel.window for panel in chart.panels} == {None}
 
 
 def test_records_without_curves_have_none():
     assert roc_charts.charts("np", frame(swept())) == []
     (alone,) = roc_charts.charts("np", frame([record(roc=json.dumps(curve(1).tolist())), record(repeat=1)]))
-    assert panels(alone)[0].series[0].low is None
+    assert alone.panels[0].series[0].low is None
 
 
 def fit(n=4, **figures):
@@ -242,4 +234,4 @@ def test_long_fits_are_thinned_on_log_axes():
     assert seconds.x_log
     assert iterations.y_log
     (short,) = trace_charts.charts("np", frame([record(trace=fit(3))]))
-    assert not any(panel.x_log or panel.y_log for panel in panels(short))
+    assert not any(panel.x_log or panel.y_log for panel in short.panels)

@@ -45,16 +45,13 @@ def column(sheet, name):
 rates = st.one_of(st.none(), st.floats(0, 1))
 
 
-@settings(max_examples=25, deadline=None)
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["gen", "uzawa"]), st.sampled_from([0.01, 0.2]), st.sampled_from(["ok", "failed"]), rates
-        ),
-        min_size=1,
-        max_size=20,
-    )
+repeats = st.tuples(
+    st.sampled_from(["gen", "uzawa"]), st.sampled_from([0.01, 0.2]), st.sampled_from(["ok", "failed"]), rates
 )
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(repeats, min_size=1, max_size=20))
 def test_means_deviations_and_counts(rows):
     records = frame([record(s, i, rho=rho, status=ok, p_fa=p) for i, (s, rho, ok, p) in enumerate(rows)])
     (section,) = overview.sections(records)
@@ -67,10 +64,10 @@ def test_means_deviations_and_counts(rows):
         assert cells["ok"] == f"{len(good)}/{len(same)}"
         assert cells["time"] == ("1.50 s" if good else "-")
         measured = [p for p in good if p is not None]
-        mean = statistics.fmean(measured) if measured else None
-        if mean is None:
+        if not measured:
             assert cells.get(P_FA, "-").strip() == "-"
             continue
+        mean = statistics.fmean(measured)
         deviation = f"±{statistics.stdev(measured):.3f}" if len(measured) > 1 else ""
         star = "*" if sum(measured) / len(measured) > rho else ""
         assert cells[P_FA].strip() in (f"{mean:.3f}{deviation}", f"{mean:.3f}{deviation}*")
@@ -125,6 +122,9 @@ def test_equal_environments_are_counted():
     other_solver = environment_notes({}, {"code": '{"npbench":"a","gen":"c"}'})
     other_data = environment_notes({"dataset": "a"}, {"dataset": "b", "versions": '{"numpy":"3"}'})
     assert all("differ" not in notes for notes in (same, other_solver, other_data))
+    holdout = {"protocol": "holdout", "protocol_params": '{"name":"holdout"}'}
+    protocols = environment_notes({"dataset": "a"}, {"dataset": "b", **holdout})
+    assert "Protocols differ: cv folds=4 test_size=0.25 (a); holdout (b)." in protocols
 
 
 @pytest.mark.parametrize(
@@ -144,14 +144,8 @@ def test_mixtures_are_noted(change, expected):
 
 TEXTS = st.text(st.sampled_from("aZ09 _-+=@.,;:|\\`*#<>[]{}()~^$%&\"'±≤ρ!\n"), max_size=12)
 P_FA = "p_fa (FPR)"
-SHEETS = st.integers(1, 4).flatmap(
-    lambda width: st.builds(
-        Sheet,
-        TEXTS,
-        st.lists(TEXTS, min_size=width, max_size=width),
-        st.lists(st.lists(TEXTS, min_size=width, max_size=width), max_size=4),
-    )
-)
+LINES = st.integers(1, 4).map(lambda width: st.lists(TEXTS, min_size=width, max_size=width))
+SHEETS = LINES.flatmap(lambda line: st.builds(Sheet, TEXTS, line, st.lists(line, max_size=4)))
 
 
 def one_line(text):
@@ -218,26 +212,16 @@ def test_latex_compiles(tmp_path):
     body = "\n".join(latex.table(sheet, f"t{n}", symbols()) for n, sheet in enumerate(sheets))
     packages = r"\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{booktabs,siunitx}"
     (tmp_path / "all.tex").write_text(rf"\documentclass{{article}}{packages}\begin{{document}}{body}\end{{document}}")
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        check=False,
-    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
 
 
 def test_markdown_document_order():
     sheet = Sheet("Rates", ["solver", "p_fa"], [["gen", Cell("0.1", 0.1, "above")]], notes=["Two repeats."])
     text = markdown.document([Section("First", [sheet], notes=["A_note"]), Section("Nothing")])
-    blocks = text.strip().split("\n\n")
-    assert blocks == [
-        "# First",
-        r"A\_note",
-        "Rates",
-        "| solver | p\\_fa |\n|---|---:|\n| gen | 0.1\\* |",
-        "Two repeats.",
-    ]
+    table = "| solver | p\\_fa |\n|---|---:|\n| gen | 0.1\\* |"
+    assert text.strip().split("\n\n") == ["# First", r"A\_note", "Rates", table, "Two repeats."]
 
 
 def test_terminal_shortens_long_tables():

@@ -25,22 +25,12 @@ from npbench.report.stats.ranks import critical_difference, friedman, groups
 
 # Demsar (2006), Table 6: AUC of C4.5, C4.5+m, C4.5+cf, C4.5+m+cf on 14 data sets. Of the last but one, the two figures
 # printed as 0.975 are ranked 2 and 3 there.
-DEMSAR = np.array(
+DEMSAR = np.transpose(
     [
-        [0.763, 0.768, 0.771, 0.798],
-        [0.599, 0.591, 0.590, 0.569],
-        [0.954, 0.971, 0.968, 0.967],
-        [0.628, 0.661, 0.654, 0.657],
-        [0.882, 0.888, 0.886, 0.898],
-        [0.936, 0.931, 0.916, 0.931],
-        [0.661, 0.668, 0.609, 0.685],
-        [0.583, 0.583, 0.563, 0.625],
-        [0.775, 0.838, 0.866, 0.875],
-        [1.000, 1.000, 1.000, 1.000],
-        [0.940, 0.962, 0.965, 0.962],
-        [0.619, 0.666, 0.614, 0.669],
-        [0.972, 0.981, 0.9751, 0.975],
-        [0.957, 0.978, 0.946, 0.970],
+        [0.763, 0.599, 0.954, 0.628, 0.882, 0.936, 0.661, 0.583, 0.775, 1.000, 0.940, 0.619, 0.972, 0.957],
+        [0.768, 0.591, 0.971, 0.661, 0.888, 0.931, 0.668, 0.583, 0.838, 1.000, 0.962, 0.666, 0.981, 0.978],
+        [0.771, 0.590, 0.968, 0.654, 0.886, 0.916, 0.609, 0.563, 0.866, 1.000, 0.965, 0.614, 0.9751, 0.946],
+        [0.798, 0.569, 0.967, 0.657, 0.898, 0.931, 0.685, 0.625, 0.875, 1.000, 0.962, 0.669, 0.975, 0.970],
     ]
 )
 # Hollander and Wolfe (1973), section 3.1, as in the examples of R's wilcox.test: depression before and after.
@@ -61,13 +51,11 @@ def test_demsars_friedman_test():
     np.testing.assert_array_equal(test.ranks, upside_down.ranks)
 
 
-# Demsar (2006), Table 5 (a); its last digits are cut off.
-@pytest.mark.parametrize(
-    ("k", "q"),
-    [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (6, 2.850), (7, 2.949), (8, 3.031), (9, 3.102), (10, 3.164)],
-)
-def test_demsars_critical_values(k, q):
-    assert critical_difference(k, 1) / math.sqrt(k * (k + 1) / 6) == pytest.approx(q, abs=1.1e-3)
+def test_demsars_critical_values():
+    # Table 5 (a), for 2 to 10 settings; its last digits are cut off.
+    printed = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
+    found = [critical_difference(k, 1) / math.sqrt(k * (k + 1) / 6) for k in range(2, 11)]
+    assert found == pytest.approx(printed, abs=1.1e-3)
 
 
 def test_demsars_nemenyi_test():
@@ -125,10 +113,6 @@ def tails(differences):
 
 def two_sided(differences):
     return min(1.0, 2 * min(tails(differences)))
-
-
-def test_rs_signed_rank_test():
-    assert wilcoxon(FELL, "greater") == pytest.approx(0.01953, abs=5e-6)  # V = 40
 
 
 @settings(max_examples=60, deadline=None)
@@ -246,12 +230,6 @@ def test_superiority_counts_all_pairs(first, second):
     assert superiority(first, second) == pytest.approx(share)
 
 
-def test_cliffs_delta_of_effsize():
-    # cliff.delta in R's effsize: "delta estimate: -0.25".
-    treatment, control = [10, 10, 20, 20, 20, 30, 30, 30, 40, 50], [10, 20, 30, 40, 40, 50]
-    assert 2 * superiority(treatment, control) - 1 == pytest.approx(-0.25)
-
-
 @given(st.lists(whole, max_size=8))
 def test_rank_biserial_is_odd(differences):
     forth, back = rank_biserial(differences), rank_biserial([-one for one in differences])
@@ -265,13 +243,6 @@ def accelerated(sample, means):
     bias = stats.norm.ppf(np.mean(means < sample.mean()) + np.mean(means == sample.mean()) / 2)
     z = bias + stats.norm.ppf([0.025, 0.975])
     return np.quantile(means, stats.norm.cdf(bias + z / (1 - acceleration * z)))
-
-
-def test_bootstrap_matches_all_resamples(monkeypatch):
-    monkeypatch.setattr(paired, "RESAMPLES", 50_000)
-    sample = np.array([0.1, 0.15, 0.3, 0.32, 0.5, 0.9])
-    means = np.array([np.mean(one) for one in itertools.product(sample, repeat=6)])
-    assert mean_limits([sample]) == [pytest.approx(accelerated(sample, means), abs=0.01)]
 
 
 @pytest.mark.parametrize("skew", [0.3, 1.0, 4.0])
@@ -324,16 +295,8 @@ def test_friedman_at_its_ends():
 @given(st.lists(st.integers(2, 20), min_size=2, max_size=8), st.integers(1, 8))
 def test_groups_are_maximal_sets_of_close_ranks(halves, difference):
     ranks = [half / 2 for half in halves]
-    near = {
-        (low, high)
-        for low, high in itertools.combinations_with_replacement(sorted(ranks), 2)
-        if high - low < difference and sum(low <= rank <= high for rank in ranks) > 1
-    }
-    largest = {
-        (low, high)
-        for low, high in near
-        if not any((a <= low and high < b) or (a < low and high <= b) for a, b in near)
-    }
-    found = groups(ranks, float(difference))
-    assert len(found) == len(set(found))
-    assert set(found) == largest
+    spans = itertools.combinations_with_replacement(sorted(ranks), 2)
+    close = [(low, high) for low, high in spans if high - low < difference]
+    near = {(low, high) for low, high in close if sum(low <= rank <= high for rank in ranks) > 1}
+    within = {(low, high) for low, high in near for a, b in near if (a, b) != (low, high) and a <= low and high <= b}
+    assert sorted(groups(ranks, float(difference))) == sorted(near - within)

@@ -64,12 +64,8 @@ def sections():
     lines = [Series(label, [0.05, 0.1], [0.04 + i, 0.1 + i]) for i, label in enumerate(LABELS)]
     many = np.linspace(0, 1, 60)
     curve = Series("gen", many, many**0.5, many**0.5 * 0.9, many**0.4)
-    rates = Chart(
-        "rates",
-        f"Rates {EVIL}",
-        [[Panel("breast", "rho", "P_fa", lines, identity="rho"), Panel("breast", "rho", "P_nd", lines)]],
-        ["search.C=[" + "0.12345," * 40 + "]"],
-    )
+    row = [Panel("breast", "rho", "P_fa", lines, identity="rho"), Panel("breast", "rho", "P_nd", lines)]
+    rates = Chart("rates", f"Rates {EVIL}", [row], ["search.C=[" + "0.12345," * 40 + "]"])
     roc = Chart("roc", "ROC", [[Panel("ROC", "FPR", "TPR", [curve], x_log=True, window=(0.0, 0.1))]])
     surface = Surface([1, 10], [0.1, 1, 10], [[1, 2], [3, None], [5, 6]], (10, 1), "loss")
     search = Chart("search", "Search", [[Panel("loss", "C", "gamma", surface=surface, x_log=True, y_log=True)]])
@@ -83,9 +79,8 @@ def sections():
 
 
 def written(path, n=N_RECORDS):
-    runs = [
-        {"run_id": "one", "command": ["solver=gen", EVIL, f"results={'a' * 90}"], "run_started": "2026-01-01T10:00:00"}
-    ]
+    command = ["solver=gen", EVIL, f"results={'a' * 90}"]
+    runs = [{"run_id": "one", "command": command, "run_started": "2026-01-01T10:00:00"}]
     charts = [chart for section in sections() for chart in section.charts]
     pictures = {chart.name: drawn(chart, path.parent) for chart in charts}
     pictures["own"] = pictures["roc"]  # of an experiment, not a chart of a section
@@ -94,7 +89,7 @@ def written(path, n=N_RECORDS):
 
 
 def drawn(chart, folder):
-    _, svg, _ = drawing.save(chart, Palette(LABELS), folder)
+    _, svg, _ = drawing.save_drawing(drawing.draw(chart, Palette(LABELS)), chart.name, folder)
     return svg.read_text(encoding="utf-8")
 
 
@@ -129,9 +124,8 @@ def opened(browser, tmp_path_factory):
     messages = [line for line in browser.get_log("browser") if "example.invalid" not in line["message"]]
     assert messages == []
     events = [json.loads(line["message"])["message"] for line in browser.get_log("performance")]
-    requested = [
-        event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"
-    ]
+    sent = (event for event in events if event["method"] == "Network.requestWillBeSent")
+    requested = [event["params"]["request"]["url"] for event in sent]
     assert path.as_uri() in requested
     assert [url for url in requested if url.startswith(("http", "ws", "ftp"))] == []
 
@@ -156,9 +150,8 @@ def typed(driver, name, text):
 
 
 def clear(driver):
-    driver.execute_script(
-        "[...document.querySelectorAll('.tools button')].find(b => b.textContent === 'Clear').click()"
-    )
+    button = "[...document.querySelectorAll('.tools button')].find(b => b.textContent === 'Clear')"
+    driver.execute_script(f"{button}.click()")
 
 
 PLACE = """
@@ -192,9 +185,8 @@ def test_texts_stay_text(opened):
 def test_policy_forbids_requests_and_other_scripts(opened):
     refused = "fetch('https://example.invalid/').then(() => 'got', () => 'refused').then(arguments[0])"
     assert opened.execute_async_script(refused) == "refused"
-    opened.execute_script(
-        "const own = document.createElement('script'); own.textContent = 'window.evil = 2'; document.body.append(own)"
-    )
+    own = "const own = document.createElement('script'); own.textContent = 'window.evil = 2'; document.body.append(own)"
+    opened.execute_script(own)
     assert opened.execute_script("return window.evil") is None
     opened.get_log("browser")  # reports the violations
 
@@ -206,9 +198,7 @@ def test_figures_are_built_near_the_window_with_titles_on_points(opened):
     n = opened.execute_script("return document.querySelectorAll('.drawing').length")
     assert n == 7
     assert not opened.execute_script(built, n - 1)
-    titles = opened.execute_script(
-        "return [...document.querySelectorAll('.chart circle title')].map(e => e.textContent)"
-    )
+    titles = opened.execute_script("return [...document.querySelectorAll('circle title')].map(e => e.textContent)")
     assert "gen\nbreast\nrho: 0.05\nP_fa: 0.04" in titles
     assert any(EVIL in title for title in titles)
     at_point = (
@@ -217,9 +207,7 @@ def test_figures_are_built_near_the_window_with_titles_on_points(opened):
         "return document.elementFromPoint(x + width / 2, y + width / 2).querySelector('title') !== null"
     )
     assert opened.execute_script(at_point)
-    opened.execute_script(
-        "document.querySelector('details.sheet').open = false; dispatchEvent(new Event('beforeprint'))"
-    )
+    opened.execute_script("document.querySelector('.sheet').open = false; dispatchEvent(new Event('beforeprint'))")
     assert opened.execute_script(built, n - 1)
     assert opened.execute_script("return document.querySelector('details.sheet').open")
 

@@ -50,9 +50,8 @@ def test_best_two_with_limits_of_shift(best_first):
     splits = random.uniform(0.2, 0.4, 12)
     gains = {"a": 0.0, "b": 0.1, "c": 0.5} if best_first else {"a": 0.5, "b": 0.1, "c": 0.0}
     scores = {label: splits + random.normal(gain, 0.01, 12) for label, gain in gains.items()}
-    records = [
-        record(label, i, np_score=value) for label, values in scores.items() for i, value in enumerate(values.tolist())
-    ]
+    numbered = [(label, i, value) for label, values in scores.items() for i, value in enumerate(values.tolist())]
+    records = [record(label, i, np_score=value) for label, i, value in numbered]
     _, (row,), _ = sheets(records)
     best = "a" if best_first else "c"
     low, high = shift_interval(scores[best] - scores["b"])
@@ -80,10 +79,8 @@ def test_advice_for_few_repeats_or_one_setting():
 
 
 def test_larger_area_is_better():
-    records = [
-        record(label, problem="pauc", problem_params='{"fpr_range":[0,0.1]}', pauc=area)
-        for label, area in (("a", 0.5), ("b", 0.9))
-    ]
+    about = {"problem": "pauc", "problem_params": '{"fpr_range":[0,0.1]}'}
+    records = [record(label, **about, pauc=area) for label, area in (("a", 0.5), ("b", 0.9))]
     (row,), _ = sheets(records)
     assert (row["best"], row["next"], row["verdict"]) == ("b", "a", "too few pairs")
 
@@ -102,17 +99,8 @@ def test_terminal_omits_details():
 
 
 def test_values_by_data_set_mark_the_best():
-    values = {
-        ("a", "pima"): [0.1, 0.3],
-        ("b", "pima"): [0.4, 0.4],
-        ("b", "breast"): [0.5, 0.7],
-        ("c", "pima"): [0.2, 0.2],
-    }
-    records = [
-        record(label, k, dataset=data, np_score=value)
-        for (label, data), both in values.items()
-        for k, value in enumerate(both)
-    ]
+    values = [("a", "pima", 0.1, 0.3), ("b", "pima", 0.4, 0.4), ("b", "breast", 0.5, 0.7), ("c", "pima", 0.2, 0.2)]
+    records = [record(label, k, dataset=data, np_score=both[k]) for label, data, *both in values for k in range(2)]
     (section,) = summary.sections(frame([*records, record("a", dataset="breast", status="failed", np_score=None)]))
     table = section.sheets[-1]
     assert (table.name, table.columns) == ("np-rho-0.1-by-data", ["solver", "breast", "pima"])

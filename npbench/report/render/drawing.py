@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from npbench.console import printable
-from npbench.report.chart import Chart, Panel, Points, Series, row_title, shortened
+from npbench.report.chart import Chart, Panel, Series, row_title, shortened
 from npbench.report.render.palette import CHOSEN, COLOUR_MAP, FOREGROUND, Look, Palette, band_opacity
 
 if TYPE_CHECKING:
@@ -59,11 +59,6 @@ METADATA: dict[str, dict[str, None]] = {
 FILE_STYLE: Any = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "npbench"}
 
 
-def save(chart: Chart, palette: Palette, folder: Path) -> list[Path]:
-    """Draw a chart, write it as PDF, SVG and PNG under its name, and return the paths."""
-    return save_drawing(draw(chart, palette), chart.name, folder)
-
-
 def save_drawing(drawing: Figure, name: str, folder: Path) -> list[Path]:
     """Write a Matplotlib figure as PDF, SVG and PNG under one name, and return the paths."""
     from matplotlib import rc_context
@@ -79,11 +74,7 @@ def save_drawing(drawing: Figure, name: str, folder: Path) -> list[Path]:
 
 
 def draw(chart: Chart, palette: Palette) -> Figure:
-    """Draw a chart in the width of a paper's column, or of two if panels stand side by side.
-
-    Title and notes are not drawn; they belong into the caption. With the palette of all records of a report, a label
-    looks the same in every figure.
-    """
+    """Draw a chart, without title and notes, in the width of a paper's column, or of two for panels side by side."""
     from matplotlib import rc_context
 
     with rc_context(STYLE):
@@ -176,15 +167,8 @@ def _add_legend(drawing: Figure, chart: Chart, palette: Palette) -> None:
     texts = ["\n".join(textwrap.wrap(name, int(0.9 * LETTERS_PER_INCH * width))) for name in names]
     handles = [Line2D([], [], **style(palette.look(drawn))) for _, drawn in entries]
     for n_columns in range(len(entries), 0, -1):
-        legend = drawing.legend(
-            handles,
-            texts,
-            loc="outside upper center",
-            ncols=n_columns,
-            frameon=False,
-            handlelength=2.4,
-            columnspacing=1.2,
-        )
+        spacing: Any = {"frameon": False, "handlelength": 2.4, "columnspacing": 1.2}
+        legend = drawing.legend(handles, texts, loc="outside upper center", ncols=n_columns, **spacing)
         extent = legend.get_window_extent()
         if extent.width < width * drawing.dpi or n_columns == 1:
             drawing.set_figheight(drawing.get_figheight() + extent.height / drawing.dpi - 0.2)
@@ -225,7 +209,9 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
         options["markevery"] = (int(3 * abs(place) + 1) % distance, distance)
         axes.plot(points.x, points.y, **options)
         if points.low:
-            _draw_band(axes, points, look.colour, series.steps, len(panel.series))
+            fill, edge = (look.colour, band_opacity(len(panel.series))), (look.colour, 0.5)
+            step: Any = "post" if series.steps else None
+            axes.fill_between(points.x, points.low, points.high, fc=fill, ec=edge, lw=0.4, step=step)
         _add_titles(axes, panel.titled_points(series), axes.transData)
         return
     errors = None
@@ -255,18 +241,6 @@ def _add_titles(axes: Axes, points: tuple[list[float], list[float], list[str]], 
 
     x, y, titles = points
     axes.add_artist(HoverTitles(transform, x, y, list(map(printable, titles))))
-
-
-def _draw_band(axes: Axes, points: Points, colour: str, steps: bool, n_series: int) -> None:
-    axes.fill_between(
-        points.x,
-        points.low,
-        points.high,
-        facecolor=(colour, band_opacity(n_series)),
-        edgecolor=(colour, 0.5),
-        lw=0.4,
-        step="post" if steps else None,
-    )
 
 
 def _shade(axes: Axes, panel: Panel) -> None:
@@ -358,12 +332,6 @@ def _log_digits(low: float, high: float) -> tuple[int, ...]:
 
 
 def typeset(text: str, math_too: bool = True) -> str:
-    r"""Return plain text for Matplotlib: ``P_fa`` gets a subscript, other marks of mathematics are literal.
-
-    Examples
-    --------
-    >>> print(typeset("P_fa of file_1 at $ 5"))
-    $P_{fa}$ of file_1 at \$ 5
-    """
+    """Return plain text for Matplotlib: ``P_fa`` gets a subscript, other marks of mathematics are literal."""
     literal = printable(shortened(text)).replace("$", r"\$")
     return re.sub(r"\bP_([a-zA-Z]+)\b", r"$P_{\1}$", literal) if math_too else literal

@@ -15,17 +15,7 @@ RADIUS = "4"  # points around each value
 
 
 class HoverTitles(Artist):
-    """Invisible circles with a title each; other formats than SVG omit them.
-
-    Parameters
-    ----------
-    transform : Transform
-        Transform of the coordinates, to those of the display.
-    x, y : sequence of float
-        Coordinates.
-    titles : sequence of str
-        Title of each point; characters of XML are escaped.
-    """
+    """Invisible circles with a title each, at coordinates under a transform; other formats than SVG omit them."""
 
     def __init__(self, transform: Transform, x: Sequence[float], y: Sequence[float], titles: Sequence[str]) -> None:
         super().__init__()

@@ -8,38 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from npbench.console import printable
 from npbench.report.sheet import Cell, Sheet
 
+WORDS = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "<": "less", ">": "greater", "|": "bar"}
+WORDS |= {'"': "quotedbl"}
+SIGNS = {"±": r"\pm", "≤": r"\le", "≥": r"\ge", "×": r"\times", "−": "-", "²": "^2"}
+SIGNS |= {"ρ": r"\rho", "α": r"\alpha", "γ": r"\gamma", "λ": r"\lambda", "ν": r"\nu", "δ": r"\delta", "χ": r"\chi"}
 SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "%": r"\%",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "$": r"\$",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
+    **{letter: rf"\{letter}" for letter in "{}%&#_$"},
+    **{letter: rf"\text{word}{{}}" for letter, word in WORDS.items()},
+    **{letter: f"${command}$" for letter, command in SIGNS.items()},
     "[": "{[}",  # otherwise read as an option of the line above
-    '"': r"\textquotedbl{}",
-    "±": r"$\pm$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-    "×": r"$\times$",
-    "−": r"$-$",
-    "ρ": r"$\rho$",
-    "α": r"$\alpha$",
-    "γ": r"$\gamma$",
-    "λ": r"$\lambda$",
-    "ν": r"$\nu$",
-    "δ": r"$\delta$",
-    "χ": r"$\chi$",
-    "²": r"$^2$",
 }
-
-
 NUMBER = re.compile(r"([+-]?)(\d+)(?:\.(\d+))?(?:±(\d+)(?:\.(\d+))?)?(\*?)")  # as Cell shows it
 SETUP = r"  \sisetup{separate-uncertainty, detect-weight, mode=text}"
 GREEK = {"rho", "alpha", "gamma", "lambda", "nu", "delta", "eta"}
@@ -48,12 +26,9 @@ GREEK = {"rho", "alpha", "gamma", "lambda", "nu", "delta", "eta"}
 def table(sheet: Sheet, name: str = "", symbols: Mapping[str, str] | None = None) -> str:
     r"""Return a table with its title as the caption and its notes below.
 
-    Requires ``\usepackage{booktabs,siunitx}``, and ``\usepackage[T1]{fontenc}`` for quotation marks. Columns of numbers
-    are aligned at the decimal marker, and the best is bold. The label is ``tab:name``; ``symbols`` are LaTeX for heads
-    that are names of quantities.
+    Requires ``\usepackage{booktabs,siunitx}``, and ``\usepackage[T1]{fontenc}`` for quotation marks. The label is
+    ``tab:name``; ``symbols`` are LaTeX for heads that are names of quantities.
 
-    Examples
-    --------
     >>> from npbench.report.sheet import Cell
     >>> rows = [["np_svm", Cell("0.03±0.01", 0.03, "best")], ["gen", Cell("0.12±0.10", 0.12, "above")]]
     >>> print(table(Sheet("Rates, 5 %", ["solver", "p_fa"], rows), "rates"), end="")

@@ -13,23 +13,7 @@ SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
 
 def document(sections: Sequence[Section]) -> str:
-    r"""Return headings, notes and tables as one document.
-
-    Examples
-    --------
-    >>> from npbench.report.sheet import Cell
-    >>> sheet = Sheet("Rates", ["solver", "p_fa"], [["np_svm", Cell("0.051", 0.051, "above")]])
-    >>> print(document([Section("Problem np", [sheet], notes=["Two repeats."])]), end="")
-    # Problem np
-    <BLANKLINE>
-    Two repeats.
-    <BLANKLINE>
-    Rates
-    <BLANKLINE>
-    | solver | p\_fa |
-    |---|---:|
-    | np\_svm | 0.051\* |
-    """
+    """Return headings, notes and tables as one document."""
     return "\n\n".join(block for section in sections for block in _blocks(section)) + "\n"
 
 

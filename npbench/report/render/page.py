@@ -49,10 +49,7 @@ class Picture(NamedTuple):
 def write(
     path: Path, sections: Sequence[Section], collection: Collection, pictures: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Write the page. It needs no network, and its content security policy forbids every request.
-
-    ``pictures`` are the SVG of each chart by its name, and of additional figures, which the first section shows.
-    """
+    """Write the page with the SVG of each chart by its name, and of additional figures, for the first section."""
     charts = {chart.name for section in sections for chart in section.charts}
     errors = failures(collection.records)
     script = "\n".join((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)

@@ -35,12 +35,6 @@ class Palette:
     The colour belongs to the solver, the first word of a label; marker and dash differ between its settings. Markers of
     solvers differ too, so that a figure printed in grey is readable. With more than seven solvers colours repeat, with
     other markers and dashes.
-
-    Examples
-    --------
-    >>> palette = Palette(["np_svm C=1", "gen", "np_svm C=10"])
-    >>> palette.colour("np_svm C=1") == palette.colour("np_svm C=10") != palette.colour("gen")
-    True
     """
 
     def __init__(self, labels: Iterable[str]) -> None:

@@ -13,7 +13,5 @@ from npbench.report.sheet import Sheet
 def write(path: Path, title: str, text: str, sheets: Sequence[Sheet], pictures: Sequence[Path]) -> None:
     """Write a page with a title, the lines of a text as paragraphs, PNG files, and tables."""
     images = {one.stem: base64.b64encode(one.read_bytes()).decode("ascii") for one in pictures}
-    template = page.template("picture_page.html")
-    path.write_text(
-        template.render(title=title, text=text, sheets=sheets, pictures=images), encoding="utf-8", newline="\n"
-    )
+    rendered = page.template("picture_page.html").render(title=title, text=text, sheets=sheets, pictures=images)
+    path.write_text(rendered, encoding="utf-8", newline="\n")

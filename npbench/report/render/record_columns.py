@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -30,21 +30,13 @@ def columns(records: pl.DataFrame) -> list[dict[str, Any]]:
     Infinite numbers are texts, which JSON requires.
     """
     shown = _shown(records)
+    known = [one for one in records if one.name not in OMITTED and one.null_count() < len(records)]
+    # Shown columns come first, in their order; sorting keeps the order of the others.
+    known.sort(key=lambda one: shown.index(one.name) if one.name in shown else len(shown))
     return [
-        {
-            "name": name,
-            "kind": _kind(records[name].dtype),
-            "shown": name in shown,
-            "values": _readable(records[name]),
-        }
-        for name in _ordered(records, shown)
+        {"name": one.name, "kind": _kind(one.dtype), "shown": one.name in shown, "values": _readable(one)}
+        for one in known
     ]
-
-
-def _ordered(records: pl.DataFrame, shown: list[str]) -> Iterator[str]:
-    for name in dict.fromkeys([*shown, *records.columns]):
-        if name not in OMITTED and records[name].null_count() < len(records):
-            yield name
 
 
 def _shown(records: pl.DataFrame) -> list[str]:
@@ -69,7 +61,8 @@ def _kind(dtype: pl.DataType) -> str:
 def _readable(series: pl.Series) -> list[Any]:
     """Return values with short hashes, settings as on the command line, and few digits."""
     if series.dtype.is_float():
-        return [_portable(value) for value in series.fill_nan(None).round_sig_figs(DIGITS)]
+        rounded = series.fill_nan(None).round_sig_figs(DIGITS)
+        return [str(value) if value is not None and math.isinf(value) else value for value in rounded]
     if series.name in HASHES:
         series = series.str.head(HASH_LENGTH)
     elif series.name == "stored_at":
@@ -85,8 +78,6 @@ def _readable(series: pl.Series) -> list[Any]:
 def spelled(values: Mapping[str, Any]) -> str:
     """Return settings as they are typed.
 
-    Examples
-    --------
     >>> spelled({"rho": 0.1, "kernel": "rbf", "C": [1, 10]})
     'rho=0.1 kernel=rbf C=[1,10]'
     """
@@ -94,7 +85,3 @@ def spelled(values: Mapping[str, Any]) -> str:
         f"{name}={value if isinstance(value, str) else json.dumps(value, separators=(',', ':'))}"
         for name, value in values.items()
     )
-
-
-def _portable(value: float | None) -> float | str | None:
-    return str(value) if value is not None and math.isinf(value) else value

@@ -37,8 +37,5 @@ def _cells(block: Block, labels: Sequence[str], direction: Direction) -> list[Ce
     cells = [spread(one[np.isfinite(one)].tolist()) for one in values]
     means = [round(cell.value, 3) for cell in cells if cell.value is not None]
     best = max(means) if direction == "higher" else min(means)
-    return [_marked(cell, best) for cell in cells]
-
-
-def _marked(cell: Cell, best: float) -> Cell:
-    return cell if cell.value is None or round(cell.value, 3) != best else replace(cell, flag="best")
+    is_best = [cell.value is not None and round(cell.value, 3) == best for cell in cells]
+    return [replace(cell, flag="best") if marked else cell for cell, marked in zip(cells, is_best, strict=True)]

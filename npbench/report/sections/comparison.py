@@ -72,10 +72,7 @@ def _notes(records: pl.DataFrame, problem: str, *, paired: bool) -> Iterator[str
 
 
 def advice(records: pl.DataFrame, *, paired: bool) -> Iterator[str]:
-    """Yield what records of one problem lack for tests, and how to get it.
-
-    ``paired`` is whether two settings share two splits.
-    """
+    """Yield advice on missing repeats and settings in records of one problem; ``paired`` if two share two splits."""
     good = records.filter(status="ok")
     most = good.group_by("dataset", "data_sha256", "problem_params", "label").len()["len"].max()
     if most == 1:

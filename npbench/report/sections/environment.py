@@ -140,8 +140,5 @@ def _cell(value: object) -> Cell:
     if isinstance(value, (int, float)):
         return number(value, "g" if isinstance(value, float) else "d")
     text = str(value)
-    return Cell(text[:HASH_DIGITS] if _is_hash(text) else text)
-
-
-def _is_hash(text: str) -> bool:
-    return len(text) >= 40 and set(text) <= set("0123456789abcdef")
+    is_hash = len(text) >= 40 and set(text) <= set("0123456789abcdef")
+    return Cell(text[:HASH_DIGITS] if is_hash else text)

@@ -65,13 +65,7 @@ def _table(name: str, title: str, found: pl.DataFrame, header: str) -> Sheet:
 
 
 def _span(repeats: list[int]) -> str:
-    """Return the numbers of repeats, with consecutive ones as ranges.
-
-    Examples
-    --------
-    >>> _span([0, 1, 2, 5, 7, 8])
-    '0-2, 5, 7-8'
-    """
+    """Return the numbers of repeats, with consecutive ones as ranges, as in ``0-2, 5``."""
     runs: list[list[int]] = []
     for repeat in repeats:
         if runs and repeat == runs[-1][-1] + 1:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import polars as pl
 
 from npbench.problem import PROBLEMS
-from npbench.report.chart import Chart
 from npbench.report.section import Section
 from npbench.report.sections import rate_charts, roc_charts, trace_charts
 from npbench.report.sections.layout import MAX_LABELS, numbered
@@ -14,7 +13,7 @@ from npbench.report.sections.layout import MAX_LABELS, numbered
 def sections(records: pl.DataFrame) -> list[Section]:
     """Return the charts of each problem that has something to show."""
     good = records.filter(status="ok")
-    made = (_section(problem, good.filter(problem=problem)) for problem in PROBLEMS)
+    made = (_section(problem, of_one) for problem in PROBLEMS if len(of_one := good.filter(problem=problem)))
     return [section for section in made if section.charts or section.notes]
 
 
@@ -25,10 +24,5 @@ def _section(problem: str, records: pl.DataFrame) -> Section:
         "solver=NAME solver.C=1."
     )
     notes = [left_out] if n_labels > MAX_LABELS else []
-    return Section(f"Figures: {problem}", charts=numbered(_charts(problem, records)), notes=notes)
-
-
-def _charts(problem: str, records: pl.DataFrame) -> list[Chart]:
-    if records.is_empty():
-        return []
-    return [chart for kind in (rate_charts, roc_charts, trace_charts) for chart in kind.charts(problem, records)]
+    charts = [chart for kind in (rate_charts, roc_charts, trace_charts) for chart in kind.charts(problem, records)]
+    return Section(f"Figures: {problem}", charts=numbered(charts), notes=notes)

@@ -22,10 +22,6 @@ def parts(records: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, list[str]]]:
 
     Labels are split in order and evenly, so that the settings of a solver stay together. Nothing is yielded for more
     than 40 labels: too many to read.
-
-    >>> records = pl.DataFrame({"label": [f"np_svm C={C}" for C in range(9)]})
-    >>> [(len(part), notes) for part, notes in parts(records)][1]
-    (4, ['Part 2 of 2 of 9 settings: np_svm C=5 to np_svm C=8.'])
     """
     labels = records["label"].unique().sort().to_list()
     if len(labels) > MAX_LABELS:
@@ -43,10 +39,8 @@ def paged(name: str, title: str, rows: Sequence[Sequence[Panel]], notes: Sequenc
     pages = [rows[start : start + ROWS_PER_PAGE] for start in range(0, len(rows), ROWS_PER_PAGE)]
     if len(pages) == 1:
         return [Chart(name, title, pages[0], notes)]
-    return [
-        Chart(f"{name}_{number}", f"{title} ({number} of {len(pages)})", page, notes)
-        for number, page in enumerate(pages, start=1)
-    ]
+    n = len(pages)
+    return [Chart(f"{name}_{k}", f"{title} ({k} of {n})", page, notes) for k, page in enumerate(pages, start=1)]
 
 
 def numbered(charts: Sequence[Chart]) -> list[Chart]:
@@ -56,11 +50,7 @@ def numbered(charts: Sequence[Chart]) -> list[Chart]:
 
 
 def unique_names(names: Iterable[str], separator: str = "_") -> list[str]:
-    """Return the names with a number after each that is taken.
-
-    >>> unique_names(["roc", "roc_2", "roc"])
-    ['roc', 'roc_2', 'roc_3']
-    """
+    """Return the names with a number after each that is taken."""
     unique: dict[str, None] = {}
     for name in names:
         candidates = itertools.chain([name], (f"{name}{separator}{number}" for number in itertools.count(2)))
@@ -69,9 +59,5 @@ def unique_names(names: Iterable[str], separator: str = "_") -> list[str]:
 
 
 def file_name(*words: str) -> str:
-    """Return the words as a file name.
-
-    >>> file_name("roc", "my data", "fpr_range=[0,0.1]")
-    'roc_my-data_fpr_range-0-0.1'
-    """
+    """Return the words as a file name."""
     return "_".join(re.sub(r"[^\w.]+", "-", word).strip("-") for word in words)

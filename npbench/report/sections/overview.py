@@ -129,12 +129,10 @@ def _choices(texts: Iterable[str], labels: Mapping[str, Any]) -> dict[str, list[
 
 
 def measured(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = "", most: int | None = None) -> Sheet:
-    """Return the table of metrics, times and counts of one problem.
-
-    ``omit`` is a label that the title already states; ``most`` limits the number of metrics of the headline.
-    """
+    """Return the table of at most ``most`` metrics, times and counts; the title states the label ``omit``."""
     shown = _shown(rows, kind, omit)
-    metrics = [name for name in kind.headline if any(_is_measured(row, name) for row in rows)][:most]
+    metrics = [name for name in kind.headline if any(row.values.get(name, (None,))[0] is not None for row in rows)]
+    metrics = metrics[:most]
     cells = [
         [
             *(_label(row.labels.get(name)) for name in shown),
@@ -152,10 +150,7 @@ def chosen(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = 
     names = list(dict.fromkeys(name for row in rows for name in row.choices))
     shown = _shown(rows, kind, omit)
     cells = [
-        [
-            *(_label(row.labels.get(name)) for name in shown),
-            *(_choice(row.choices.get(name, [])) for name in names),
-        ]
+        [*(_label(row.labels.get(name)) for name in shown), *(_choice(row.choices.get(name, [])) for name in names)]
         for row in rows
     ]
     return Sheet(title, [*_headers(shown), *(f"chosen {name}" for name in names)], cells, detail=True)
@@ -180,10 +175,6 @@ def _varying(rows: Sequence[Row], names: Iterable[str], among: Sequence[str]) ->
     for row in rows:
         alike.setdefault(repr([row.labels.get(name) for name in among]), []).append(row.labels)
     return [name for name in names if any(len({repr(one.get(name)) for one in group}) > 1 for group in alike.values())]
-
-
-def _is_measured(row: Row, metric: str) -> bool:
-    return row.values.get(metric, (None, None))[0] is not None
 
 
 def _headers(shown: Iterable[str]) -> list[str]:

@@ -14,17 +14,8 @@ from npbench.numerics.signed_rank import DIGITS
 from npbench.report.select.metrics import Direction, better
 from npbench.report.select.pairing import Block, blocks, setting_columns
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, interval, number
-from npbench.report.stats.paired import (
-    MIN_VALUES,
-    SIGNIFICANCE,
-    corrected_t_rows,
-    hodges_lehmann,
-    holm,
-    rank_biserial,
-    shift_interval,
-    superiority,
-    wilcoxon_rows,
-)
+from npbench.report.stats import paired
+from npbench.report.stats.paired import MIN_VALUES, SIGNIFICANCE, holm
 
 MAX_PAIRS = 10  # in a block; of more, only pairs with the best setting are shown
 NO_DIFFERENCE = "no significant difference"
@@ -53,12 +44,12 @@ class Pair:
     @cached_property
     def shift(self) -> float:
         """The Hodges-Lehmann estimate."""
-        return hodges_lehmann(self.differences)
+        return paired.hodges_lehmann(self.differences)
 
     @cached_property
     def effect(self) -> float | None:
         """The matched-pairs rank-biserial correlation."""
-        return rank_biserial(self.differences)
+        return paired.rank_biserial(self.differences)
 
     def verdict(self, direction: Direction, first: str = "first", second: str = "second") -> str:
         """Return in words which setting is better, calling them by the given names."""
@@ -97,13 +88,13 @@ def compared(block: Block, direction: Direction) -> Iterator[Pair]:
     places, differences, shared = places[known], differences[known], shared[known]
     if not len(places):
         return
-    p = holm(wilcoxon_rows(differences))
-    corrected = holm(corrected_t_rows(differences, block.ratio))
+    p = holm(paired.wilcoxon_rows(differences))
+    corrected = holm(paired.corrected_t_rows(differences, block.ratio))
     shown = (places == _best(block, direction)).any(axis=1) | (len(places) <= MAX_PAIRS)
-    for (i, j), both, one, other in zip(
-        places[shown].tolist(), shared[shown], p[shown].tolist(), corrected[shown].tolist(), strict=True
-    ):
-        yield Pair(block.labels[i], block.labels[j], block.values[both][:, [i, j]], one, other)
+    for k in np.flatnonzero(shown).tolist():
+        i, j = places[k].tolist()
+        values = block.values[shared[k]][:, [i, j]]
+        yield Pair(block.labels[i], block.labels[j], values, float(p[k]), float(corrected[k]))
 
 
 def _best(block: Block, direction: Direction) -> int:
@@ -118,11 +109,11 @@ def _cells(pair: Pair, direction: Direction) -> Row:
         pair.verdict(direction),
         number(len(pair.values), "d"),
         number(pair.shift, "+.3g"),
-        interval(shift_interval(pair.differences), "+.3g"),
+        interval(paired.shift_interval(pair.differences), "+.3g"),
         _p(pair.p),
         _p(pair.p_corrected),
         number(pair.effect, "+.2f"),
-        number(superiority(pair.values[:, 0], pair.values[:, 1]), ".2f"),
+        number(paired.superiority(pair.values[:, 0], pair.values[:, 1]), ".2f"),
     ]
 
 

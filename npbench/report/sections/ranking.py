@@ -39,10 +39,7 @@ class Ranked:
 
 
 def rankings(records: pl.DataFrame, problem: str, metric: str) -> list[tuple[Sheet, Chart | None]]:
-    """Return table and chart of the ranks for each setting of the problem with three data sets or more.
-
-    A metric without a better direction is not ranked.
-    """
+    """Return table and chart of the ranks by a metric for each setting of the problem with three data sets or more."""
     direction = better(problem, metric)
     if direction == "none":
         return []
@@ -90,18 +87,16 @@ def _shown(one: Ranked, problem: str, metric: str, direction: Direction) -> tupl
         return Sheet(title, ["solver", "rank"], rows, notes, name, detail=True), None
     difference = critical_difference(k, n)
     spans = groups([rank for _, rank in order], difference)
+    letters = list(zip(string.ascii_lowercase, spans, strict=False))
     for row, (_, rank) in zip(rows, order, strict=True):
-        row.append(_letters(rank, spans))
+        row.append("".join(letter for letter, (first, last) in letters if first <= rank <= last))
     notes.append("Settings that share a letter do not differ significantly; a setting without one differs from all.")
     chart = Chart(name, title, [[diagram(order, difference, spans)]], notes) if n >= MIN_FOR_DIAGRAM else None
     return Sheet(title, ["solver", "rank", "group"], rows, notes, name, detail=True), chart
 
 
 def diagram(ranks: Sequence[tuple[str, float]], difference: float, spans: Sequence[tuple[float, float]]) -> Panel:
-    """Return average ranks, the best first, with a critical difference (Demsar 2006): a row for each setting.
-
-    ``spans`` are first and last rank of each group without a significant difference, which get a box.
-    """
+    """Draw average ranks, best first, a critical difference (Demsar 2006), and a box around each insignificant span."""
     rows = list(enumerate(reversed(ranks)))
     short = short_names(label for label, _ in ranks)
     names = ["\n".join(textwrap.wrap(f"{short[label]}  {rank:.2f}", ROW_LABEL_WIDTH)) for _, (label, rank) in rows]
@@ -118,12 +113,6 @@ def diagram(ranks: Sequence[tuple[str, float]], difference: float, spans: Sequen
         y_labels=[*names, f"{scale.label} {difference:.2f}"],
         boxes=boxes,
         lines=[scale],
-    )
-
-
-def _letters(rank: float, spans: Sequence[tuple[float, float]]) -> str:
-    return "".join(
-        letter for letter, (first, last) in zip(string.ascii_lowercase, spans, strict=False) if first <= rank <= last
     )
 
 

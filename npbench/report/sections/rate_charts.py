@@ -17,10 +17,7 @@ DOT_OFFSET = 0.14  # between dots of one data set; data sets are 1 apart
 
 
 def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
-    """Return the charts of one problem from its successful records.
-
-    Lines show data sets with several values of the problem's number, dots the others.
-    """
+    """Return charts of successful records: lines for data sets with several values of the problem's number, or dots."""
     several = _several(problem, records)
     return [*lines(problem, records.filter(several)), *dots(problem, records.filter(~several))]
 
@@ -126,12 +123,7 @@ def _dotted(problem: str, records: pl.DataFrame, name: str, title: str) -> Panel
 
 
 def means(records: pl.DataFrame, name: str, by: str) -> pl.DataFrame:
-    """Return the mean of a column for each label and value of ``by``, with the limits of its bar.
-
-    >>> records = pl.DataFrame({"label": ["gen"] * 3, "rho": [0.1, 0.1, 0.2], "p_fa": [0.0, 0.5, 0.25]})
-    >>> means(records, "p_fa", "rho").select("rho", "mean", "low", "high").rows()
-    [(0.1, 0.25, 0.0, 0.5), (0.2, 0.25, 0.25, 0.25)]
-    """
+    """Return the mean of a column for each label and value of ``by``, with the limits of its bar."""
     value, deviation = pl.col(name), pl.col(name).std().fill_null(0.0)
     return (
         records.with_columns(value.fill_nan(None))

@@ -87,17 +87,7 @@ class Comparison:
 def compare(ours: pl.DataFrame, other: pl.DataFrame, *, force: bool = False) -> Comparison:
     """Compare records with those of another run, setting by setting, paired by split.
 
-    Parameters
-    ----------
-    ours, other : DataFrame
-        Records of :func:`npbench.report.select.collect.collect`.
-    force : bool
-        Whether to compare across different data, splits or machines; pairs then share the number of the repeat.
-
-    Raises
-    ------
-    RequestError
-        If they share nothing, or something is not comparable and ``force`` is false.
+    Raise a RequestError if nothing is comparable. ``force`` compares across different data, splits and machines.
     """
     both = matched(_judged(ours), _judged(other), force=force)
     changes = {problem: list(_changes(both.jobs.filter(problem=problem), problem, force)) for problem in PROBLEMS}
@@ -128,8 +118,9 @@ def _of_setting(same: pl.DataFrame, problem: str, force: bool) -> Iterator[Chang
     place = (first["dataset"], *setting_cells(first["problem_params"]), first["label"])
     before = same.filter(pl.col(f"status{OTHER}") == "ok")
     both = before.filter(status="ok")
-    if len(both) < len(before):
-        yield _of_failures(place, len(before), len(before) - len(both))
+    if lost := len(before) - len(both):
+        there, here, change = (number(n, "d") for n in (len(before), len(both), -lost))
+        yield Change(place, "jobs ok", len(before), there, here, change, MISSING, "fails")
     for metric in PROBLEMS[problem].headline:
         bound = PROBLEMS[problem].bounds.get(metric)
         direction = "lower" if bound else better(problem, metric)
@@ -138,7 +129,7 @@ def _of_setting(same: pl.DataFrame, problem: str, force: bool) -> Iterator[Chang
             if bound:
                 pairs = np.maximum(pairs - json.loads(first["problem_params"])[bound], 0.0)
             yield _of_quality(place, f"{metric} above {bound}" if bound else metric, pairs, direction)
-    clock, cpu = (_positive(_pairs(both, seconds)) for seconds in (SECONDS, "cpu_seconds"))
+    clock, cpu = (pairs[np.all(pairs > 0, axis=1)] for pairs in (_pairs(both, SECONDS), _pairs(both, "cpu_seconds")))
     if len(clock):
         yield from _of_speed(place, clock, cpu, () if force else _unequal_machines(both))
 
@@ -151,17 +142,8 @@ def _pairs(jobs: pl.DataFrame, name: str) -> np.ndarray:
     return jobs.select(columns).filter(pl.all_horizontal(pl.all().is_finite())).to_numpy()
 
 
-def _positive(pairs: np.ndarray) -> np.ndarray:
-    return pairs[np.all(pairs > 0, axis=1)]
-
-
 def _unequal_machines(jobs: pl.DataFrame) -> list[str]:
     return [what for name, what in MACHINE.items() if (jobs[name].ne_missing(jobs[f"{name}{OTHER}"])).any()]
-
-
-def _of_failures(place: Place, n_jobs: int, n_failed: int) -> Change:
-    here, there, lost = number(n_jobs - n_failed, "d"), number(n_jobs, "d"), number(-n_failed, "d")
-    return Change(place, "jobs ok", n_jobs, there, here, lost, MISSING, "fails")
 
 
 def _of_quality(place: Place, quantity: str, pairs: np.ndarray, direction: Direction) -> Change:
@@ -180,10 +162,7 @@ def _of_quality(place: Place, quantity: str, pairs: np.ndarray, direction: Direc
 
 
 def _of_speed(place: Place, clock: np.ndarray, cpu: np.ndarray, unequal: Sequence[str]) -> list[Change]:
-    """Return the change of wall-clock and processor seconds; unequal machines are not compared.
-
-    Seconds are positive; there may be none of the processor.
-    """
+    """Return the change of positive wall-clock and processor seconds; unequal machines are not compared."""
     if unequal:
         return [_change(place, "seconds", clock, MISSING, MISSING, f"not compared: different {', '.join(unequal)}")]
     on_clock = _of_ratio(place, "seconds", clock, ("faster", "slower"))

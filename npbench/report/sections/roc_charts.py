@@ -43,12 +43,7 @@ def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
 
 
 def averaged(records: pl.DataFrame) -> Iterator[tuple[str, Curve]]:
-    """Yield each label with the mean of its curves at equal false-positive rates.
-
-    References
-    ----------
-    T. Fawcett (2006), An introduction to ROC analysis, Pattern Recognition Letters 27(8), 861-874, section 8.1.
-    """
+    """Yield each label with the mean of its curves at equal false-positive rates (Fawcett 2006, section 8.1)."""
     curves = records["roc"].str.json_decode(pl.List(pl.Float64)).list.to_array(len(FPR_GRID)).to_numpy()
     labels = records["label"].to_numpy()
     for label in sorted(set(labels)):

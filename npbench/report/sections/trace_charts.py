@@ -69,17 +69,10 @@ def _row(problem: str, course: pl.DataFrame, axis: str) -> Iterator[Panel]:
     for name in (OBJECTIVE, *PROBLEMS[problem].panels, GAP):
         series = [_line(str(label), own, axis, name) for (label,), own in course.group_by("label", maintain_order=True)]
         if drawn := [one for one in series if one.x]:
-            x_log, y_log = (_is_wide([v for one in drawn for v in getattr(one, xy)], xy == "x") for xy in "xy")
-            yield Panel(
-                "",
-                axis,
-                axis_title(name),
-                drawn,
-                x_log=x_log,
-                y_log=y_log or name == GAP,
-                level=bound_level(problem, name, course),
-                dataset=str(course["dataset"][0]),
-            )
+            x_log = _is_wide([x for one in drawn for x in one.x], from_zero=True)
+            y_log = _is_wide([y for one in drawn for y in one.y], from_zero=False) or name == GAP
+            level, dataset = bound_level(problem, name, course), str(course["dataset"][0])
+            yield Panel("", axis, axis_title(name), drawn, x_log=x_log, y_log=y_log, level=level, dataset=dataset)
 
 
 def _line(label: str, course: pl.DataFrame, axis: str, name: str) -> Series:

@@ -23,43 +23,21 @@ from npbench.report.select.methods import named
 
 @dataclass(frozen=True)
 class Collection:
-    """Input of a report.
+    """Input of a report."""
 
-    Parameters
-    ----------
-    records : DataFrame
-        Latest record of each job, in the order of storing: the columns of the schema, Float64 columns for the metrics
-        and the problem's numbers, ``label`` (see :func:`npbench.report.select.labels.labels`) and ``seconds`` of
-        selection and fit.
-    faults : sequence of str
-        A sentence for each source that could not be read.
-    runs : sequence of mapping
-        Stored descriptions of the records' runs.
-    n_older : int
-        Number of records superseded by a later one of the same job, from other code, versions or data.
-    """
-
+    # Latest record of each job, as stored: the columns of the schema, Float64 columns for metrics and the problem's
+    # numbers, ``label`` and ``seconds`` of selection and fit.
     records: pl.DataFrame
-    faults: Sequence[str] = ()
-    runs: Sequence[Mapping[str, Any]] = ()
-    n_older: int = 0
+    faults: Sequence[str] = ()  # a sentence for each source that could not be read
+    runs: Sequence[Mapping[str, Any]] = ()  # stored descriptions of the records' runs
+    n_older: int = 0  # records superseded by a later one of the same job, from other code, versions or data
 
 
 def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
-    """Collect the records of a report, without writing anything.
+    """Collect the records of a report, or raise a RequestError if none is left or a filter is invalid.
 
-    Parameters
-    ----------
-    folders : sequence of Path
-        Results folders, with every ``records`` below them except those in ``published``; folders of records; Parquet
-        files.
-    filters : mapping of str to str
-        See :func:`npbench.report.select.filters.filtered`.
-
-    Raises
-    ------
-    RequestError
-        If no record is left, or a filter is invalid.
+    ``folders`` are Parquet files, folders of records, or results folders: with every ``records`` below them except
+    those in ``published``. ``filters`` are those of :func:`npbench.report.select.filters.filtered`.
     """
     faults: list[str] = []
     found = sources(folders, faults.append)
@@ -135,7 +113,7 @@ def _numbered(stored: pl.DataFrame) -> pl.DataFrame:
 def _drawable(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.DataFrame:
     """Return the records without ROC curves and traces that figures cannot show."""
     for column, is_drawable in (("roc", _is_curve), ("trace", _is_course)):
-        odd = [text for text in stored[column].drop_nulls().unique() if not is_drawable(text)]
+        odd = [text for text in stored[column].drop_nulls().unique() if not is_drawable(_parsed(text))]
         if odd:
             is_odd = pl.col(column).is_in(odd)
             on_fault(f"{len(stored.filter(is_odd))} records have an unknown form of {column}: figures leave it out.")
@@ -143,12 +121,11 @@ def _drawable(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.DataF
     return stored
 
 
-def _is_curve(text: str) -> bool:
-    return _are_columns([_parsed(text)], len(FPR_GRID))
+def _is_curve(curve: Any) -> bool:
+    return _are_columns([curve], len(FPR_GRID))
 
 
-def _is_course(text: str) -> bool:
-    course = _parsed(text)
+def _is_course(course: Any) -> bool:
     return isinstance(course, dict) and _are_columns(list(course.values()))
 
 

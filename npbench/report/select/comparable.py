@@ -19,21 +19,11 @@ FORCE_HINT = "--force compares them nevertheless"
 
 @dataclass(frozen=True)
 class Matched:
-    """Jobs in both sets of records.
+    """Jobs in both sets of records."""
 
-    Parameters
-    ----------
-    jobs : DataFrame
-        A row for each: the columns of our record, and those of the other one with the suffix ``_other``.
-    faults : sequence of str
-        A sentence for each reason why the comparison is unfair.
-    n_ours, n_other : int
-        Number of settings that only our records, or only the others, have.
-    """
-
-    jobs: pl.DataFrame
-    faults: Sequence[str]
-    n_ours: int
+    jobs: pl.DataFrame  # a row for each: the columns of our record, and of the other one with the suffix ``_other``
+    faults: Sequence[str]  # a sentence for each reason why the comparison is unfair
+    n_ours: int  # settings that only our records have
     n_other: int
 
 
@@ -43,13 +33,16 @@ def matched(ours: pl.DataFrame, other: pl.DataFrame, *, force: bool) -> Matched:
     ``force`` matches what is not comparable as well: different data and splits by the number of the repeat, and
     different parameters of a problem if no parameters agree.
     """
-    setting = [name for name in SETTING if name != "problem_params"] if force and _disjoint(ours, other) else SETTING
+    same_problem = ours.join(other, on=["problem", "problem_params"], how="semi")
+    relaxed = force and same_problem.is_empty()
+    setting = [name for name in SETTING if name != "problem_params"] if relaxed else SETTING
     common = ours.select(setting).unique().join(other.select(setting).unique(), on=setting, nulls_equal=True)
     if common.is_empty():
         raise RequestError(_nothing_in_common(ours, other))
     same = _joined(ours, other, [*setting, *SPLIT])
     elsewhere = common.join(same.select(setting).unique(), on=setting, how="anti", nulls_equal=True)
-    faults = [*_other_problem(setting), *_other_splits(elsewhere), *_other_data(same)]
+    faults = ["The problem has other parameters there."] if relaxed else []
+    faults += [*_other_splits(elsewhere), *_other_data(same)]
     if faults and not force:
         raise RequestError(*(f"{fault} {FORCE_HINT}." for fault in faults))
     mine, theirs = (frame.join(elsewhere, on=setting, how="semi", nulls_equal=True) for frame in (ours, other))
@@ -58,11 +51,6 @@ def matched(ours: pl.DataFrame, other: pl.DataFrame, *, force: bool) -> Matched:
     if jobs.is_empty():
         raise RequestError("No repeat is in both: run them with the same seed, and one at least as often as the other.")
     return Matched(jobs, faults, *(frame.select(setting).n_unique() - len(common) for frame in (ours, other)))
-
-
-def _disjoint(ours: pl.DataFrame, other: pl.DataFrame) -> bool:
-    asked = ["problem", "problem_params"]
-    return ours.join(other, on=asked, how="semi").is_empty()
 
 
 def _joined(ours: pl.DataFrame, other: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
@@ -92,11 +80,6 @@ def _nearest(ours: pl.DataFrame, other: pl.DataFrame) -> str:
     if not differing:
         return ""
     return f": {row['solver']} on {row['dataset']}, for example, has another {', '.join(differing)} there"
-
-
-def _other_problem(setting: Sequence[str]) -> Iterator[str]:
-    if "problem_params" not in setting:
-        yield "The problem has other parameters there."
 
 
 def _other_splits(elsewhere: pl.DataFrame) -> Iterator[str]:

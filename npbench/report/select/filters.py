@@ -23,26 +23,9 @@ MAX_LISTED = 12
 
 
 def filtered(records: pl.DataFrame, filters: Mapping[str, str]) -> pl.DataFrame:
-    """Return the records that match every filter.
+    """Return the records that match every filter: one value, or several with commas, by name of a setting or column.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records with the columns of the schema.
-    filters : mapping of str to str
-        One value, or several with commas, by the name of a setting (``solver``, ``problem.rho``, ``solver.C``,
-        ``protocol.folds``) or column.
-
-    Raises
-    ------
-    RequestError
-        If there is no setting or column of that name, or no record matches; the message lists the choices.
-
-    Examples
-    --------
-    >>> records = pl.DataFrame({"solver": ["gen", "gen", "uzawa"], "params": ['{"C":1}', '{"C":10}', "{}"]})
-    >>> filtered(records, {"solver": "gen", "solver.C": "10,100"})["params"].to_list()
-    ['{"C":10}']
+    Raise a RequestError that lists the choices if there is no such name, or no record matches.
     """
     for name, text in filters.items():
         columns = [values for one in SYNONYMS.get(name, (name,)) if (values := _values(records, one)) is not None]

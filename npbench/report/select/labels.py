@@ -22,8 +22,6 @@ def labels(records: pl.DataFrame) -> list[str]:
     Records of one data set and problem with the same label are repeats of each other. Grids, parameters of data and
     protocol, and preprocessing appear only if the fixed parameters are the same.
 
-    Examples
-    --------
     >>> same = {"solver": "mine", "dataset": "pima", "search": "{}", "dataset_params": "{}", "preprocess": "none"}
     >>> same |= {"missing": "refuse", "categories": "one_hot"}
     >>> protocols = ['{"folds":4}', '{"folds":4}', '{"folds":5}']
@@ -42,11 +40,8 @@ def method_labels(records: pl.DataFrame) -> list[str]:
 def _each_distinct(records: pl.DataFrame, about: Sequence[str]) -> list[str]:
     distinct = records.select(about).unique(maintain_order=True)  # there are far fewer settings than records
     labelled = distinct.with_columns(label=pl.Series(_labels(distinct), dtype=pl.String))
-    return (
-        records.select(about)
-        .join(labelled, on=about, how="left", maintain_order="left", nulls_equal=True)["label"]
-        .to_list()
-    )
+    joined = records.select(about).join(labelled, on=about, how="left", maintain_order="left", nulls_equal=True)
+    return joined["label"].to_list()
 
 
 def _labels(records: pl.DataFrame) -> list[str]:

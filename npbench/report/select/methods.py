@@ -49,10 +49,7 @@ def inferred(solver: str, params: str, search: str) -> str:
 
 @functools.lru_cache(maxsize=10_000)
 def own_settings(method: str, solver: str, params: str) -> Mapping[str, Any] | None:
-    """Return the fixed parameters that differ from those of a choice; None if the solver is not installed.
-
-    Parts of mappings are named as in ``params.C``.
-    """
+    """Return the fixed parameters, flat, that differ from those of a choice; None if the solver is not installed."""
     choice = choices().get(method)
     if choice is None or choice.solver != solver:
         choice = Choice(solver, {}, {})
@@ -126,8 +123,6 @@ def _json(value: Any) -> str | None:
 def flat(values: Mapping[str, Any]) -> dict[str, Any]:
     """Flatten parameters that are mappings, as in ``params.C``; a grid of mappings gives the values of each part.
 
-    Examples
-    --------
     >>> flat({"C": 1, "params": [{"depth": 2, "rate": 0.1}, {"depth": 4, "rate": 0.1}]})
     {'C': 1, 'params.depth': [2, 4], 'params.rate': 0.1}
     """

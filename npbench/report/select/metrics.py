@@ -13,25 +13,13 @@ SECONDS = "seconds"  # of selection and fit, shown beside the metrics of every p
 
 
 def better(problem: str, metric: str) -> Direction:
-    """Return which way a metric is better: neither way if the problem bounds it.
-
-    Examples
-    --------
-    >>> better("np", "p_fa"), better("np", "p_nd"), better("cost", "p_fa")
-    ('none', 'lower', 'lower')
-    """
+    """Return which way a metric is better: neither way if the problem bounds it."""
     known = installed().metrics.get(metric)
     return "none" if known is None or metric in PROBLEMS[problem].bounds else known.direction
 
 
 def head(metric: str) -> str:
-    """Return the head of the metric's column, with its usual name elsewhere.
-
-    Examples
-    --------
-    >>> head("p_fa"), head("auc")
-    ('p_fa (FPR)', 'auc')
-    """
+    """Return the head of the metric's column, with its usual name elsewhere, as in ``p_fa (FPR)``."""
     known = installed().metrics.get(metric)
     return f"{metric} ({known.known_as})" if known and known.known_as else metric
 
@@ -39,8 +27,6 @@ def head(metric: str) -> str:
 def symbols() -> dict[str, str]:
     r"""Return the head in LaTeX of each metric whose label has a subscript.
 
-    Examples
-    --------
     >>> symbols()["p_fa (FPR)"]
     '$P_{\\mathrm{fa}}$ (FPR)'
     """
@@ -53,13 +39,7 @@ def symbols() -> dict[str, str]:
 
 
 def axis_title(metric: str) -> str:
-    """Return the title of an axis.
-
-    Examples
-    --------
-    >>> axis_title("p_fa"), axis_title("auc"), axis_title("seconds")
-    ('P_fa', 'auc', 'training time [s]')
-    """
+    """Return the title of an axis."""
     if metric == SECONDS:
         return "training time [s]"
     known = installed().metrics.get(metric)

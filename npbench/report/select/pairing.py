@@ -20,27 +20,13 @@ SAME_ROWS = ["data_sha256", *names(Role.SPLIT)]  # columns that records on the s
 
 @dataclass(frozen=True)
 class Block:
-    """Settings on the same data, problem and protocol.
-
-    Parameters
-    ----------
-    dataset : str
-        Name of the data set.
-    problem_params : str
-        Parameters of the problem, JSON.
-    labels : tuple of str
-        Labels of the settings that have the metric.
-    values : array of shape (n_splits, n_labels)
-        The metric, NaN for a setting without a value on a split.
-    ratio : float
-        Number of test samples over number of training samples; NaN if unknown.
-    """
+    """A metric of several settings on the same data, problem and protocol."""
 
     dataset: str
-    problem_params: str
-    labels: tuple[str, ...]
-    values: np.ndarray
-    ratio: float
+    problem_params: str  # JSON
+    labels: tuple[str, ...]  # of the settings that have the metric
+    values: np.ndarray  # (n_splits, n_labels), NaN for a setting without a value on a split
+    ratio: float  # number of test samples over number of training samples; NaN if unknown
 
     @cached_property
     def columns(self) -> dict[str, int]:
@@ -54,61 +40,33 @@ class Block:
 
 
 def setting_cells(problem_params: str) -> list[Cell]:
-    """Return the values of a problem's parameters as cells.
-
-    Examples
-    --------
-    >>> [str(cell) for text in ('{"rho":0.1}', '{"fpr_range":[0.02,0.05]}') for cell in setting_cells(text)]
-    ['0.1', '[0.02, 0.05]']
-    """
+    """Return the values of a problem's parameters as cells."""
     values = json.loads(problem_params).values()
     return [number(value, "") if isinstance(value, (int, float)) else Cell(json.dumps(value)) for value in values]
 
 
 def setting_columns(problem: str) -> list[str]:
-    """Return the headers of :attr:`Block.about`.
-
-    Examples
-    --------
-    >>> setting_columns("np")
-    ['data', 'rho']
-    """
+    """Return the headers of :attr:`Block.about`."""
     return ["data", *PROBLEMS[problem]().parameters()]
 
 
 def setting_text(problem_params: str) -> str:
-    """Return the parameters of a problem in words.
-
-    Examples
-    --------
-    >>> setting_text('{"fpr_range":[0,0.1]}'), setting_text('{"rho":0.05}')
-    ('fpr_range=[0, 0.1]', 'rho=0.05')
-    """
+    """Return the parameters of a problem in words, as in ``rho=0.05``."""
     return ", ".join(f"{name}={value}" for name, value in json.loads(problem_params).items())
 
 
 def blocks(records: pl.DataFrame, metric: str) -> Iterator[Block]:
-    """Yield a metric of all settings, a block for each data set, setting of the problem, and protocol.
+    """Yield a metric in records of one problem, a block for each data set, setting of the problem, and protocol.
 
     Two records share a split if data, protocol, seed and repeat agree, and the hash of the split if both have one;
     older records have none. Failed records, and those without the metric, have no value.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Records of one problem, with ``label``.
-    metric : str
-        A column of numbers; without it there are no blocks.
     """
     if metric not in records.columns:
         return
     known = pl.col("split_sha256")
     value = pl.when(pl.col(metric).is_finite()).then(pl.col(metric))
-    found = (
-        records.with_columns(split=known.fill_null(known.max().over(SAME_ROWS)), value=value)
-        .filter(status="ok")
-        .drop_nulls("value")
-    )
+    split_known = records.with_columns(split=known.fill_null(known.max().over(SAME_ROWS)), value=value)
+    found = split_known.filter(status="ok").drop_nulls("value")
     split = ["seed", "repeat", "split"]
     # Rows and columns are numbered for all blocks at once, since there are many blocks.
     numbered = found.sort(*BLOCK, "label", *split).with_columns(
@@ -120,13 +78,8 @@ def blocks(records: pl.DataFrame, metric: str) -> Iterator[Block]:
         rows, columns = part["row"].to_numpy(), part["column"].to_numpy()
         values = np.full((rows.max() + 1, len(labels)), np.nan)
         values[rows, columns] = part["value"].to_numpy()  # the last of several records on one split
-        yield Block(
-            first["dataset"],
-            first["problem_params"],
-            tuple(labels),
-            values,
-            overlap(first["protocol_params"], first["n_samples"]),
-        )
+        ratio = overlap(first["protocol_params"], first["n_samples"])
+        yield Block(first["dataset"], first["problem_params"], tuple(labels), values, ratio)
 
 
 def overlap(protocol_params: str, n_samples: int) -> float:
@@ -134,8 +87,6 @@ def overlap(protocol_params: str, n_samples: int) -> float:
 
     It is not defined for a fixed test part: repeats then differ in their validation parts only.
 
-    Examples
-    --------
     >>> overlap('{"name":"cv","test_size":0.25,"folds":4}', 400)
     0.3333333333333333
     >>> overlap('{"name":"holdout","test_size":0.5,"validation_size":0.25}', 400)

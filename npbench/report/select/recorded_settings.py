@@ -13,14 +13,7 @@ from npbench.report.sheet import number
 
 
 def notes(records: pl.DataFrame) -> list[str]:
-    """Return sentences on repeats, protocols, preprocessing and searched values of these records.
-
-    Examples
-    --------
-    >>> about = {"solver": "mine", "params": "{}", "repeat": 0, "protocol": "cv", "protocol_params": '{"folds":4}'}
-    >>> notes(pl.DataFrame([{**about, "dataset": "pima", "preprocess": "none", "search": '{"gamma":[0.1,1]}'}]))
-    ['As run: repeats: 1; protocol: cv folds=4; preprocess: none.', 'Searched: mine: 2 gamma.']
-    """
+    """Return sentences on repeats, protocols, preprocessing and searched values of these records."""
     if records.is_empty():
         return []
     records = named(records)
@@ -52,13 +45,7 @@ def _grid(search: Mapping[str, Any]) -> str:
 
 
 def protocol_text(protocol: str, params: str) -> str:
-    """Return a protocol in words.
-
-    Examples
-    --------
-    >>> protocol_text("cv", '{"folds":4,"name":"cv","test_size":0.5}')
-    'cv folds=4 test_size=0.5'
-    """
+    """Return a protocol in words, as in ``cv folds=4 test_size=0.5``."""
     given = {name: value for name, value in json.loads(params).items() if name != "name" and value is not None}
     return " ".join([protocol, *(f"{name}={_shown(value)}" for name, value in given.items())])
 
@@ -76,15 +63,7 @@ def _datasets_by_protocol(records: pl.DataFrame) -> dict[str, list[str]]:
 
 
 def protocols(records: pl.DataFrame) -> str:
-    """Return a sentence that says which protocol each data set has.
-
-    Examples
-    --------
-    >>> cv, holdout = '{"folds":4,"name":"cv"}', '{"name":"holdout"}'
-    >>> records = pl.DataFrame({"dataset": ["pima", "magic"], "protocol": ["cv", "holdout"]})
-    >>> protocols(records.with_columns(protocol_params=pl.Series([cv, holdout])))
-    'Protocols differ: cv folds=4 (pima); holdout (magic).'
-    """
+    """Return a sentence that says which protocol each data set has."""
     found = _datasets_by_protocol(records)
     if len(found) == 1:
         return f"Protocol: {next(iter(found))}."

@@ -8,22 +8,11 @@ import polars as pl
 
 
 def traces(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the recorded values of every iteration of the final fits.
+    """Return a row for each iteration of the final fits in records that have a trace.
 
-    Parameters
-    ----------
-    records : DataFrame
-        Records, or some of them, of :meth:`npbench.records.store.RecordStore.frame`.
+    The columns are ``key`` of the record, ``step`` from 0, and each recorded value, such as ``seconds`` or
+    ``objective``, as Float64; null where a solver does not record it.
 
-    Returns
-    -------
-    DataFrame
-        A row for each iteration: ``key`` of the record, ``step`` from 0, and a Float64 column for each recorded value,
-        such as ``seconds`` or ``objective``; null where a solver does not record it. Records without a trace have no
-        rows.
-
-    Examples
-    --------
     >>> records = pl.DataFrame({"key": ["a", "b"], "trace": ['{"objective":[3,2.5]}', None]})
     >>> traces(records).rows()
     [('a', 0, 3.0), ('a', 1, 2.5)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import special, stats
@@ -19,6 +19,8 @@ RESAMPLES = 2000
 MIN_VALUES = 6  # fewer have too few distinct resamples for limits at 95 %
 MAX_VALUES_DRAWN = 10**7  # in memory at once: 80 MB
 
+_places_of_two = functools.lru_cache(maxsize=4)(np.triu_indices)
+
 Alternative = Literal["two-sided", "greater", "less"]
 Limits = tuple[float, float]
 Values = Sequence[float] | np.ndarray
@@ -29,11 +31,6 @@ def wilcoxon(differences: Values, alternative: Alternative = "two-sided") -> flo
 
     Zeros are left out, as Wilcoxon (1945) did. Differences that are equal up to rounding are ties. One-sided
     alternatives are that differences are larger or smaller than 0.
-
-    Examples
-    --------
-    >>> wilcoxon([0.1, 0.2, 0.3, 0.4, -0.05, 0.0]), wilcoxon([0.0, 0.0])
-    (0.125, None)
     """
     rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
     nonzero = rounded[rounded != 0]
@@ -68,17 +65,9 @@ def corrected_t_rows(differences: np.ndarray, ratio: float) -> np.ndarray:
 
     Training parts of random splits share samples, so differences over splits vary less than over fresh data.
     ``t = mean / sqrt((1/n + ratio) variance)`` with n - 1 degrees of freedom allows for it; ``ratio = 0`` gives
-    Student's test. If all differences are 0, the p-value is 1.
+    Student's test. If all differences are 0, the p-value is 1. ``differences`` have shape (n_rows, n), NaN for a
+    missing pair; ``ratio`` is the number of test over training samples of a split, NaN if unknown, as then the result.
 
-    Parameters
-    ----------
-    differences : array of shape (n_rows, n)
-        One for each of n splits, NaN for a missing pair.
-    ratio : float
-        Number of test samples over number of training samples in each split; NaN if unknown, and the result is NaN.
-
-    References
-    ----------
     C. Nadeau, Y. Bengio (2003), Inference for the generalization error, Machine Learning 52(3), section 4.2.
     """
     rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
@@ -106,15 +95,7 @@ def holm(p_values: Values) -> np.ndarray:
 
 
 def hodges_lehmann(differences: Values) -> float:
-    """Return the shift of Hodges and Lehmann (1963): the median of all means of two differences. O(n^2).
-
-    The mean of a difference with itself counts too.
-
-    Examples
-    --------
-    >>> hodges_lehmann([0.0, 1.0, 5.0])
-    1.75
-    """
+    """Return the shift of Hodges and Lehmann (1963): the median of all means of two differences, or one. O(n^2)."""
     return float(np.median(_means_of_two(differences)))
 
 
@@ -125,8 +106,6 @@ def shift_interval(differences: Values) -> Limits | None:
     ``P(W < k) <= 0.025`` for the sum W of positive ranks. They contain the centre of a symmetric distribution with a
     probability of at least 95 %; above 50 pairs W is approximated as normal. O(n^2 log n).
 
-    References
-    ----------
     M. Hollander, D. A. Wolfe (1973), Nonparametric Statistical Methods, section 3.3 (after Tukey).
     """
     k = _rank_of_limit(len(differences))
@@ -145,13 +124,8 @@ def _rank_of_limit(n: int) -> int:
 
 def _means_of_two(differences: Values) -> np.ndarray:
     values = np.asarray(differences, dtype=np.float64)
-    first, second = _pairs(len(values))
+    first, second = _places_of_two(len(values))
     return (values[first] + values[second]) / 2
-
-
-@functools.lru_cache(maxsize=4)
-def _pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.triu_indices(n)
 
 
 def rank_biserial(differences: Values) -> float | None:
@@ -168,15 +142,7 @@ def rank_biserial(differences: Values) -> float | None:
 
 
 def superiority(first: Values, second: Values) -> float:
-    """Return Vargha and Delaney's A (2000), ``P(X > Y) + P(X = Y) / 2`` over all pairs, across splits.
-
-    Cliff's delta is ``2 A - 1``. O(n log n).
-
-    Examples
-    --------
-    >>> superiority([3.0, 4.0], [1.0, 3.0])
-    0.875
-    """
+    """Return Vargha and Delaney's A (2000), ``P(X > Y) + P(X = Y) / 2`` over all pairs. Cliff's delta: ``2 A - 1``."""
     n, m = len(first), len(second)
     ranks = stats.rankdata(np.round([*first, *second], DIGITS))
     return float(np.sum(ranks[:n]) - n * (n + 1) / 2) / (n * m)  # Mann and Whitney's U over its largest value
@@ -186,11 +152,6 @@ def median_interval(values: Sequence[float]) -> Limits | None:
     """Return the order statistics that contain the population median with a probability of at least 95 %.
 
     They hold for any distribution. None for fewer than 6 values.
-
-    Examples
-    --------
-    >>> median_interval([3, 1, 4, 1.5, 9, 2, 6, 5, 3.5, 8])
-    (1.5, 8.0)
     """
     if not len(values):
         return None
@@ -203,11 +164,6 @@ def mean_limits(samples: Sequence[Sequence[float]]) -> list[Limits | None]:
 
     The 2000 resamples have a fixed seed: the same samples have the same limits. A sample with fewer than 6 values has
     none; equal values are their own limits.
-
-    Examples
-    --------
-    >>> mean_limits([[3.0] * 6, [1.0, 2.0]])
-    [(3.0, 3.0), None]
     """
     limits: list[Limits | None] = [None] * len(samples)
     sizes = np.array([len(sample) for sample in samples], dtype=int)
@@ -229,15 +185,7 @@ def _bootstrap(values: np.ndarray) -> np.ndarray:
     if not len(rest):
         return limits
     scale = np.max(np.abs(rest), axis=1, keepdims=True)
-    found = stats.bootstrap(
-        (rest / scale,),
-        np.mean,
-        axis=1,
-        n_resamples=RESAMPLES,
-        batch=max(1, MAX_VALUES_DRAWN // rest.size),
-        confidence_level=CONFIDENCE,
-        method="BCa",
-        rng=0,
-    )
+    drawn: Any = {"n_resamples": RESAMPLES, "batch": max(1, MAX_VALUES_DRAWN // rest.size), "rng": 0}
+    found = stats.bootstrap((rest / scale,), np.mean, axis=1, confidence_level=CONFIDENCE, method="BCa", **drawn)
     limits[varies] += scale * np.column_stack(found.confidence_interval)
     return limits

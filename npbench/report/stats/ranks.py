@@ -16,47 +16,22 @@ from npbench.report.stats.paired import SIGNIFICANCE
 
 @dataclass(frozen=True)
 class Friedman:
-    """Average ranks, and the tests that they are all equal.
+    """Average ranks, and the tests that they are all equal."""
 
-    Parameters
-    ----------
-    ranks : array of shape (n_solvers,)
-        Average ranks over data sets; 1 is best.
-    chi2, f : float
-        Statistics of Friedman, and of Iman and Davenport (1980).
-    p : float
-        P-value of ``f``.
-    """
-
-    ranks: np.ndarray
-    chi2: float
-    f: float
-    p: float
+    ranks: np.ndarray  # (n_solvers,), averages over data sets; 1 is best
+    chi2: float  # statistic of Friedman
+    f: float  # statistic of Iman and Davenport (1980)
+    p: float  # of f
 
 
 def friedman(values: np.ndarray, *, lower_is_better: bool) -> Friedman:
-    """Rank k solvers on N data sets, 2 or more each, and test whether their average ranks R differ.
+    """Rank k solvers on N data sets, 2 or more each (``values``: N x k), and test whether their average ranks R differ.
 
     ``chi2 = 12 N / (k (k+1)) (sum R^2 - k (k+1)^2 / 4)`` and ``F = (N-1) chi2 / (N (k-1) - chi2)``, which has an F
     distribution with k - 1 and (k-1) (N-1) degrees of freedom. Ties share their mean rank. Unlike
     :func:`scipy.stats.friedmanchisquare`, chi2 is not corrected for ties, as in Demsar's example; this is conservative.
 
-    Parameters
-    ----------
-    values : array of shape (n_datasets, n_solvers)
-        Values to rank.
-    lower_is_better : bool
-        Direction of the ranking.
-
-    References
-    ----------
     J. Demsar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7, section 3.2.2.
-
-    Examples
-    --------
-    >>> test = friedman(np.array([[0.1, 0.2, 0.3], [0.1, 0.3, 0.2], [0.2, 0.4, 0.6]]), lower_is_better=True)
-    >>> test.ranks.round(3).tolist(), round(test.chi2, 3), round(test.f, 3), round(test.p, 3)
-    ([1.0, 2.333, 2.667], 4.667, 7.0, 0.049)
     """
     n, k = values.shape
     rounded = np.round(values, DIGITS)
@@ -79,15 +54,7 @@ def critical_difference(n_solvers: int, n_datasets: int) -> float:
 
 
 def groups(ranks: Sequence[float], difference: float) -> list[tuple[float, float]]:
-    """Return first and last rank of each maximal set of solvers without significant differences.
-
-    Ranks differ significantly if they are at least :func:`critical_difference` apart.
-
-    Examples
-    --------
-    >>> groups([1.0, 1.5, 2.4, 4.0], 1.0)
-    [(1.0, 1.5), (1.5, 2.4)]
-    """
+    """Return first and last rank of each maximal set of solvers with ranks less than the critical difference apart."""
     ordered = sorted(ranks)
     lasts = [max(end for end, last in enumerate(ordered) if last - first < difference) for first in ordered]
     spans = [(start, end) for start, end in enumerate(lasts) if end > start and (not start or lasts[start - 1] < end)]

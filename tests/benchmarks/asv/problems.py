@@ -20,6 +20,16 @@ def gaussians(n, d=50, shift=2.2):
     return np.random.default_rng(0).normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
 
 
+def noisy_linear(n, d=54):
+    """Return ten Gaussian and otherwise binary features, standardised, and labels that depend on them, with noise."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, d))
+    X[:, 10:] = X[:, 10:] > random.normal(size=d - 10)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    f = 2 * X @ random.normal(size=d) / np.sqrt(d) + random.logistic(size=n)
+    return X, np.where(f > np.median(f), 1, -1)
+
+
 def scale(X):
     """Return scikit-learn's gamma="scale"."""
     return 1.0 / (X.shape[1] * X.var())
