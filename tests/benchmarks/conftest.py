@@ -109,7 +109,7 @@ def side_by_side(benchmark, request):
 def against_seconds(benchmark, request):
     """Return a function that compares seconds with the least and most of a peer that does not run in this process."""
 
-    def note(seconds, others, *, what, size, peer, quality):
+    def note(seconds, others, what, size, peer, quality):
         theirs = statistics.fmean(others)
         ratios = (value / seconds for value in (theirs, *others))
         found = Comparison(what, size, peer, seconds, theirs, *ratios, worth(quality))

@@ -54,14 +54,8 @@ def _iterates(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarr
     rows = []
     for step, (w, value) in zip(solution.trace, tried, strict=False):
         slack = value - (step.bound - 0.5 * float(w @ w)) / C
-        rows.append(
-            {
-                "iteration": step.iteration,
-                "slack": slack,
-                "length": float(np.linalg.norm(w)),
-                "pauc": pairwise(y_test, X_test @ w, *FPR_RANGE).value,
-            }
-        )
+        pauc = pairwise(y_test, X_test @ w, *FPR_RANGE).value
+        rows.append({"iteration": step.iteration, "slack": slack, "length": float(np.linalg.norm(w)), "pauc": pauc})
         if slack <= SMALLEST_SLACK:
             break
     return rows

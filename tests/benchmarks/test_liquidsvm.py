@@ -74,11 +74,7 @@ def test_selection(benchmark, against_seconds, what, name, standardised, tmp_pat
     benchmark.pedantic(ours, rounds=1)
     scores = model.decision_function(X[split.test]), np.where(answer["labels"] > 0, 1.0, -1.0)
     losses = [problem.loss([(y[split.test], one)]) for one in scores]
-    against_seconds(
-        float(np.median(seconds)),
-        (min(of_theirs), max(of_theirs)),
-        what=f"{what}, and a fit",
-        size=f"{name}, {len(split.train)} samples",
-        peer="liquidSVM 1.0.1, 1000 candidates",
-        quality=("NP score on the test part", *losses),
-    )
+    size, peer = f"{name}, {len(split.train)} samples", "liquidSVM 1.0.1, 1000 candidates"
+    median, least_and_most = float(np.median(seconds)), (min(of_theirs), max(of_theirs))
+    quality = ("NP score on the test part", *losses)
+    against_seconds(median, least_and_most, f"{what}, and a fit", size, peer, quality)

@@ -11,11 +11,6 @@ def test_overhead(benchmark, against_seconds, tmp_path, monkeypatch):
 
     found = benchmark.pedantic(sweeps.run, args=(1000, tmp_path / "records"), rounds=1)
     benchmark.extra_info |= found
-    against_seconds(
-        found["ms"] / 1e3,
-        BENCHOPT_SECONDS,
-        what="a job that does nothing",
-        size="1000 jobs, one worker",
-        peer="benchopt 1.10, not isolated (noted)",
-        quality=f"of tenths: median {found['median_ms']:.1f} ms, least {found['least_ms']:.1f} ms",
-    )
+    what, size, peer = "a job that does nothing", "1000 jobs, one worker", "benchopt 1.10, not isolated (noted)"
+    quality = f"of tenths: median {found['median_ms']:.1f} ms, least {found['least_ms']:.1f} ms"
+    against_seconds(found["ms"] / 1e3, BENCHOPT_SECONDS, what, size, peer, quality)

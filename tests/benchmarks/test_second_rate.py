@@ -64,9 +64,7 @@ def mapie(scores: np.ndarray, y: np.ndarray, rate: str, least: float) -> float:
     """Return MAPIE's threshold with the largest recall, among its default ones, or NaN if it finds none."""
     import warnings
 
-    from mapie.risk_control import (  # in an environment of its own
-        BinaryClassificationController,
-    )
+    from mapie.risk_control import BinaryClassificationController  # in an environment of its own
 
     def probabilities(X: np.ndarray) -> np.ndarray:
         share = norm.cdf(X[:, 0], SHIFT / 2)
@@ -74,13 +72,8 @@ def mapie(scores: np.ndarray, y: np.ndarray, rate: str, least: float) -> float:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it finds none
-        controller = BinaryClassificationController(
-            probabilities,
-            ["fpr", rate],
-            target_level=[RHO, least],
-            confidence_level=1 - DELTA,
-            best_predict_param_choice="recall",
-        )
+        options = {"confidence_level": 1 - DELTA, "best_predict_param_choice": "recall"}
+        controller = BinaryClassificationController(probabilities, ["fpr", rate], target_level=[RHO, least], **options)
         controller.calibrate(scores[:, None], y)
     best = controller.best_predict_param
     return math.nan if best is None else float(norm.ppf(best, SHIFT / 2))
