@@ -63,7 +63,7 @@ def _iterates(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarr
 
 @pytest.mark.slow
 def test_stored_iterates_are_reproduced(raw_dataset: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """As far as rounding does not lead to another path: the first iterates, and the level of the last."""
+    """Compare the first iterates and the level of the last; rounding changes the path between them."""
     raw_dataset("ijcnn1")
     monkeypatch.setattr(sys.modules[__name__], "COSTS", (0.1,))
     monkeypatch.setattr(sys.modules[__name__], "SPLITS", 1)

@@ -15,7 +15,7 @@ from npbench.numerics import linear_svm, smo
 from npbench.numerics.bundle import minimise
 from npbench.numerics.gram import Gram, Kernel
 
-# Of LIBLINEAR, whose objective is compared.
+# LIBLINEAR stops early at high costs; the comparison includes its objective.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 LIBLINEAR = "LinearSVC (LIBLINEAR)"
 

@@ -1,4 +1,4 @@
-"""What is stored of a session of benchmarks."""
+"""Tables stored from a session of benchmarks."""
 
 from __future__ import annotations
 

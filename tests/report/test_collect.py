@@ -1,4 +1,4 @@
-"""What a report is made of: which records are found, read, filtered and named, and what is said of the others."""
+"""Records of a report: found, read, filtered and labelled, and reported if left out."""
 
 import json
 from pathlib import Path

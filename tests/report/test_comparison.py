@@ -1,4 +1,4 @@
-"""The statistics of a report, from records made up so that the answer is known."""
+"""Statistics of a report, from constructed records with known answers."""
 
 import itertools
 

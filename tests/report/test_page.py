@@ -18,7 +18,7 @@ from npbench.records.reading import conformed
 from npbench.report.chart import Chart, Panel, Series, Surface
 from npbench.report.render import drawing, page
 from npbench.report.render.palette import Palette
-from npbench.report.render.record_columns import DIGITS, columns
+from npbench.report.render.record_columns import SHOWN_DIGITS, columns
 from npbench.report.section import Section
 from npbench.report.sections.ranking import diagram
 from npbench.report.select.collect import Collection
@@ -377,7 +377,7 @@ def test_columns_keep_their_values(numbers, texts):
     assert values["problem_params"] == [""] * n
     read = [None if value is None else float(value) for value in values.get("number", [None] * n)]
     for value, number in zip(read, numbers[:n], strict=True):
-        assert value is None if number is None else value == pytest.approx(number, rel=10.0 ** (1 - DIGITS))
+        assert value is None if number is None else value == pytest.approx(number, rel=10.0 ** (1 - SHOWN_DIGITS))
     assert values.get("error", [None] * n) == texts[:n]
 
 

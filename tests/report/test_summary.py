@@ -1,4 +1,4 @@
-"""What a report says first, from records made up so that the answer is known."""
+"""Summary of a report, from constructed records with known answers."""
 
 import numpy as np
 import pytest

@@ -26,7 +26,7 @@ from npbench.report.section import Section
 if TYPE_CHECKING:
     from npbench.report.select.collect import Collection
 
-PARTS = Path(__file__).parent / "html"
+HTML = Path(__file__).parent / "html"
 SCRIPTS = ("filters.js", "records.js", "page.js")
 OK = "ok"
 COUNTED = {"solver": "solvers", "dataset": "data sets", "problem": "problems", "repeat": "repeats", "run_id": "runs"}
@@ -52,7 +52,7 @@ def write(
     """Write the page with the SVG of each chart by its name, and of additional figures, for the first section."""
     charts = {chart.name for section in sections for chart in section.charts}
     errors = failures(collection.records)
-    script = "\n".join((PARTS / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    script = "\n".join((HTML / name).read_text(encoding="utf-8") for name in SCRIPTS)
     text = template("page.html").render(
         sections=sections,
         pictures={name: _picture(_themed(svg) if name in charts else svg) for name, svg in pictures.items()},
@@ -64,7 +64,7 @@ def write(
         records=packed(_json(record_columns.columns(collection.records))),
         script=script,
         source=source_of(script),
-        style=(PARTS / "page.css").read_text(encoding="utf-8"),
+        style=(HTML / "page.css").read_text(encoding="utf-8"),
         rows_open=MAX_OPEN_ROWS,
         version=version("npbench"),
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -97,7 +97,7 @@ def _json(value: Any) -> str:
 def template(name: str) -> Template:
     """Return a template of this package, which escapes what it shows."""
     environment = Environment(
-        loader=FileSystemLoader(PARTS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(HTML), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["json"] = _shown_json
     return environment.get_template(name)

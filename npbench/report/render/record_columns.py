@@ -17,9 +17,9 @@ JSON_TEXTS = set(names(Role.OBJECT))
 HASHES = {"key", "code_sha256", "data_sha256", "split_sha256", "git_commit"}
 HASH_LENGTH = 12
 TIME_LENGTH = len("2026-01-01T00:00:00")
-DIGITS = 6  # significant; the Parquet files have all
-FIRST = ("label", "dataset", "problem", "problem_params", "repeat", "status")
-LAST = ("seconds", "converged")
+SHOWN_DIGITS = 6  # significant; the Parquet files have all
+FIRST_COLUMNS = ("label", "dataset", "problem", "problem_params", "repeat", "status")
+LAST_COLUMNS = ("seconds", "converged")
 MAX_METRICS_SHOWN = 6
 
 
@@ -43,13 +43,13 @@ def _shown(records: pl.DataFrame) -> list[str]:
     metrics = [
         name
         for name in records.columns
-        if name not in {*SCHEMA, *FIRST, *LAST}
+        if name not in {*SCHEMA, *FIRST_COLUMNS, *LAST_COLUMNS}
         and not name.endswith(("_low", "_high"))
         and records[name].dtype.is_float()
     ]
     parameters = {name for text in records["problem_params"].unique().drop_nulls() for name in json.loads(text)}
     measured = [name for name in metrics if name not in parameters][:MAX_METRICS_SHOWN]
-    return [name for name in (*FIRST, *measured, *LAST) if name in records.columns]
+    return [name for name in (*FIRST_COLUMNS, *measured, *LAST_COLUMNS) if name in records.columns]
 
 
 def _kind(dtype: pl.DataType) -> str:
@@ -61,7 +61,7 @@ def _kind(dtype: pl.DataType) -> str:
 def _readable(series: pl.Series) -> list[Any]:
     """Return values with short hashes, settings as on the command line, and few digits."""
     if series.dtype.is_float():
-        rounded = series.fill_nan(None).round_sig_figs(DIGITS)
+        rounded = series.fill_nan(None).round_sig_figs(SHOWN_DIGITS)
         return [str(value) if value is not None and math.isinf(value) else value for value in rounded]
     if series.name in HASHES:
         series = series.str.head(HASH_LENGTH)

@@ -15,7 +15,7 @@ from npbench.report.select.pairing import SAME_ROWS, setting_cells, setting_colu
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, number
 from npbench.report.stats.paired import MIN_VALUES, RESAMPLES, Limits, mean_limits
 
-NEEDED = ["status", "label", "dataset", "n_samples", "problem_params", *SAME_ROWS, "split_sha256"]
+NEEDED_COLUMNS = ["status", "label", "dataset", "n_samples", "problem_params", *SAME_ROWS, "split_sha256"]
 
 ONE_SETTING = (
     "Nothing to compare: no two settings share two splits. Run several on the same data with the same protocol and "
@@ -26,12 +26,12 @@ FEW_REPEATS = (
     f"With fewer than {MIN_VALUES} repeats there are no 95 % limits, and no signed-rank test can reach 5 %: run with "
     "repeats=10 or more."
 )
-OVERLAP = (
+OVERLAP_NOTE = (
     "Repeats are random splits of the same samples and overlap. The signed-rank test (p) treats them as independent "
     "and is optimistic: it holds for further splits of these data. The corrected resampled t-test of Nadeau and Bengio "
     "(p corrected) allows for the overlap. If only the former is significant, the verdict ends with 'on these splits'."
 )
-READING = (
+READING_NOTE = (
     "First - second is the Hodges-Lehmann estimate of the shift, with the limits of the signed-rank test. Effect is "
     "the matched-pairs rank-biserial correlation, -1 to 1. A is Vargha and Delaney's: the probability that the first "
     "has the higher value on independent splits. Both p-values are two-sided and adjusted by Holm's method for all "
@@ -53,7 +53,7 @@ def _section(records: pl.DataFrame, problem: str) -> Iterator[Section]:
     if records.is_empty():
         return
     metrics = PROBLEMS[problem].headline
-    records = records.select(*NEEDED, f"^({'|'.join(metrics)})(_low|_high)?$")
+    records = records.select(*NEEDED_COLUMNS, f"^({'|'.join(metrics)})(_low|_high)?$")
     paired = [sheet for metric in metrics if (sheet := pairs.sheet(records, problem, metric))]
     ranks = [one for metric in metrics for one in ranking.rankings(records, problem, metric)]
     sheets = [*excess.sheets(records, problem), *_means(records, problem), *paired, *(sheet for sheet, _ in ranks)]
@@ -65,8 +65,8 @@ def _section(records: pl.DataFrame, problem: str) -> Iterator[Section]:
 def _notes(records: pl.DataFrame, problem: str, *, paired: bool) -> Iterator[str]:
     yield from advice(records, paired=paired)
     if paired:
-        yield OVERLAP
-        yield READING
+        yield OVERLAP_NOTE
+        yield READING_NOTE
         for metric, bound in PROBLEMS[problem].bounds.items():
             yield f"Other metrics are compared and ranked whether or not {metric} keeps {bound}."
 

@@ -13,19 +13,19 @@ from npbench.problem import PROBLEMS
 from npbench.report.select.pairing import setting_cells, setting_columns
 from npbench.report.sheet import Row, Sheet, interval, number
 
-NOTES = (
+COLUMN_NOTES = (
     "Above: the rate on the test part exceeds the bound. A test part is a sample: a classifier whose true rate equals "
     "the bound is above it on about half of all test parts. Noise is half the width of the exact 95 % limits of the "
     "rate on one test part; surely above counts repeats with limits wholly above the bound.",
     "The limits of the share are those of Clopper and Pearson, for independent repeats. Test parts of one data set "
     "share samples, so these limits are too narrow.",
 )
-TOTALS = (
+TOTALS_NOTE = (
     "A classifier whose true rate equals the bound is above it on about half of the test parts by chance; it is rarely "
     "surely above, that is by more than the sampling noise of the test part."
 )
 TOTAL_COLUMNS = ["solver", "verdict", "test parts", "above", "share", "surely above"]
-COLUMNS = ["solver", "verdict", "repeats", "mean", "above", "share", "95 % limits", "noise", "surely above"]
+SETTING_COLUMNS = ["solver", "verdict", "repeats", "mean", "above", "share", "95 % limits", "noise", "surely above"]
 
 
 class Count(NamedTuple):
@@ -49,14 +49,14 @@ class Count(NamedTuple):
 
 def sheets(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
     """Yield a table for each metric that the problem bounds: a row for each setting with several repeats."""
-    columns = [*setting_columns(problem), *COLUMNS]
+    columns = [*setting_columns(problem), *SETTING_COLUMNS]
     for metric, bound in PROBLEMS[problem].bounds.items():
         counts = _counts(records, metric, bound, ["dataset", "problem_params", "label"])
         several = [(key, count) for key, count in counts if count.total > 1]  # one repeat has no share
         rows = [[data, *setting_cells(text), label, *_cells(count)] for (data, text, label), count in several]
         if rows:
             title, name = f"How often {metric} is above {bound} on the test part", f"{problem}-{metric}-above"
-            yield Sheet(title, columns, rows, NOTES, name, detail=True)
+            yield Sheet(title, columns, rows, COLUMN_NOTES, name, detail=True)
 
 
 def totals(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
@@ -65,7 +65,7 @@ def totals(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
         rows = [[label, *_total_cells(count)] for (label,), count in _counts(records, metric, bound, ["label"])]
         if rows:
             title = f"Is {metric} kept to {bound}? Test parts above it, over all data"
-            yield Sheet(title, TOTAL_COLUMNS, rows, [TOTALS], f"{problem}-{metric}-kept")
+            yield Sheet(title, TOTAL_COLUMNS, rows, [TOTALS_NOTE], f"{problem}-{metric}-kept")
 
 
 def _counts(

@@ -15,7 +15,7 @@ from npbench.report.select.metrics import Direction, better
 from npbench.report.select.pairing import Block, blocks, setting_columns
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, interval, number
 from npbench.report.stats import paired
-from npbench.report.stats.paired import MIN_VALUES, SIGNIFICANCE, holm
+from npbench.report.stats.paired import MIN_VALUES, SIGNIFICANCE_LEVEL, holm
 
 MAX_PAIRS = 10  # in a block; of more, only pairs with the best setting are shown
 NO_DIFFERENCE = "no significant difference"
@@ -57,11 +57,11 @@ class Pair:
             return "equal on every split"
         if len(self.differences) < MIN_VALUES:
             return "too few pairs"
-        if self.p > SIGNIFICANCE:
+        if self.p > SIGNIFICANCE_LEVEL:
             return NO_DIFFERENCE
         lower, higher = (first, second) if self.shift < 0 else (second, first)
         words = {"lower": f"{lower} better", "higher": f"{higher} better", "none": f"{lower} lower"}[direction]
-        return words if self.p_corrected <= SIGNIFICANCE else f"{words} on these splits"
+        return words if self.p_corrected <= SIGNIFICANCE_LEVEL else f"{words} on these splits"
 
 
 def sheet(records: pl.DataFrame, problem: str, metric: str) -> Sheet | None:

@@ -17,7 +17,7 @@ from npbench.report.sections.layout import file_name
 from npbench.report.select.metrics import Direction, better
 from npbench.report.select.pairing import Block, blocks, setting_text
 from npbench.report.sheet import Row, Sheet, number
-from npbench.report.stats.paired import SIGNIFICANCE, wilcoxon
+from npbench.report.stats.paired import SIGNIFICANCE_LEVEL, wilcoxon
 from npbench.report.stats.ranks import Friedman, critical_difference, friedman, groups
 
 MIN_DATASETS = 3
@@ -127,7 +127,7 @@ def _test_result(one: Ranked, test: Friedman) -> str:
         f"Friedman's chi2 = {test.chi2:.2f}; Iman and Davenport's F({k - 1}, {(k - 1) * (n - 1)}) = {f}, "
         f"p = {test.p:.2g}; Nemenyi's critical difference at 5 % is {critical_difference(k, n):.2f}."
     )
-    if test.p > SIGNIFICANCE:
+    if test.p > SIGNIFICANCE_LEVEL:
         text += " The ranks do not differ significantly overall, so no pair should be read as different."
     if n <= ASYMPTOTIC[0] or k <= ASYMPTOTIC[1]:
         text += f" With at most {ASYMPTOTIC[0]} data sets or {ASYMPTOTIC[1]} settings these are approximations."

@@ -16,7 +16,7 @@ from npbench.report.select.methods import flat
 from npbench.values import canonical
 
 # Prefixes of settings and the JSON columns that hold them, the longest first.
-COLUMNS = {PREFIXES[column]: column for column in sorted(PREFIXES, key=lambda column: -len(PREFIXES[column]))}
+JSON_COLUMNS = {PREFIXES[column]: column for column in sorted(PREFIXES, key=lambda column: -len(PREFIXES[column]))}
 SYNONYMS = {"solver": ("solver", "method")}  # solver=NAME finds a variant by its own name and by its solver's
 COMMA = re.compile(r",(?![^\[{]*[\]}])")  # not inside a list or a mapping
 MAX_LISTED = 12
@@ -43,7 +43,7 @@ def _values(records: pl.DataFrame, name: str) -> pl.Series | None:
     """Return a setting of each record as JSON, null for a record without it; None if no record has it."""
     if name in records.columns:
         return _mapped(records[name], {value: canonical(value) for value in records[name].unique()})
-    for start, column in COLUMNS.items():
+    for start, column in JSON_COLUMNS.items():
         key = name.removeprefix(start)
         if key != name and column in records.columns:
             settings = {text: flat(json.loads(text)) for text in records[column].drop_nulls().unique()}
@@ -75,7 +75,7 @@ def _choices(values: pl.Series) -> str:
 def _names(records: pl.DataFrame, asked: str) -> Iterator[str]:
     """Yield the names of settings with the same prefix as the given name, or without a prefix."""
     yield from (name for name in (*ASKED, "status", "label") if not name.endswith("params"))
-    for start, column in COLUMNS.items():
+    for start, column in JSON_COLUMNS.items():
         if asked.startswith(start):
             for text in records[column].drop_nulls().unique().sort():
                 yield from (start + name for name in flat(json.loads(text)))

@@ -12,7 +12,7 @@ from scipy import special, stats
 from npbench.numerics.signed_rank import DIGITS, distribution, tails
 
 CONFIDENCE = 0.95
-SIGNIFICANCE = 1 - CONFIDENCE
+SIGNIFICANCE_LEVEL = 1 - CONFIDENCE
 MAX_EXACT_TEST = 25  # pairs, with or without ties
 MAX_EXACT_LIMITS = 50  # pairs, as in R's wilcox.test
 RESAMPLES = 2000
@@ -117,9 +117,9 @@ def shift_interval(differences: Values) -> Limits | None:
 
 def _rank_of_limit(n: int) -> int:
     if n <= MAX_EXACT_LIMITS:
-        return int(np.searchsorted(np.cumsum(distribution(n)), SIGNIFICANCE / 2, side="right"))
+        return int(np.searchsorted(np.cumsum(distribution(n)), SIGNIFICANCE_LEVEL / 2, side="right"))
     deviation = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    return int(np.floor(n * (n + 1) / 4 + special.ndtri(SIGNIFICANCE / 2) * deviation))
+    return int(np.floor(n * (n + 1) / 4 + special.ndtri(SIGNIFICANCE_LEVEL / 2) * deviation))
 
 
 def _means_of_two(differences: Values) -> np.ndarray:

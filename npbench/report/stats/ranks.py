@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from npbench.numerics.signed_rank import DIGITS
-from npbench.report.stats.paired import SIGNIFICANCE
+from npbench.report.stats.paired import SIGNIFICANCE_LEVEL
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def critical_difference(n_solvers: int, n_datasets: int) -> float:
     ``q sqrt(k (k+1) / (6 N))`` for k solvers on N data sets, q the quantile of the studentised range over sqrt 2
     (Demsar 2006, section 3.2.2).
     """
-    q = float(stats.studentized_range.ppf(1 - SIGNIFICANCE, n_solvers, np.inf)) / math.sqrt(2)
+    q = float(stats.studentized_range.ppf(1 - SIGNIFICANCE_LEVEL, n_solvers, np.inf)) / math.sqrt(2)
     return q * math.sqrt(n_solvers * (n_solvers + 1) / (6 * n_datasets))
 
 

@@ -1,4 +1,4 @@
-"""What all benchmarks share: a task in several sizes, of which time, memory and quality are measured."""
+"""Base class of all benchmarks: a task in several sizes, with its time, memory and quality."""
 
 import abc
 import functools
