@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbench.estimators.binary import BinaryClassifier
-from npbench.estimators.constraints import COUNT, POSITIVE, SHARE, ZERO_OR_MORE, Constraints
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.constraints import COUNT, POSITIVE, SHARE, ZERO_OR_MORE, StrOptions
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.losses import LOSSES
 from npbench.numerics.multipliers import REACHED
 from npbench.numerics.sgd import LEAST_MULTIPLIER, Fit, LossName
@@ -75,30 +75,17 @@ class DescentClassifier(BinaryClassifier):
     Neyman-Pearson classification, ACM Transactions on Intelligent Systems and Technology 2(3).
     """
 
-    lambda_c: float = 1e-3
-    loss: LossName = "sigmoid"
-    eta: float = 1.0
-    gamma_0: float | None = None
-    tau: float | None = None
-    warm_up: int = 1
-    max_iter: int = 100
-    average: bool = True
-    epsilon: float | None = None
-    tol: float = 0.2
-    random_state: int | np.random.RandomState | None = None
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "lambda_c": [POSITIVE],
-        "eta": [POSITIVE],
-        "gamma_0": [None, POSITIVE],
-        "tau": [None, POSITIVE],
-        "warm_up": [ZERO_OR_MORE],
-        "max_iter": [COUNT],
-        "average": ["boolean"],
-        "epsilon": [None, POSITIVE],
-        "tol": [SHARE],
-        "random_state": ["random_state"],
-    }
+    lambda_c: float = parameter(POSITIVE, default=1e-3)
+    loss: LossName = parameter(StrOptions(set(LOSSES)), default="sigmoid")
+    eta: float = parameter(POSITIVE, default=1.0)
+    gamma_0: float | None = parameter(None, POSITIVE, default=None)
+    tau: float | None = parameter(None, POSITIVE, default=None)
+    warm_up: int = parameter(ZERO_OR_MORE, default=1)
+    max_iter: int = parameter(COUNT, default=100)
+    average: bool = parameter("boolean", default=True)
+    epsilon: float | None = parameter(None, POSITIVE, default=None)
+    tol: float = parameter(SHARE, default=0.2)
+    random_state: int | np.random.RandomState | None = parameter("random_state", default=None)
 
     def _first_step_size(self, default: float) -> float:
         """Return ``gamma_0``, or the default; raise a ValueError if it is too large."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import Tags
 
 from npbench.estimators.binary import BinaryClassifier
-from npbench.estimators.constraints import NUMBER, POSITIVE, Constraints, StrOptions
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.constraints import NUMBER, POSITIVE, StrOptions
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.threads import blas_threads
@@ -56,19 +56,11 @@ class KernelClassifier(BinaryClassifier):
         Number of support vectors per class.
     """
 
-    kernel: KernelName = "rbf"
-    gamma: Literal["scale", "auto"] | float = "scale"
-    degree: float = 3
-    coef0: float = 0.0
-    cache_size: float = 1000
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "kernel": [StrOptions({"rbf", "linear", "poly", "precomputed"}), callable],
-        "gamma": [StrOptions({"scale", "auto"}), POSITIVE],
-        "degree": [POSITIVE],
-        "coef0": [NUMBER],
-        "cache_size": [POSITIVE],
-    }
+    kernel: KernelName = parameter(StrOptions({"rbf", "linear", "poly", "precomputed"}), callable, default="rbf")
+    gamma: Literal["scale", "auto"] | float = parameter(StrOptions({"scale", "auto"}), POSITIVE, default="scale")
+    degree: float = parameter(POSITIVE, default=3)
+    coef0: float = parameter(NUMBER, default=0.0)
+    cache_size: float = parameter(POSITIVE, default=1000)
 
     def resolved_kernel(self, X: Any) -> Kernel:
         """Return the kernel, with "scale" and "auto" resolved to the gamma of these samples."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import Tags, check_random_state
 
-from npbench.estimators.constraints import ZERO_OR_MORE, Constraints, StrOptions
+from npbench.estimators.constraints import ZERO_OR_MORE, StrOptions
 from npbench.estimators.descent import Costs, DescentClassifier
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import network as nn
 from npbench.numerics.network_kernels import RAMP, SIGMOID, Network, Rule
-from npbench.numerics.sgd import LEAST_MULTIPLIER, MOST_NU, width
+from npbench.numerics.sgd import LEAST_MULTIPLIER, MOST_NU, LossName, width
 
 FIRST_SCORE_CHANGE = 1.0 / 16.0  # by the first step if f is linear, in widths of the loss
 
@@ -84,13 +84,8 @@ class NetworkClassifier(DescentClassifier):
     The constraint binds the *surrogate* rates on the *training* sample.
     """
 
-    hidden: int = 5
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **DescentClassifier._parameter_constraints,
-        "hidden": [ZERO_OR_MORE],
-        "loss": [StrOptions({"sigmoid", "ramp"})],
-    }
+    hidden: int = parameter(ZERO_OR_MORE, default=5)
+    loss: LossName = parameter(StrOptions({"sigmoid", "ramp"}), default="sigmoid")
 
     @abstractmethod
     def _epochs(self, X: np.ndarray, is_positive: np.ndarray, random: np.random.Generator) -> tuple[nn.Pass, int]:

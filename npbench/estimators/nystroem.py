@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from npbench.estimators.constraints import COUNT, Constraints
+from npbench.estimators.constraints import COUNT
 from npbench.estimators.kernel import KernelClassifier
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.gram import Kernel
 from npbench.numerics.nystroem import Landmarks
 
@@ -35,14 +35,8 @@ class NystroemClassifier(KernelClassifier):
         ``support_vectors_`` and ``coef_`` are then in the space of Phi.
     """
 
-    n_components: int | None = None
-    random_state: int | np.random.RandomState | None = None
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **KernelClassifier._parameter_constraints,
-        "n_components": [None, COUNT],
-        "random_state": ["random_state"],
-    }
+    n_components: int | None = parameter(None, COUNT, default=None)
+    random_state: int | np.random.RandomState | None = parameter("random_state", default=None)
 
     @property
     def is_linear(self) -> bool:

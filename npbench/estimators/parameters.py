@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass
-from typing import TypeVar, dataclass_transform
+from collections import ChainMap
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 
@@ -14,20 +15,30 @@ ENTRY = re.compile(r"^(\S.*?) : .*\n(?:(?:[ ]+.*)?\n)*", re.MULTILINE)
 ORDER = ("", "Parameters", "Attributes", "Raises", "Warns", "Notes", "References", "Examples")
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False)
+def parameter(*allowed: Any, **options: Any) -> Any:
+    """Return the field of a parameter from the values it may have, as in ``_parameter_constraints``, and its default.
+
+    ``options`` are those of :func:`dataclasses.field`.
+    """
+    return field(metadata={"allowed": list(allowed)}, **options)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
 def keyword_parameters(cls: type[T]) -> type[T]:
     """Make an estimator's annotated attributes its keyword-only parameters, with those of its base classes.
 
     This is a dataclass that compares and prints as scikit-learn's estimators do. Its ``__init__`` names each parameter,
     as ``get_params`` and ``clone`` need it, and the classes of a family declare and describe each one once: a class
-    inherits the entries of its docstring. Attributes set in ``fit`` are not annotated in such a class.
+    inherits the entries of its docstring, and the values that a :func:`parameter` may have. Attributes set in ``fit``
+    are not annotated in such a class.
 
     Examples
     --------
+    >>> from npbench.estimators.constraints import POSITIVE
     >>> from npbench.estimators.linear import LinearClassifier
     >>> @keyword_parameters
     ... class Family(LinearClassifier):
-    ...     C: float = 1.0
+    ...     C: float = parameter(POSITIVE, default=1.0)
     ...     max_iter: int = 100
     >>> @keyword_parameters
     ... class Method(Family):
@@ -36,7 +47,11 @@ def keyword_parameters(cls: type[T]) -> type[T]:
     >>> Method(rho=0.1).get_params()
     {'C': 1.0, 'max_iter': 200, 'rho': 0.1}
     """
-    return _inherit_docs(dataclass(kw_only=True, eq=False, repr=False)(cls))
+    made: Any = dataclass(kw_only=True, eq=False, repr=False)(cls)
+    allowed = {one.name: one.metadata["allowed"] for one in fields(made) if "allowed" in one.metadata}
+    own, *inherited = [vars(base).get("_parameter_constraints", {}) for base in made.__mro__]
+    made._parameter_constraints = dict(ChainMap(own, allowed, *inherited))
+    return _inherit_docs(made)
 
 
 def _inherit_docs(cls: type[T]) -> type[T]:

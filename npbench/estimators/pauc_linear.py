@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
-from npbench.estimators.constraints import COUNT, POSITIVE, Constraints
+from npbench.estimators.constraints import COUNT, POSITIVE
 from npbench.estimators.fpr_range import check_fpr_range
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.planes import PlanesClassifier
 from npbench.numerics.bundle import Method, Solution, Watch, minimise
 from npbench.numerics.pauc_metrics import strict
@@ -65,17 +65,11 @@ class RankingClassifier(PlanesClassifier):
         How the fit ended; "collapsed" if the gap met ``tol`` but w = 0 is optimal to within it.
     """
 
-    n_components: int | None = None
-    gamma: float | None = None
-    random_state: Any = None
+    n_components: int | None = parameter(None, COUNT, default=None)
+    gamma: float | None = parameter(None, POSITIVE, default=None)
+    random_state: Any = parameter("random_state", default=None)
 
     fpr_range = (0.0, 1.0)  # without annotation: not a parameter here
-    _parameter_constraints: ClassVar[Constraints] = {
-        **PlanesClassifier._parameter_constraints,
-        "n_components": [None, COUNT],
-        "gamma": [None, POSITIVE],
-        "random_state": ["random_state"],
-    }
 
     @abstractmethod
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
@@ -128,12 +122,7 @@ class PartialAUCClassifier(RankingClassifier):
         Range of false-positive rates, ``0 <= lo < hi <= 1``; at least one training negative must be ranked in it.
     """
 
-    fpr_range: tuple[float, float] = (0.0, 0.2)
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **RankingClassifier._parameter_constraints,
-        "fpr_range": [tuple, list],
-    }
+    fpr_range: tuple[float, float] = parameter(tuple, list, default=(0.0, 0.2))
 
     def _validate_params(self) -> None:
         super()._validate_params()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
-from npbench.estimators.constraints import COUNT, POSITIVE, Constraints
+from npbench.estimators.constraints import COUNT, POSITIVE
 from npbench.estimators.linear import LinearClassifier
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.bundle import Solution
 
 
@@ -35,11 +35,9 @@ class PlanesClassifier(LinearClassifier):
         Seconds, objective and bound of each iteration.
     """
 
-    C: float = 1.0
-    tol: float = 1e-3
-    max_iter: int = 2000
-
-    _parameter_constraints: ClassVar[Constraints] = {"C": [POSITIVE], "tol": [POSITIVE], "max_iter": [COUNT]}
+    C: float = parameter(POSITIVE, default=1.0)
+    tol: float = parameter(POSITIVE, default=1e-3)
+    max_iter: int = parameter(COUNT, default=2000)
 
     def fit_from(self, X: Any, y: Any, start: Solution | None = None) -> Solution:
         """Fit the classifier, starting from the solution for another C.

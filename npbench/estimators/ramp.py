@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from npbench.estimators.constraints import COUNT, POSITIVE, Constraints, StrOptions
+from npbench.estimators.constraints import COUNT, POSITIVE, StrOptions
 from npbench.estimators.nystroem import NystroemClassifier
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import losses, ramp_path
 from npbench.numerics.multiplier_search import EXPLANATIONS, SearchResult
 from npbench.numerics.multipliers import MULTIPLIERS, REACHED, RateBound, Update
@@ -81,24 +81,13 @@ class RampClassifier(NystroemClassifier):
     Neyman-Pearson classification, ACM Transactions on Intelligent Systems and Technology 2(3).
     """
 
-    C: float = 1.0
-    eta: float = 1.0
-    nu: float | None = None
-    epsilon: float | None = None
-    tol: float = 1e-3
-    max_iter: int = 200
-    update: Update = "secant"
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **NystroemClassifier._parameter_constraints,
-        "C": [POSITIVE],
-        "eta": [POSITIVE],
-        "nu": [None, POSITIVE],
-        "epsilon": [None, POSITIVE],
-        "tol": [POSITIVE],
-        "max_iter": [COUNT],
-        "update": [StrOptions(set(MULTIPLIERS))],
-    }
+    C: float = parameter(POSITIVE, default=1.0)
+    eta: float = parameter(POSITIVE, default=1.0)
+    nu: float | None = parameter(None, POSITIVE, default=None)
+    epsilon: float | None = parameter(None, POSITIVE, default=None)
+    tol: float = parameter(POSITIVE, default=1e-3)
+    max_iter: int = parameter(COUNT, default=200)
+    update: Update = parameter(StrOptions(set(MULTIPLIERS)), default="secant")
 
     @abstractmethod
     def constraint(self) -> RateBound:

@@ -195,6 +195,10 @@ def minimise(
 ) -> Solution:
     """Minimise ``F(w) = 1/2 ||w||^2 + C R(Xw)`` to a certified gap.
 
+    An iteration takes one product with X, one with its transpose, up to three calls of ``risk`` and
+    O(planes n_features + planes^2). Memory is X and the planes. The number of iterations grows with C and the condition
+    of X, hardly with n_samples.
+
     Parameters
     ----------
     X : {array, CSR matrix} of shape (n_samples, n_features)
@@ -215,10 +219,6 @@ def minimise(
     watch : callable, optional
         ``watch(w, scores)`` is called for each trial direction as long as w = 0 is the best point: such a w may rank
         the samples well even if it does not lower F. Of w and its multiples, one is passed.
-
-    Notes ----- An iteration takes one product with X, one with its transpose, up to three calls of ``risk`` and
-    O(planes n_features + planes^2). Memory is X and the planes. The number of iterations grows with C and the condition
-    of X, hardly with n_samples.
 
     References
     ----------

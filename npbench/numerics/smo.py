@@ -45,6 +45,11 @@ def solve(
 ) -> tuple[int, float]:
     """Maximise D over the box, starting from and changing x and g in place; return steps and violation.
 
+    A step costs O(m) for m unsettled samples. If 50 steps per sample do not suffice, the interior point
+    method is called, first on the unsettled samples, then on all, and SMO continues from its result. If the Gram matrix
+    exceeds its budget, SMO works on blocks of samples (Joachims 1999), without the interior point method. ValueError if
+    the box contains no point with sum 0, or an input is not finite.
+
     Parameters
     ----------
     gram : Gram
@@ -60,11 +65,6 @@ def solve(
     p : array of shape (n,), optional
         Linear term, from which g is recomputed when convergence is slow. Without it, ``g + Kx`` stands for p, with
         the rounding errors of a start x far from the box: these can prevent the tolerance.
-
-    Notes ----- A step costs O(m) for m unsettled samples. If 50 steps per sample do not suffice, the interior point
-    method is called, first on the unsettled samples, then on all, and SMO continues from its result. If the Gram matrix
-    exceeds its budget, SMO works on blocks of samples (Joachims 1999), without the interior point method. ValueError if
-    the box contains no point with sum 0, or an input is not finite.
     """
     _check(lower, upper, x, g)
     if gram.has_few_features:

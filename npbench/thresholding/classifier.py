@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,8 +17,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
-from npbench.estimators.constraints import COUNT, FRACTION, Constraints, HasMethods, StrOptions
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.constraints import COUNT, FRACTION, HasMethods, StrOptions
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.thresholds import SAME_RATE
 from npbench.thresholding.columns import groups, labels_of, positives
 from npbench.thresholding.rules import Rule, calibrate, require_negatives
@@ -114,32 +113,21 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     (106, 59)
     """
 
-    estimator: Any = field(kw_only=False)
-    rho: float = 0.05
-    delta: float = 0.05
-    pos_label: Any = None
-    cv: Any = None
-    calibration_size: float = 0.5
-    threshold: Rule = "umbrella"
-    recall: float | None = None
-    precision: float | None = None
-    random_state: Any = None
+    estimator: Any = parameter(
+        HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"]), kw_only=False
+    )
+    rho: float = parameter(FRACTION, default=0.05)
+    delta: float = parameter(FRACTION, default=0.05)
+    pos_label: Any = parameter(str, int, float, "boolean", None, default=None)
+    cv: Any = parameter("cv_object", StrOptions({"prefit"}), None, default=None)
+    calibration_size: float = parameter(FRACTION, COUNT, default=0.5)
+    threshold: Rule = parameter(StrOptions({"umbrella", "empirical"}), callable, default="umbrella")
+    recall: float | None = parameter(FRACTION, None, default=None)
+    precision: float | None = parameter(FRACTION, None, default=None)
+    random_state: Any = parameter("random_state", default=None)
 
     # Sample weights are the inner classifier's.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"sample_weight": UNUSED}
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "estimator": [HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"])],
-        "rho": [FRACTION],
-        "delta": [FRACTION],
-        "pos_label": [str, int, float, "boolean", None],
-        "cv": ["cv_object", StrOptions({"prefit"}), None],
-        "calibration_size": [FRACTION, COUNT],
-        "threshold": [StrOptions({"umbrella", "empirical"}), callable],
-        "recall": [FRACTION, None],
-        "precision": [FRACTION, None],
-        "random_state": ["random_state"],
-    }
 
     def fit(self, X: Any, y: Any, *, by: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Fit the classifier and set its threshold.

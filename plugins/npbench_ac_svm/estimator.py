@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from npbench.estimators.constraints import COUNT, POSITIVE, Constraints
+from npbench.estimators.constraints import COUNT, POSITIVE
 from npbench.estimators.nystroem import NystroemClassifier
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram
 
@@ -90,18 +90,10 @@ class ACSVM(NystroemClassifier):
     0
     """
 
-    C_pos: float = 1.0
-    C_neg: float = 1.0
-    tol: float = 1e-3
-    max_iter: int | None = None
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "C_pos": [POSITIVE],
-        "C_neg": [POSITIVE],
-        **NystroemClassifier._parameter_constraints,
-        "tol": [POSITIVE],
-        "max_iter": [None, COUNT],
-    }
+    C_pos: float = parameter(POSITIVE, default=1.0)
+    C_neg: float = parameter(POSITIVE, default=1.0)
+    tol: float = parameter(POSITIVE, default=1e-3)
+    max_iter: int | None = parameter(None, COUNT, default=None)
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         if self.kernel == "linear":

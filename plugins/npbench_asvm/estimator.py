@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from npbench.estimators.constraints import COUNT, FRACTION, POSITIVE, Constraints
+from npbench.estimators.constraints import COUNT, FRACTION, POSITIVE
 from npbench.estimators.linear import LinearClassifier
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.bundle import Solution, minimise
 from npbench.numerics.thresholds import SAME_SCORE
 from npbench_asvm.risk import AsymmetricMargin
@@ -93,18 +93,12 @@ class AsymmetricSVM(LinearClassifier):
     ('converged', True, 0.98)
     """
 
-    mu: float = 0.2
-    tau: float = 0.2
-    tol: float = 1e-6
-    max_iter: int = 2000
+    mu: float = parameter(FRACTION, default=0.2)
+    tau: float = parameter(FRACTION, default=0.2)
+    tol: float = parameter(POSITIVE, default=1e-6)
+    max_iter: int = parameter(COUNT, default=2000)
 
     _explanations = EXPLANATIONS
-    _parameter_constraints: ClassVar[Constraints] = {
-        "mu": [FRACTION],
-        "tau": [FRACTION],
-        "tol": [POSITIVE],
-        "max_iter": [COUNT],
-    }
 
     def _validate_params(self) -> None:
         super()._validate_params()

@@ -11,10 +11,10 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import diags_array, issparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from npbench.estimators.constraints import FRACTION, POSITIVE, Constraints, StrOptions
+from npbench.estimators.constraints import FRACTION, POSITIVE, StrOptions
 from npbench.estimators.kernel import MEGABYTE
 from npbench.estimators.nystroem import NystroemClassifier
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.centring import offsets, without_offsets
 from npbench_gen.expansion import KernelMoments, largest_margin
 from npbench_gen.generative import Bound, MissMargin, coordinates, miss_rate, moments, tail_distance
@@ -100,19 +100,13 @@ class GenerativeNP(NystroemClassifier):
     (0.014, 0.006)
     """
 
-    rho: float = 0.05
-    bound: Bound = "chebyshev"
-    ridge: float = 1e-4
+    rho: float = parameter(FRACTION, default=0.05)
+    bound: Bound = parameter(StrOptions({"gaussian", "chebyshev"}), default="chebyshev")
+    ridge: float = parameter(POSITIVE, default=1e-4)
 
     _explanations: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("imprecise", "vacuous"), "rounding hides the direction of the largest miss margin. Use a larger ridge."
     )
-    _parameter_constraints: ClassVar[Constraints] = {
-        "rho": [FRACTION],
-        "bound": [StrOptions({"gaussian", "chebyshev"})],
-        **NystroemClassifier._parameter_constraints,
-        "ridge": [POSITIVE],
-    }
 
     def _validate_params(self) -> None:
         super()._validate_params()

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from npbench.estimators.constraints import COUNT, Constraints
+from npbench.estimators.constraints import COUNT
 from npbench.estimators.fpr_range import check_fpr_range
 from npbench.estimators.linear import LinearClassifier
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.pauc_metrics import strict
 from npbench.numerics.pauc_surrogates import ranks_within, threshold_within
 
@@ -93,15 +93,11 @@ class GreedyPAUC(LinearClassifier):
     (0.804, 0.964, 'complete')
     """
 
-    fpr_range: tuple[float, float] = (0.0, 1.0)
-    n_intervals: int = 100
+    fpr_range: tuple[float, float] = parameter(tuple, list, default=(0.0, 1.0))
+    n_intervals: int = parameter(COUNT, default=100)
 
     _explanations: ClassVar[Mapping[str, str]] = {
         "constant": "no feature varies, so all scores are equal. Use other features."
-    }
-    _parameter_constraints: ClassVar[Constraints] = {
-        "fpr_range": [tuple, list],
-        "n_intervals": [COUNT],
     }
 
     def _validate_params(self) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from npbench.estimators.constraints import FRACTION, ZERO_OR_MORE, Constraints
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.constraints import FRACTION, ZERO_OR_MORE
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.ramp import RampClassifier
 from npbench.numerics.multiplier_search import SearchResult, anneal
 from npbench.numerics.multipliers import FalseAlarmBound
@@ -45,14 +43,8 @@ class NPSVM(RampClassifier):
     True
     """
 
-    rho: float = 0.05
-    init_seed: int | None = None
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **RampClassifier._parameter_constraints,
-        "rho": [FRACTION],
-        "init_seed": [None, ZERO_OR_MORE],
-    }
+    rho: float = parameter(FRACTION, default=0.05)
+    init_seed: int | None = parameter(None, ZERO_OR_MORE, default=None)
 
     def constraint(self) -> FalseAlarmBound:
         """Return ``P_fa <= rho``."""

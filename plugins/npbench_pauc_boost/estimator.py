@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.binary import BinaryClassifier
-from npbench.estimators.constraints import COUNT, Constraints
+from npbench.estimators.constraints import COUNT
 from npbench.estimators.fpr_range import check_fpr_range
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.pauc_surrogates import ranks_within, threshold_within
 from npbench_pauc_boost.smooth import SmoothArea
 from npbench_pauc_boost.stumps import Stumps, column
@@ -103,15 +103,11 @@ class PAUCBoost(BinaryClassifier):
     (0.55, 1.0, 'max_iter')
     """
 
-    fpr_range: tuple[float, float] = (0.0, 1.0)
-    max_iter: int = 100
+    fpr_range: tuple[float, float] = parameter(tuple, list, default=(0.0, 1.0))
+    max_iter: int = parameter(COUNT, default=100)
 
     _explanations: ClassVar[Mapping[str, str]] = {
         "constant": "no feature varies, so all scores are equal. Use other features."
-    }
-    _parameter_constraints: ClassVar[Constraints] = {
-        "fpr_range": [tuple, list],
-        "max_iter": [COUNT],
     }
 
     def _validate_params(self) -> None:

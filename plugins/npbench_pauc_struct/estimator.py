@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from npbench.estimators.constraints import Constraints, StrOptions
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.constraints import StrOptions
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained, structural_svm
 from npbench.numerics.bundle import Method, Solution
 from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate, ranks_within
@@ -70,15 +70,10 @@ class PAUCStruct(PartialAUCClassifier):
     ('converged', True)
     """
 
-    surrogate: Surrogate = "tight"
-    method: Method = "level"
+    surrogate: Surrogate = parameter(StrOptions({"tight", "naive"}), default="tight")
+    method: Method = parameter(StrOptions({"level", "plain"}), default="level")
 
     _explanations = EXPLANATIONS
-    _parameter_constraints: ClassVar[Constraints] = {
-        **PartialAUCClassifier._parameter_constraints,
-        "surrogate": [StrOptions({"tight", "naive"})],
-        "method": [StrOptions({"level", "plain"})],
-    }
 
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Minimise the objective for features ``Z`` and labels in {-1, +1}."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from npbench.estimators.constraints import FRACTION, Constraints
+from npbench.estimators.constraints import FRACTION
 from npbench.estimators.descent import Costs
 from npbench.estimators.network import Constraint, NetworkClassifier
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import network as nn
 
 
@@ -51,12 +49,7 @@ class QValueNetwork(NetworkClassifier):
     True
     """
 
-    q: float = 0.01
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "q": [FRACTION],
-        **NetworkClassifier._parameter_constraints,
-    }
+    q: float = parameter(FRACTION, default=0.01)
 
     def _epochs(self, X: np.ndarray, is_positive: np.ndarray, random: np.random.Generator) -> tuple[nn.Pass, int]:
         pairs = nn.Pairs(is_positive, random)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from npbench.estimators.constraints import FRACTION, Constraints
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.constraints import FRACTION
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.ramp import RampClassifier
 from npbench.numerics.multiplier_search import SearchResult, anneal
 from npbench.numerics.multipliers import QValueBound
@@ -41,12 +39,7 @@ class QSVM(RampClassifier):
     True
     """
 
-    q: float = 0.01
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **RampClassifier._parameter_constraints,
-        "q": [FRACTION],
-    }
+    q: float = parameter(FRACTION, default=0.01)
 
     def constraint(self) -> QValueBound:
         """Return ``P_fa / (1 - P_nd) <= q``."""

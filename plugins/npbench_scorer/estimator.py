@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -15,8 +15,8 @@ from sklearn.utils import Tags, check_array, check_random_state, column_or_1d, g
 from sklearn.utils.validation import validate_data
 
 from npbench.estimators.binary import BinaryClassifier
-from npbench.estimators.constraints import COUNT, FRACTION, TWO_OR_MORE, Constraints, HasMethods, StrOptions
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.constraints import COUNT, FRACTION, TWO_OR_MORE, HasMethods, StrOptions
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import thresholds
 from npbench.thresholding.classifier import NPThresholdClassifier, held_out
 from npbench_scorer import inner
@@ -120,29 +120,20 @@ class Scorer(BinaryClassifier):
     5
     """
 
-    estimator: Any = "sklearn.linear_model.LogisticRegression"
-    params: Mapping[str, Any] | None = None
-    threshold: Literal["auto", "umbrella", "empirical", "zero"] = "auto"
-    rho: float = 0.05
-    q: float | None = None
-    delta: float = 0.05
-    calibration_size: float = 0.5
-    n_splits: int = 1
-    cv: int | None = None
-    random_state: Any = None
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "estimator": [str, HasMethods(["fit", "get_params"])],
-        "params": [dict, None],
-        "threshold": [StrOptions({"auto", "umbrella", "empirical", "zero"})],
-        "rho": [FRACTION],
-        "q": [None, FRACTION],
-        "delta": [FRACTION],
-        "calibration_size": [FRACTION],
-        "n_splits": [COUNT],
-        "cv": [None, TWO_OR_MORE],
-        "random_state": ["random_state"],
-    }
+    estimator: Any = parameter(
+        str, HasMethods(["fit", "get_params"]), default="sklearn.linear_model.LogisticRegression"
+    )
+    params: Mapping[str, Any] | None = parameter(dict, None, default=None)
+    threshold: Literal["auto", "umbrella", "empirical", "zero"] = parameter(
+        StrOptions({"auto", "umbrella", "empirical", "zero"}), default="auto"
+    )
+    rho: float = parameter(FRACTION, default=0.05)
+    q: float | None = parameter(None, FRACTION, default=None)
+    delta: float = parameter(FRACTION, default=0.05)
+    calibration_size: float = parameter(FRACTION, default=0.5)
+    n_splits: int = parameter(COUNT, default=1)
+    cv: int | None = parameter(None, TWO_OR_MORE, default=None)
+    random_state: Any = parameter("random_state", default=None)
 
     def without_threshold(self) -> Scorer:
         """Return a copy that is not fitted and holds out no sample, for a threshold that is set outside."""

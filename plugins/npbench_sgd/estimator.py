@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from npbench.estimators.constraints import FRACTION, Constraints, StrOptions
+from npbench.estimators.constraints import FRACTION, StrOptions
 from npbench.estimators.descent import DescentClassifier, neyman_pearson_costs
 from npbench.estimators.linear import LinearClassifier
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import sgd
 from npbench_sgd import descent
 from npbench_sgd.kernels import LOSS_NAMES, Rule
@@ -90,20 +90,13 @@ class StochasticNP(DescentClassifier, LinearClassifier):
     True
     """
 
-    rho: float = 0.05
-    sampling: Literal["shuffle", "balanced"] = "shuffle"
+    rho: float = parameter(FRACTION, default=0.05)
+    sampling: Literal["shuffle", "balanced"] = parameter(StrOptions({"shuffle", "balanced"}), default="shuffle")
     lambda_c: float = 1e-4
     max_iter: int = 50
     tol: float = 0.1
 
     _dtypes: ClassVar[list[type]] = [np.float64, np.float32]
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **DescentClassifier._parameter_constraints,
-        "rho": [FRACTION],
-        "loss": [StrOptions(set(LOSS_NAMES))],
-        "sampling": [StrOptions({"shuffle", "balanced"})],
-    }
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         is_positive = signs > 0

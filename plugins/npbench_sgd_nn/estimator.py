@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
-from npbench.estimators.constraints import FRACTION, Constraints, StrOptions
+from npbench.estimators.constraints import FRACTION, StrOptions
 from npbench.estimators.descent import neyman_pearson_costs
 from npbench.estimators.network import Constraint, NetworkClassifier
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import network as nn
 from npbench.numerics.sgd import Draws
 
@@ -50,15 +50,9 @@ class StochasticNPNetwork(NetworkClassifier):
     True
     """
 
-    rho: float = 0.05
-    sampling: Literal["shuffle", "balanced"] = "shuffle"
+    rho: float = parameter(FRACTION, default=0.05)
+    sampling: Literal["shuffle", "balanced"] = parameter(StrOptions({"shuffle", "balanced"}), default="shuffle")
     warm_up: int = 5
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "rho": [FRACTION],
-        "sampling": [StrOptions({"shuffle", "balanced"})],
-        **NetworkClassifier._parameter_constraints,
-    }
 
     def _epochs(self, X: np.ndarray, is_positive: np.ndarray, random: np.random.Generator) -> tuple[nn.Pass, int]:
         draws = Draws(is_positive, self.sampling, random)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d
 
-from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, Constraints, StrOptions
+from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, StrOptions
 from npbench.estimators.linear import LinearClassifier
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.threads import one_blas_thread
 from npbench_splitting.genes import GeneScore
@@ -128,37 +128,24 @@ class SplittingNP(LinearClassifier):
     (0.1, 0.024)
     """
 
-    rho: float = 0.05
-    tau: float | None = None
-    loss: Literal["logistic", "matsusita", "hinge"] = "logistic"
-    fit_intercept: bool = True
-    max_norm: float | None = None
-    group_tau: float | None = None
-    n_features_to_select: int | None = None
-    tol: float = 1e-6
-    max_iter: int = 1000
-    inner: int | Literal["summable"] = 9
-    step: Literal["spectral", "frobenius"] = "spectral"
-    accelerate: Literal["newton", "nesterov", "none"] = "newton"
-    keep: Literal["iterates", "projections"] | None = None
-    warm_start: bool = False
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "rho": [FRACTION],
-        "tau": [None, NUMBER],
-        "loss": [StrOptions(set(LOSSES))],
-        "fit_intercept": ["boolean"],
-        "max_norm": [None, POSITIVE],
-        "group_tau": [None, NUMBER],
-        "n_features_to_select": [None, COUNT],
-        "tol": [POSITIVE],
-        "max_iter": [COUNT],
-        "inner": [StrOptions({"summable"}), COUNT],
-        "step": [StrOptions({"spectral", "frobenius"})],
-        "accelerate": [StrOptions({"newton", "nesterov", "none"})],
-        "keep": [None, StrOptions({"iterates", "projections"})],
-        "warm_start": ["boolean"],
-    }
+    rho: float = parameter(FRACTION, default=0.05)
+    tau: float | None = parameter(None, NUMBER, default=None)
+    loss: Literal["logistic", "matsusita", "hinge"] = parameter(StrOptions(set(LOSSES)), default="logistic")
+    fit_intercept: bool = parameter("boolean", default=True)
+    max_norm: float | None = parameter(None, POSITIVE, default=None)
+    group_tau: float | None = parameter(None, NUMBER, default=None)
+    n_features_to_select: int | None = parameter(None, COUNT, default=None)
+    tol: float = parameter(POSITIVE, default=1e-6)
+    max_iter: int = parameter(COUNT, default=1000)
+    inner: int | Literal["summable"] = parameter(StrOptions({"summable"}), COUNT, default=9)
+    step: Literal["spectral", "frobenius"] = parameter(StrOptions({"spectral", "frobenius"}), default="spectral")
+    accelerate: Literal["newton", "nesterov", "none"] = parameter(
+        StrOptions({"newton", "nesterov", "none"}), default="newton"
+    )
+    keep: Literal["iterates", "projections"] | None = parameter(
+        None, StrOptions({"iterates", "projections"}), default=None
+    )
+    warm_start: bool = parameter("boolean", default=False)
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Fit the classifier.

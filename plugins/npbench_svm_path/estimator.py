@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, Constraints, StrOptions
+from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, StrOptions
 from npbench.estimators.kernel import KernelClassifier, KernelName
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.evaluation.splits import Fold
 from npbench.numerics.centring import offsets
 from npbench.numerics.threads import blas_threads
@@ -127,35 +127,19 @@ class SVMPath(KernelClassifier):
     True
     """
 
-    asymmetry: float = 0.5
-    rho: float | None = None
-    classifier: Literal["one", "int", "all"] = "all"
-    total: float | None = None
-    tied_total: TiedTotal = "middle"
-    ratios: Sequence[float] = (10, 0.1, 100, 0.01)
-    n_asymmetries: int = 1000
-    train_asymmetry: float | None = None
-    shift: float = 0.0
-    cv: Any = 10
-    stages: StagesName = "asked"
+    asymmetry: float = parameter(FRACTION, default=0.5)
+    rho: float | None = parameter(None, FRACTION, default=None)
+    classifier: Literal["one", "int", "all"] = parameter(StrOptions(set(CLASSIFIER_KINDS)), default="all")
+    total: float | None = parameter(None, POSITIVE, default=None)
+    tied_total: TiedTotal = parameter(StrOptions({"middle", "smallest"}), default="middle")
+    ratios: Sequence[float] = parameter("array-like", default=(10, 0.1, 100, 0.01))
+    n_asymmetries: int = parameter(COUNT, default=1000)
+    train_asymmetry: float | None = parameter(None, FRACTION, default=None)
+    shift: float = parameter(NUMBER, default=0.0)
+    cv: Any = parameter("cv_object", default=10)
+    stages: StagesName = parameter(StrOptions({"asked", "asymmetries", "roc"}), default="asked")
     kernel: KernelName = "linear"
-    random_state: Any = None
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **KernelClassifier._parameter_constraints,
-        "asymmetry": [FRACTION],
-        "rho": [None, FRACTION],
-        "classifier": [StrOptions(set(CLASSIFIER_KINDS))],
-        "total": [None, POSITIVE],
-        "tied_total": [StrOptions({"middle", "smallest"})],
-        "ratios": ["array-like"],
-        "n_asymmetries": [COUNT],
-        "train_asymmetry": [None, FRACTION],
-        "shift": [NUMBER],
-        "cv": ["cv_object"],
-        "stages": [StrOptions({"asked", "asymmetries", "roc"})],
-        "random_state": ["random_state"],
-    }
+    random_state: Any = parameter("random_state", default=None)
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         self._sample = self._sampled(X, signs, blas_threads())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from npbench.estimators.constraints import SHARE, Constraints
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.constraints import SHARE
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.planes import PlanesClassifier
 from npbench.numerics.bundle import Solution, minimise
 from npbench_svm_perf.precision import PrecisionAtK, threshold_accepting
@@ -74,13 +74,9 @@ class SVMPerf(PlanesClassifier):
     ('converged', 321, 321)
     """
 
-    k_share: float = 1.0
+    k_share: float = parameter(SHARE, default=1.0)
 
     _explanations = EXPLANATIONS
-    _parameter_constraints: ClassVar[Constraints] = {
-        **PlanesClassifier._parameter_constraints,
-        "k_share": [SHARE],
-    }
 
     def _fit(self, X: Any, signs: np.ndarray, start: Solution | None = None) -> Solution:
         self.k_ = max(1, round(self.k_share * int(np.sum(signs > 0))))

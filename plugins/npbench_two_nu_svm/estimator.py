@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from npbench.estimators.constraints import FRACTION, POSITIVE, Constraints, StrOptions
+from npbench.estimators.constraints import FRACTION, POSITIVE, StrOptions
 from npbench.estimators.kernel import KernelClassifier
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.evaluation.splits import Fold
 from npbench.numerics.threads import blas_threads
 from npbench.numerics.thresholds import empirical
@@ -125,24 +125,13 @@ class TwoNuSVM(KernelClassifier):
     True
     """
 
-    rho: float = 0.05
-    strategy: StrategyName = "cd"
-    nu_pos: float | Sequence[float] | None = None
-    nu_neg: float | Sequence[float] | None = None
-    gamma: Any = "scale"
-    cv: Any = None
-    tol: float = 1e-6
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **KernelClassifier._parameter_constraints,
-        "rho": [FRACTION],
-        "strategy": [StrOptions(set(STRATEGIES))],
-        "nu_pos": [None, POSITIVE, "array-like"],
-        "nu_neg": [None, POSITIVE, "array-like"],
-        "gamma": [*KernelClassifier._parameter_constraints["gamma"], "array-like"],
-        "cv": ["cv_object"],
-        "tol": [POSITIVE],
-    }
+    rho: float = parameter(FRACTION, default=0.05)
+    strategy: StrategyName = parameter(StrOptions(set(STRATEGIES)), default="cd")
+    nu_pos: float | Sequence[float] | None = parameter(None, POSITIVE, "array-like", default=None)
+    nu_neg: float | Sequence[float] | None = parameter(None, POSITIVE, "array-like", default=None)
+    gamma: Any = parameter(*KernelClassifier._parameter_constraints["gamma"], "array-like", default="scale")
+    cv: Any = parameter("cv_object", default=None)
+    tol: float = parameter(POSITIVE, default=1e-6)
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         self._require_gram(X)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from npbench.estimators.constraints import FRACTION, Constraints
-from npbench.estimators.parameters import keyword_parameters
+from npbench.estimators.constraints import FRACTION
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.ramp import RampClassifier
 from npbench.numerics.multiplier_search import SearchResult
 from npbench.numerics.multipliers import FalseAlarmBound
@@ -43,13 +41,8 @@ class UzawaSVM(RampClassifier):
     True
     """
 
-    rho: float = 0.05
+    rho: float = parameter(FRACTION, default=0.05)
     max_iter: int = 2000
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        **RampClassifier._parameter_constraints,
-        "rho": [FRACTION],
-    }
 
     def constraint(self) -> FalseAlarmBound:
         """Return ``P_fa <= rho``."""
