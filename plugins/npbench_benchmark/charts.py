@@ -38,9 +38,8 @@ def figure(records: pl.DataFrame, printed: Sequence[Any]) -> Figure:
 
 def settings(records: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the settings of the problem in words, the largest first, each with its records."""
-    for (params,), group in records.sort("problem_params", descending=True).group_by(
-        "problem_params", maintain_order=True
-    ):
+    ordered = records.sort("problem_params", descending=True)
+    for (params,), group in ordered.group_by("problem_params", maintain_order=True):
         yield setting_text(str(params)), group
 
 

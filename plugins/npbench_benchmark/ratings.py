@@ -22,26 +22,14 @@ MAX_STEPS, MAX_STEP_LENGTH, STEP_TOLERANCE = 100, 2.0, 1e-10
 
 
 def mean_ranks(values: np.ndarray) -> np.ndarray:
-    """Return the mean rank of each method over the data sets it was run on; ties share their mean rank.
-
-    Examples
-    --------
-    >>> mean_ranks(np.array([[0.1, 0.2, np.inf], [0.3, 0.3, 0.5], [0.4, 0.2, np.nan]])).round(2).tolist()
-    [1.5, 1.5, 3.0]
-    """
+    """Return the mean rank of each method over the data sets it was run on; ties share their mean rank."""
     ranks = stats.rankdata(np.round(values, DIGITS), axis=1, nan_policy="omit")
     counts = np.sum(np.isfinite(ranks), axis=0)
     return np.divide(np.nansum(ranks, axis=0), counts, out=np.full(len(counts), np.nan), where=counts > 0)
 
 
 def places(values: np.ndarray) -> np.ndarray:
-    """Return the place of each method: those on more data sets first, then by mean rank; equal ones share the best.
-
-    Examples
-    --------
-    >>> places(np.array([[0.1, 0.2, 0.2], [0.1, 0.2, 0.2], [np.nan, 0.2, 0.2]])).tolist()
-    [3, 1, 1]
-    """
+    """Return the place of each method: those on more data sets first, then by mean rank; equal ones share the best."""
     counts = np.sum(np.logical_not(np.isnan(values)), axis=0)
     ranks = np.round(np.nan_to_num(mean_ranks(values)), DIGITS)
     before = (counts[:, None] > counts) | ((counts[:, None] == counts) & (ranks[:, None] < ranks))
@@ -52,11 +40,6 @@ def wins(values: np.ndarray) -> np.ndarray:
     """Return for each data set 1 where the row's method beats the column's, and 1/2 where they are equal.
 
     The shape is (n_datasets, n_methods, n_methods). The diagonal is 0, and so are methods that were not run.
-
-    Examples
-    --------
-    >>> wins(np.array([[0.1, 0.2, 0.1]]))[0].tolist()
-    [[0.0, 1.0, 0.5], [0.0, 0.0, 0.0], [0.5, 1.0, 0.0]]
     """
     rounded = np.round(values, DIGITS)
     ours, theirs = rounded[:, :, None], rounded[:, None, :]
@@ -65,13 +48,7 @@ def wins(values: np.ndarray) -> np.ndarray:
 
 
 def win_rates(won: np.ndarray) -> np.ndarray:
-    """Return the share of all its comparisons that each method wins, a tie being half a win; NaN without any.
-
-    Examples
-    --------
-    >>> win_rates(wins(np.array([[0.1, 0.2, 0.1], [0.1, 0.2, np.nan]]))).tolist()
-    [0.8333333333333334, 0.0, 0.75]
-    """
+    """Return the share of all its comparisons that each method wins, a tie being half a win; NaN without any."""
     total = won.sum(axis=0)
     games = (total + total.T).sum(axis=1)
     return np.divide(total.sum(axis=1), games, out=np.full(len(total), np.nan), where=games > 0)
@@ -114,13 +91,7 @@ def elo_limits(won: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pareto(score: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """Return whether no other method is at least as good in both, and better in one; False without seconds.
-
-    Examples
-    --------
-    >>> pareto(np.array([0.1, 0.2, 0.2, 0.3]), np.array([9.0, 2.0, 3.0, 1.0])).tolist()
-    [True, True, False, True]
-    """
+    """Return whether no other method is at least as good in both, and better in one; False without seconds."""
     no_worse = (score <= score[:, None]) & (seconds <= seconds[:, None])
     better = (score < score[:, None]) | (seconds < seconds[:, None])
     return np.isfinite(seconds) & np.logical_not((no_worse & better).any(axis=1))
@@ -141,14 +112,7 @@ def sources_of(datasets: Iterable[str]) -> list[str]:
 
 
 def without_each_source(values: np.ndarray, sources: Sequence[str]) -> LeftOut:
-    """Rank the methods again without the data sets of each source.
-
-    Examples
-    --------
-    >>> values = np.array([[0.1, 0.2], [0.1, 0.2], [0.3, 0.2]])
-    >>> without_each_source(values, ["a", "b", "b"]).places.tolist()
-    [[1, 1], [1, 2]]
-    """
+    """Rank the methods again without the data sets of each source."""
     distinct = list(dict.fromkeys(sources))
     kept = [values[[one != source for one in sources]] for source in distinct]
     return LeftOut(distinct, np.array([mean_ranks(rest) for rest in kept]), np.array([places(rest) for rest in kept]))

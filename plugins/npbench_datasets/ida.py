@@ -14,10 +14,7 @@ QUADRANTS = ("left_up", "left_low", "right_up", "right_low", "central")
 
 
 def load_banana(*paths: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 5300 x 2 features and labels from files of training features, training labels, and the same for testing.
-
-    The files are the first of 100 divisions; the training part comes first.
-    """
+    """Return 5300 x 2 features and labels of the first of 100 divisions, the training part first."""
     train, train_labels, test, test_labels = (np.loadtxt(path) for path in paths)
     return np.vstack([train, test]), np.concatenate([train_labels, test_labels])
 

@@ -16,18 +16,16 @@ def load_kddcup08(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     """Return 102294 x 117 features of regions in mammograms and labels, +1 for a malignant mass; groups are patients.
 
     ``Features.txt`` has a row for each region and a column for each feature. ``Info.txt`` has 11 columns in the same
-    rows: label (+1 or -1), lesion in the image, lesion in the study, image, study (the patient), left breast, MLO view,
-    and the places of the region and of the nipple. Both are part of the training data and separate columns by blanks.
-    Of ``Info.txt`` only label and patient are used. The patient is not a feature, since its number reveals the label.
+    rows, of which the first, the label, and the fifth, the study or patient, are used. Both separate columns by blanks
+    and are part of the training data. The patient is not a feature, since its number reveals the label.
 
     Parameters
     ----------
     path : str, optional
         Folder that holds both files; by default ``kddcup08`` in a data folder.
     """
-    features, info = user_files(
-        "kddcup08", ("Features.txt", "Info.txt"), path, "https://www.kdd.org/kdd-cup/view/kdd-cup-2008"
-    )
+    names, origin = ("Features.txt", "Info.txt"), "https://www.kdd.org/kdd-cup/view/kdd-cup-2008"
+    features, info = user_files("kddcup08", names, path, origin)
     with read_as("numbers with blanks between them, 117 a row and 11 a row", [features, info]):
         X, about = np.loadtxt(features, ndmin=2), np.loadtxt(info, usecols=(0, STUDY_COLUMN), ndmin=2)
     if len(X) != len(about):
@@ -49,9 +47,8 @@ def load_kddcup06(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     path : str, optional
         Folder that holds both files; by default ``kddcup06`` in a data folder.
     """
-    files = user_files(
-        "kddcup06", ("KDDPETrain.txt", "KDDPETest.txt"), path, "https://kdd.org/kdd-cup/view/kdd-cup-2006/Data"
-    )
+    names, origin = ("KDDPETrain.txt", "KDDPETest.txt"), "https://kdd.org/kdd-cup/view/kdd-cup-2006/Data"
+    files = user_files("kddcup06", names, path, origin)
     with read_as("118 numbers a row with blanks between them", files):
         table = np.vstack([np.loadtxt(file, ndmin=2) for file in files])
     patients, labels, X = table[:, 0], table[:, 1], table[:, 2:]

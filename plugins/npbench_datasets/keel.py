@@ -1,7 +1,7 @@
 """Tables of the KEEL repository inside wheels, for the benchmark and as mirrors of other data sets.
 
-Each function for a data set returns what the loader of the official file returns, row by row. Some tables have another
-order of rows; ``orders.npz`` holds, for each official row, its place in the table.
+A mirror has the rows of the official file. Where the table has another order, ``orders.npz`` holds the place of each
+official row in it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,9 @@ if TYPE_CHECKING:
 def load_table(path: Path, labels: Path | None = None) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     """Return features and labels of any table; columns of words become codes, in the order of the words.
 
-    Positive is the class "positive"; without one the rarest, the first by name among equally rare ones. A question mark
-    is a missing value.
-
-    Parameters
-    ----------
-    path : Path
-        Values separated by commas or blanks, the label last. Lines that begin with @ or % are skipped.
-    labels : Path, optional
-        File with a label per line, where the table has none.
+    Values are separated by commas or blanks, the label last unless ``labels`` holds one per line; a question mark is a
+    missing value, and lines that begin with @ or % are skipped. Positive is the class "positive"; without one the
+    rarest, the first by name among equally rare ones.
     """
     rows = _rows(path)
     named = rows[:, -1] if labels is None else _rows(labels)[:, 0]

@@ -9,10 +9,7 @@ from scipy import sparse
 
 
 def load_a9a(train: Path, test: Path) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return 48842 x 123 binary features and labels, the training part first.
-
-    The 123rd feature never occurs in the test part.
-    """
+    """Return 48842 x 123 binary features and labels, the training part first; its 123rd feature occurs only there."""
     return read(train, test, n_features=123)
 
 

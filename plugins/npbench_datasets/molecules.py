@@ -22,9 +22,9 @@ TUMOUR, NORMAL = range(1, 10), range(10, 20)  # TCGA's codes of sample types; fr
 def load_ppi(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return features of 240249 pairs of yeast proteins and labels, +1 for those that interact.
 
-    Each file has a row for each pair: 162 features and a class, with commas between them and -100 for a missing value.
-    As in the paper, features that lack a quarter of their values or more are left out. Gaps of the others are filled
-    from all rows: by the mode of whole numbers, otherwise by the mean.
+    A row has 162 features and a class, with commas between them and -100 for a missing value. As in the paper, features
+    that lack a quarter of their values or more are left out. Gaps of the others are filled from all rows: by the mode
+    of whole numbers, otherwise by the mean.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def load_tcga(path: str | None = None, psi: float | None = 6.0) -> tuple[np.ndar
 
     The table has a row for each gene, its name first, and a column for each sample, with a TCGA barcode as header such
     as ``TCGA-05-4244-01A``: the second and third part name the patient, the fourth begins with the type of the sample,
-    01 to 09 for a tumour, 10 to 19 for normal tissue. Other samples are left out, as are rows with names that begin
-    with ``__``, counts of reads outside genes. Barlaud et al. (2015) bound the errors on normal tissue, the minority.
+    01 to 09 for a tumour, 10 to 19 for normal tissue. Other samples are left out, as are counts of reads outside genes,
+    whose names begin with ``__``. Barlaud et al. (2015) bound the errors on normal tissue, the minority.
 
     Parameters
     ----------
@@ -101,9 +101,7 @@ def load_tcga(path: str | None = None, psi: float | None = 6.0) -> tuple[np.ndar
     if psi is not None:
         refuse(between(0.1, 1e6, psi=psi))
     (file,) = user_files("tcga", ["counts.tsv"], path, "https://portal.gdc.cancer.gov or https://xena.ucsc.edu")
-    with read_as(
-        "a table with tabs or in Parquet, the names of genes in its first column and counts in all others", [file]
-    ):
+    with read_as("a table with tabs or in Parquet, names of genes in the first column and counts in the rest", [file]):
         table = _gene_table(file)
     codes = [_sample_type(name, file) for name in table.columns[1:]]
     kept = [i for i, code in enumerate(codes) if code in TUMOUR or code in NORMAL]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy.special import ndtr, ndtri
 
@@ -80,14 +82,9 @@ def load_negative_binomial(
         + between(0, 1, depth_spread=depth_spread)
         + truth(transform=transform)
     )
-    mean_pos, mean_neg = _means(n_features, share_changed, offset, median_count, expression_spread, seed)
-    X, y = two_classes(
-        lambda random, n: _counts(random, n, mean_pos, psi, depth_spread),
-        lambda random, n: _counts(random, n, mean_neg, psi, depth_spread),
-        n_pos,
-        n_neg,
-        seed,
-    )
+    means = _means(n_features, share_changed, offset, median_count, expression_spread, seed)
+    positive, negative = (partial(_counts, mean=mean, psi=psi, depth_spread=depth_spread) for mean in means)
+    X, y = two_classes(positive, negative, n_pos, n_neg, seed)
     return stabilized(X, psi) if transform else X, y
 
 

@@ -21,11 +21,11 @@ def load_ringnorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
     The best score is minus the distance to 4/3 m. At rho = 0.01, 0.05, 0.1, 0.2 it misses 92 %, 67 %, 45 %, 19 % of the
     positives: the squared distances follow chi-square laws, not central, with d degrees of freedom.
 
-    Bach, Heckerman and Horvitz (2006) give the name, the 2000 samples and d. We take the densities of Breiman (1996)
-    in that dimension, and the positive class that agrees with table 2 of Bach et al.: with the narrow class, the
-    best line costs 0.252 at their asymmetry of 0.327, and theirs 0.252 and 0.255; with the wide one it costs 0.174.
+    Bach, Heckerman and Horvitz (2006) give the name, the 2000 samples and d. The densities are those of Breiman (1996).
+    The positive class is the one that agrees with their table 2: at their asymmetry of 0.327 the best line costs 0.252,
+    and theirs 0.252 and 0.255; with the wide class positive it costs 0.174.
     """
-    return _ringnorm(2, n_pos, n_neg, seed)
+    return _norms(2, n_pos, n_neg, seed, shift=0.0, scale=2.0)
 
 
 def load_ringnorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -34,7 +34,7 @@ def load_ringnorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tupl
     The densities of :func:`load_ringnorm` with d = 20, and as many rows as the fixed file of Delve. The best classifier
     errs on 1.24 % if the classes are equally likely, given as 1.3 % by Breiman (1996); no line is nearly as good.
     """
-    return _ringnorm(20, n_pos, n_neg, seed)
+    return _norms(20, n_pos, n_neg, seed, shift=0.0, scale=2.0)
 
 
 def load_twonorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -48,10 +48,9 @@ def load_twonorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[n
     The means are 4 apart, whatever d. The best score is the sum of the features, which misses
     ``Phi(Phi^-1(1 - rho) - 4)`` of the positives: 4.7 %, 0.9 % and 0.3 % at rho = 0.01, 0.05 and 0.1.
 
-    Bach, Heckerman and Horvitz (2006) give the name, the 2000 samples and d; the densities are those of Breiman (1996)
-    in that dimension.
+    Bach, Heckerman and Horvitz (2006) give the name, the 2000 samples and d; the densities are those of Breiman (1996).
     """
-    return _twonorm(2, n_pos, n_neg, seed)
+    return _norms(2, n_pos, n_neg, seed, shift=-1.0, scale=1.0)
 
 
 def load_twonorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -60,28 +59,20 @@ def load_twonorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tuple
     The densities of :func:`load_twonorm` with d = 20, and as many rows as the fixed file of Delve. The best classifier,
     which is linear, errs on Phi(-2) = 2.3 % if the classes are equally likely.
     """
-    return _twonorm(20, n_pos, n_neg, seed)
+    return _norms(20, n_pos, n_neg, seed, shift=-1.0, scale=1.0)
 
 
-def _ringnorm(n_features: int, n_pos: int, n_neg: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _norms(
+    n_features: int, n_pos: int, n_neg: int, seed: int, *, shift: float, scale: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw positives from N(m, I) and negatives from N(shift m, scale^2 I)."""
     refuse(sizes(n_pos, n_neg, seed))
-    mean = 2.0 / math.sqrt(n_features)
-    return two_classes(
-        lambda random, n: mean + random.standard_normal((n, n_features)),
-        lambda random, n: 2.0 * random.standard_normal((n, n_features)),
-        n_pos,
-        n_neg,
-        seed,
-    )
+    m = 2.0 / math.sqrt(n_features)
 
+    def positive(random: np.random.Generator, n: int) -> np.ndarray:
+        return m + random.standard_normal((n, n_features))
 
-def _twonorm(n_features: int, n_pos: int, n_neg: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    refuse(sizes(n_pos, n_neg, seed))
-    mean = 2.0 / math.sqrt(n_features)
-    return two_classes(
-        lambda random, n: mean + random.standard_normal((n, n_features)),
-        lambda random, n: -mean + random.standard_normal((n, n_features)),
-        n_pos,
-        n_neg,
-        seed,
-    )
+    def negative(random: np.random.Generator, n: int) -> np.ndarray:
+        return shift * m + scale * random.standard_normal((n, n_features))
+
+    return two_classes(positive, negative, n_pos, n_neg, seed)

@@ -17,16 +17,9 @@ MIXED = ("jailbreakbench", "rogue_security_prompt_injections_benchmark", "s_labs
 def load_prompt_injection(
     *paths: Path, benign: str = "lmsys", attacks: str = "s_labs_test"
 ) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Return a column of scores for each detector, and labels, +1 for attacks.
+    """Return a column of scores for each detector, and labels, +1 for attacks, from files ``<detector>__<set>.json``.
 
-    Parameters
-    ----------
-    *paths : Path
-        Files ``<detector>__<set>.json``.
-    benign : str
-        Set whose benign texts are the negatives.
-    attacks : str
-        Set whose attacks are the positives.
+    Negatives are the benign texts of the set ``benign``, positives the attacks of the set ``attacks``.
     """
     refuse([f"dataset.benign is {benign!r}: expected {', '.join((*BENIGN, *MIXED))}."] * (benign not in BENIGN + MIXED))
     refuse([f"dataset.attacks is {attacks!r}: expected {', '.join(MIXED)}."] * (attacks not in MIXED))

@@ -59,22 +59,14 @@ def load_qvalue_mixture(
 def largest_share(q: float, share_false: float, separation: float) -> float:
     """Return the largest share of the positives that any score can accept at a q-value of at most ``q``.
 
-    The mean of the features, times ``sqrt(n_features)``, is N(0, 1) for negatives and N(separation, 1) for true
-    positives. With Phi the distribution function of N(0, 1), the samples above a threshold t have::
+    The best score is the mean of the features, by the Neyman-Pearson lemma. Times ``sqrt(n_features)``, it is N(0, 1)
+    for negatives and N(separation, 1) for true positives, so that the samples above a threshold t have::
 
         P_fa(t)     = Phi(-t)
         accepted(t) = share_false Phi(-t) + (1 - share_false) Phi(separation - t)
 
-    The q-value P_fa / accepted falls as t grows, so that the largest share is accepted(t) at the t where it equals q:
-    where ``Phi(-t) / Phi(separation - t) = q (1 - share_false) / (1 - q share_false)``. By the Neyman-Pearson lemma
-    no other score accepts more positives at the same P_fa.
-
-    Parameters
-    ----------
-    q, share_false : float
-        Bound on the q-value and share of false positives, in ]0, 1[.
-    separation : float
-        Distance between the two means, positive.
+    The q-value P_fa / accepted falls as t grows: the largest share is accepted(t) at the t where it equals q, where
+    ``Phi(-t) / Phi(separation - t) = q (1 - share_false) / (1 - q share_false)``.
 
     Examples
     --------

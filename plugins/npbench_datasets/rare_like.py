@@ -50,27 +50,21 @@ def load_kddcup08_like(
 def load_kddcup06_like(
     n_pos: int = 500, n_neg: int = 3929, separation: float = 1.0, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw independent rows with 116 features, in random order, by default as many as kddcup06 has.
-
-    The distribution is that of :func:`load_kddcup08_like`, without patients.
-    """
+    """Draw independent rows with 116 features, in random order, distributed as in :func:`load_kddcup08_like`."""
     return _independent(116, n_pos, n_neg, separation, seed)
 
 
 def load_ppi_like(
     n_pos: int = 2865, n_neg: int = 237_384, separation: float = 1.5, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw independent rows with 85 features, in random order, by default as many as ppi has.
-
-    The distribution is that of :func:`load_kddcup08_like`, without patients.
-    """
+    """Draw independent rows with 85 features, in random order, distributed as in :func:`load_kddcup08_like`."""
     return _independent(85, n_pos, n_neg, separation, seed)
 
 
 def load_chemo_like(
     n_pos: int = 50, n_neg: int = 2092, separation: float = 3.0, seed: int = 0
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """Draw rows of 1021 bits, in random order, by default as many as chemo has.
+    """Draw independent rows of 1021 bits, in random order.
 
     A bit is set if a number drawn as in :func:`load_ppi_like` exceeds a threshold. A tenth of the bits is set in
     negatives that are not look-alikes.

@@ -11,7 +11,7 @@ from npbench.errors import AbsentDataError, RequestError
 
 
 def user_files(dataset: str, names: Sequence[str], path: str | None, origin: str) -> list[Path]:
-    """Return the paths of the files of a data set, unread."""
+    """Return the paths of the files of a data set."""
     own = Path(path).expanduser() if path else None
     if own and own.is_file() and len(names) == 1:
         return [own]

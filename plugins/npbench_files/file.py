@@ -10,7 +10,7 @@ import polars as pl
 
 from npbench.errors import RequestError
 from npbench.values import is_whole
-from npbench_files.formats import TABLE_SETTINGS, Format, format_of
+from npbench_files.formats import Format, format_of
 from npbench_files.labels import signs
 from npbench_files.opening import is_packed, opened
 from npbench_files.tables import matrix, separate
@@ -65,21 +65,11 @@ def load_file(
     n_features : int
         Number of features in an SVMLight file; by default the largest index, which must be below a million.
     """
+    given = {name: value for name, value in locals().items() if value is not None}
     if path is None:
         raise RequestError("dataset.path has no value: name the file, as in dataset.path=table.csv.")
-    settings = {
-        "format": format,
-        "label": label,
-        "group": group,
-        "columns": columns,
-        "drop": drop,
-        "delimiter": delimiter,
-        "header": header,
-        "decimal": decimal,
-        "features": features,
-        "n_features": n_features,
-    }
-    given = {name: value for name, value in settings.items() if value is not None}
+    for other in ("path", "positive", "negative"):
+        given.pop(other, None)
     try:
         _check(given)
         X, labels, more = _read(Path(str(path)).expanduser(), given)
@@ -94,8 +84,8 @@ def load_file(
 
 def _check(given: dict[str, Any]) -> None:
     """Refuse settings of a wrong type."""
-    names = ("format", "label", "group", "features", "delimiter")
-    lists = [name for name in names if isinstance(given.get(name), list)]
+    singles = ("format", "label", "group", "features", "delimiter")
+    lists = [name for name in singles if isinstance(given.get(name), list)]
     faults = [f"dataset.{name} is {given[name]!r}: expected a single name." for name in lists]
     if not isinstance(given.get("header", True), bool):
         faults.append(f"dataset.header is {given['header']!r}: expected true or false.")
@@ -112,12 +102,11 @@ def _read(file: Path, given: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
         if unknown := [f"dataset.{name}" for name in given if name not in kind.settings]:
             known = ", ".join(f"dataset.{name}" for name in kind.settings)
             raise RequestError(f"{kind.title} files accept {known}, but not {', '.join(unknown)}: remove it.")
-        content = _parsed(stream, kind, {name: value for name, value in given.items() if name in kind.reader_settings})
+        reading = {name: given.pop(name) for name in kind.reader_settings if name in given}
+        content = _parsed(stream, kind, reading)
     if not kind.is_table:
         return (*content, {})
-    table, labels, groups = separate(
-        content, **{name: value for name, value in given.items() if name in TABLE_SETTINGS}
-    )
+    table, labels, groups = separate(content, **given)
     X, categorical = matrix(table)
     more = {"columns": table.columns, "categorical": categorical}
     return X, labels, more if groups is None else more | {"groups": groups.to_numpy()}

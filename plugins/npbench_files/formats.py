@@ -71,13 +71,7 @@ FORMATS = {
 
 
 def format_of(path: Path, name: str | None) -> Format:
-    """Return the format called ``name``, or that of the path's ending.
-
-    Examples
-    --------
-    >>> format_of(Path("a/x.svm"), None).title, format_of(Path("a9a.t"), "svmlight").title
-    ('SVMLight', 'SVMLight')
-    """
+    """Return the format called ``name``, or that of the path's ending."""
     if name is not None:
         if name not in FORMATS:
             raise RequestError(unknown_name("dataset.format", str(name), FORMATS))

@@ -70,14 +70,7 @@ def read_npz(stream: IO[bytes], *, label: str | None = None, features: str | Non
 
 
 def chosen(arrays: Mapping[str, Any], label: str | None, features: str | None) -> tuple[Any, pl.Series]:
-    """Return the array of the features, dense or CSR, by default the only other matrix, and the labels.
-
-    Examples
-    --------
-    >>> X, y = chosen({"X": np.eye(2), "y": np.array([[0, 1]])}, "y", None)
-    >>> X.shape, y.to_list()
-    ((2, 2), [0, 1])
-    """
+    """Return the array of the features, dense or CSR, by default the only other matrix, and the labels."""
     label, features = (None if name is None else spelled(name) for name in (label, features))
     sizes = listed(f"{name} ({' x '.join(map(str, np.shape(array)))})" for name, array in arrays.items())
     if label is None:

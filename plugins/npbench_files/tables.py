@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,27 +22,19 @@ WORDS = cs.string() | cs.categorical() | cs.enum()
 def separate(
     frame: pl.DataFrame, *, label: Any = None, group: Any = None, columns: Any = None, drop: Any = None
 ) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
-    """Return the columns of features, labels and groups; ``columns`` and ``drop`` name features to keep or to drop.
-
-    Examples
-    --------
-    >>> features, labels, groups = separate(pl.DataFrame({"a": [1], "b": [2], "y": [0]}), label="y", drop=["b"])
-    >>> features.columns, labels.name, groups
-    (['a'], 'y', None)
-    """
+    """Return the columns of features, labels and groups; ``columns`` and ``drop`` name features to keep or to drop."""
+    known = listed(frame.columns)
     if label is None:
-        raise RequestError(
-            f"dataset.label has no value: name the column of the labels. There are: {listed(frame.columns)}."
-        )
+        raise RequestError(f"dataset.label has no value: name the column of the labels. There are: {known}.")
     asked = {"label": _names(label), "group": _names(group), "columns": _names(columns), "drop": _names(drop)}
-    known = frozenset(frame.columns)
+    there = frozenset(frame.columns)
     named = [(setting, name) for setting, names in asked.items() for name in names]
-    if unknown := [absent(f"dataset.{key}", name, "column", frame.columns) for key, name in named if name not in known]:
+    if unknown := [absent(f"dataset.{key}", name, "column", frame.columns) for key, name in named if name not in there]:
         raise RequestError(*unknown)
     left_out = {*asked["label"], *asked["group"], *asked["drop"]}
     features = [name for name in dict.fromkeys(asked["columns"] or frame.columns) if name not in left_out]
     if not features:
-        raise RequestError(f"no column is left for the features. There are: {listed(frame.columns)}.")
+        raise RequestError(f"no column is left for the features. There are: {known}.")
     if columns is None and (counting := _counting(frame.select(features))):
         raise RequestError(
             f"{_columns(counting)} row numbers, which are not features: {_leave_out(counting)}, or name all features "
@@ -78,44 +70,39 @@ def matrix(frame: pl.DataFrame) -> tuple[np.ndarray, dict[int, list[str]]]:
            [nan, 0. ]]), {1: ['x', 'y']})
     """
     words = frame.with_columns(WORDS.cast(pl.String)).select(cs.string())
-    faults = [*_neither(frame), *_not_exact(frame), *_not_repeating(words)]
-    if faults:
+    if faults := [*_neither(frame), *_not_exact(frame), *_not_repeating(words)]:
         raise RequestError(*faults)
     known = {column.name: column.drop_nulls().unique().sort() for column in words}
     coded = frame.with_columns(words[name].cast(pl.Enum(known[name])).to_physical() for name in known)
     return coded.cast(pl.Float64).to_numpy(), {frame.columns.index(name): known[name].to_list() for name in known}
 
 
-def _neither(frame: pl.DataFrame) -> list[str]:
+def _neither(frame: pl.DataFrame) -> Iterator[str]:
+    """Yield the error for columns that are neither numbers nor words."""
     other = frame.select(~(cs.numeric() | cs.boolean() | cs.by_dtype(pl.Null) | WORDS))
-    if not other.columns:
-        return []
-    kinds = listed(dict.fromkeys(map(str, other.dtypes)))
-    return [f"{_columns(other.columns)} neither numbers nor words, but {kinds}: {_leave_out(other.columns)}."]
+    if other.columns:
+        kinds = listed(dict.fromkeys(map(str, other.dtypes)))
+        yield f"{_columns(other.columns)} neither numbers nor words, but {kinds}: {_leave_out(other.columns)}."
 
 
-def _not_exact(frame: pl.DataFrame) -> list[str]:
+def _not_exact(frame: pl.DataFrame) -> Iterator[str]:
     integers = frame.select(cs.integer())
     inexact = (np.abs(integers.cast(pl.Float64).to_numpy()) >= EXACT_LIMIT).any(axis=0)
-    large = [name for name, beyond in zip(integers.columns, inexact, strict=True) if beyond]
-    if not large:
-        return []
-    return [
-        f"{_columns(large)} integers of 2^53 and more, which float64 cannot represent exactly. If they identify rows, "
-        f"{_leave_out(large)}; otherwise scale them."
-    ]
+    if large := [name for name, beyond in zip(integers.columns, inexact, strict=True) if beyond]:
+        yield (
+            f"{_columns(large)} integers of 2^53 and more, which float64 cannot represent exactly. If they identify "
+            f"rows, {_leave_out(large)}; otherwise scale them."
+        )
 
 
-def _not_repeating(words: pl.DataFrame) -> list[str]:
+def _not_repeating(words: pl.DataFrame) -> Iterator[str]:
     at_most = max(MIN_IDENTIFIERS, len(words) // 2)
-    unique = [column.name for column in words if column.n_unique() > at_most]
-    if not unique:
-        return []
-    example = words[unique[0]].drop_nulls()[0]
-    return [
-        f"{_columns(unique)} words that hardly repeat, such as {example!r}, so they are not categories: turn them "
-        f"into numbers, or {_leave_out(unique)}."
-    ]
+    if unique := [column.name for column in words if column.n_unique() > at_most]:
+        example = words[unique[0]].drop_nulls()[0]
+        yield (
+            f"{_columns(unique)} words that hardly repeat, such as {example!r}, so they are not categories: turn them "
+            f"into numbers, or {_leave_out(unique)}."
+        )
 
 
 def _leave_out(names: Sequence[str]) -> str:
@@ -127,5 +114,5 @@ def _leave_out(names: Sequence[str]) -> str:
 
 
 def _columns(names: Sequence[str]) -> str:
-    one = len(names) == 1
-    return f"{'the column' if one else 'the columns'} {listed(map(repr, names))} {'holds' if one else 'hold'}"
+    shown = listed(map(repr, names))
+    return f"the column {shown} holds" if len(names) == 1 else f"the columns {shown} hold"

@@ -9,13 +9,7 @@ MAX_LISTED = 10
 
 
 def listed(items: Iterable[str]) -> str:
-    """Join the first ten items by commas, with the number of the others.
-
-    Examples
-    --------
-    >>> listed(["a", "b"]), listed(map(str, range(12)))
-    ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more')
-    """
+    """Join the first ten items by commas, with the number of the others."""
     every = list(items)
     more = f" and {len(every) - MAX_LISTED} more" if len(every) > MAX_LISTED else ""
     return ", ".join(every[:MAX_LISTED]) + more
@@ -34,11 +28,5 @@ def instead_of(name: str, names: Sequence[str]) -> str:
 
 
 def absent(setting: str, name: str, kind: str, names: Sequence[str]) -> str:
-    """Return the error for a setting that names something absent.
-
-    Examples
-    --------
-    >>> absent("dataset.label", "clas", "column", ["age", "class"])
-    "dataset.label is 'clas', and there is no such column: did you mean 'class'? There are: age, class."
-    """
+    """Return the error for a setting that names something absent."""
     return f"{setting} is {name!r}, and there is no such {kind}: {instead_of(name, names)}."

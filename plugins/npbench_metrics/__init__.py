@@ -71,9 +71,7 @@ METRICS = [
     ),
     _decision("accuracy", "higher", "share of correct decisions (a score of 0 is an error)"),
     _decision(
-        "balanced_accuracy",
-        "higher",
-        "mean over classes of the share of correct decisions (a score of 0 is an error)",
+        "balanced_accuracy", "higher", "mean over classes of the share of correct decisions (a score of 0 is an error)"
     ),
     _ranking(
         "auc",
@@ -128,10 +126,7 @@ METRICS = [
         f"{_GASSO}, section 2.2",
     ),
     _model(
-        "surrogate_p_nd",
-        "none",
-        "the model's own surrogate miss rate on its training sample",
-        f"{_GASSO}, section 2.2",
+        "surrogate_p_nd", "none", "the model's own surrogate miss rate on its training sample", f"{_GASSO}, section 2.2"
     ),
     _model("risk_fa", "lower", "mean of the model's own loss over the negatives", f"{_BARLAUD}, equation 10"),
     _model("risk_nd", "lower", "mean of the model's own loss over the positives", f"{_BARLAUD}, equation 10"),

@@ -26,15 +26,7 @@ def surrogate_p_fa(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator
 
 
 def risk_nd(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:
-    """Return the mean of the model's ``surrogate_loss`` at the margins y f(x) of the positives, or NaN.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> hinge = SimpleNamespace(surrogate_loss=lambda margins: np.maximum(0.0, 1.0 - margins))
-    >>> risk_nd(np.array([1, 1, -1]), np.array([0.5, 2.0, -3.0]), problem=None, estimator=hinge)
-    0.25
-    """
+    """Return the mean of the model's ``surrogate_loss`` at the margins y f(x) of the positives, or NaN."""
     return _risk(scores[y > 0], estimator)
 
 

@@ -15,13 +15,7 @@ from npbench.report.sheet import Cell, Sheet
 
 
 def span(values: Sequence[float], decimals: int = 1) -> str:
-    """Return "a to b" for the smallest and the largest value.
-
-    Examples
-    --------
-    >>> span([2.51, 3.0, 12.7])
-    '2.5 to 12.7'
-    """
+    """Return "a to b" for the smallest and the largest value."""
     low, high = (f"{value:.{decimals}f}" for value in (min(values), max(values)))
     return low if low == high else f"{low} to {high}"
 
@@ -121,14 +115,14 @@ def _cheaper(tables: Tables) -> Headline:
     return f"`all` cheaper than `one` on {paper} of 11 sets", ours
 
 
-def _sets_cheaper_than_one(tables: Tables, name: str) -> dict[str, int]:
+def _sets_cheaper_than_one(tables: Tables, name: str) -> Counter[str]:
     """Count the data sets by the rule for the total, of those with a number in the column."""
     found: Counter[str] = Counter()
     for row in tables.rows(name):
         cost, one = row[name].value, row["one"].value
         if cost is not None and one is not None:
             found[row["C_pos + C_neg"].text] += cost < one
-    return dict(found)
+    return found
 
 
 def _steps(tables: Tables) -> Headline:
@@ -147,11 +141,8 @@ def _risks(tables: Tables) -> Headline:
 
 
 def _descent(tables: Tables) -> Headline:
-    ratios = tables.having("ratio")
-    return (
-        f"coordinate descent {ratios.span('paper, this grid')} times faster, for this grid",
-        f"{ratios.span('seconds')} times",
-    )
+    paper, here = (tables.having("ratio").span(name) for name in ("paper, this grid", "seconds"))
+    return f"coordinate descent {paper} times faster, for this grid", f"{here} times"
 
 
 def _structural(tables: Tables) -> Headline:

@@ -16,19 +16,12 @@ Printed = Sequence[Mapping[str, Any]]
 
 
 def with_labels(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the records with the columns ``label``, and ``seconds`` of selection and fit."""
+    """Return the records with the columns ``label`` and ``seconds``, of selection and fit."""
     return records.with_columns(seconds=TRAINING_SECONDS, label=pl.Series(labels(records), dtype=pl.String))
 
 
 def values(records: pl.DataFrame, name: str) -> list[float]:
-    """Return the values of a column without nulls; an empty list without the column.
-
-    Examples
-    --------
-    >>> records = pl.DataFrame({"p_fa": [0.25, None]})
-    >>> values(records, "p_fa"), values(records, "p_nd")
-    ([0.25], [])
-    """
+    """Return the values of a column without nulls; none if there is no such column."""
     return records[name].drop_nulls().to_list() if name in records.columns else []
 
 
@@ -68,13 +61,7 @@ def mean_of(value: Any) -> float | None:
 
 
 def difference(ours: Cell, theirs: Cell, form: str = ".3f") -> Cell:
-    """Return our value minus the paper's, both rounded as in the table.
-
-    Examples
-    --------
-    >>> str(difference(number([0.139, 0.037]), number([0.11, 0.07]))), str(difference(number(0.5), MISSING))
-    ('+0.029', '-')
-    """
+    """Return our value minus the paper's, both rounded as in the table; missing if one of them is."""
     if ours.value is None or theirs.value is None:
         return MISSING
     here, there = (float(f"{cell.value:{form}}") for cell in (ours, theirs))
@@ -84,19 +71,12 @@ def difference(ours: Cell, theirs: Cell, form: str = ".3f") -> Cell:
 def compare_cells(
     here: Sequence[Cell], paper: Mapping[str, Any], forms: Mapping[str, str]
 ) -> tuple[list[Cell], list[Cell]]:
-    """Return the paper's values by name, in their formats, and our values minus these.
-
-    Examples
-    --------
-    >>> theirs, apart = compare_cells([number(0.5), MISSING], {"p_fa": 0.25}, {"p_fa": ".3f", "p_nd": ".2f"})
-    >>> [str(cell) for cell in (*theirs, *apart)]
-    ['0.250', '-', '+0.250', '-']
-    """
+    """Return the paper's values by name, in their formats, and our values minus these."""
     theirs = [number(paper.get(name), form) for name, form in forms.items()]
     return theirs, [difference(*three) for three in zip(here, theirs, forms.values(), strict=True)]
 
 
 def timing_notes(records: pl.DataFrame) -> list[str]:
-    """Return a sentence for each machine and load under which records were timed."""
+    """Return a sentence for each machine and load that timed records."""
     machines = dict.fromkeys(records.select("cpu", "n_jobs", "n_threads").rows())
     return [f"Timed on {cpu}; parallel jobs: {jobs}, threads of each: {threads}." for cpu, jobs, threads in machines]

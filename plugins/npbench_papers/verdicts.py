@@ -21,13 +21,7 @@ NOT_KNOWN = "-"  # nothing is printed or measured
 
 
 def verdict(gain: float, tolerance: float) -> Verdict:
-    """Return the verdict on our result minus the printed one, where larger is better.
-
-    Examples
-    --------
-    >>> [verdict(gain, 5.0) for gain in (-4.0, 12.0, -30.0, 30.0)]
-    ['reproduced', 'close', 'worse', 'better']
-    """
+    """Return the verdict on our result minus the printed one, where larger is better."""
     relative = round(abs(gain) / tolerance, 9)  # 0.61 - 0.58 is within 0.03
     if relative <= 1:
         return "reproduced"
@@ -47,8 +41,6 @@ def judge(
 ) -> str:
     """Return the verdict on a result, or "-" if it or the printed one is missing.
 
-    ``stand_in`` and ``fallback`` mean that the data only stand in for the paper's, and that a fallback was scored.
-
     Examples
     --------
     >>> judge(0.2, 0.3, 0.01, lower_is_better=True), judge(0.2, None, 0.01), judge(0.2, 0.3, 0.01, fallback=True)
@@ -67,12 +59,7 @@ def judge(
 def claim(holds: bool | None, *, nearly: bool = False, stand_in: bool = False) -> str:
     """Return the verdict on a claim without printed numbers, or "-" if nothing is measured (``holds`` is None).
 
-    ``nearly`` means that a disagreement is within noise, or limited to the minority of the cases.
-
-    Examples
-    --------
-    >>> claim(True), claim(False, nearly=True), claim(False), claim(True, stand_in=True), claim(None)
-    ('reproduced', 'close', 'worse', 'stand-in', '-')
+    ``nearly``: a disagreement is within noise, or limited to the minority of the cases.
     """
     if holds is None:
         return NOT_KNOWN
@@ -83,14 +70,8 @@ def claim(holds: bool | None, *, nearly: bool = False, stand_in: bool = False) -
     return "close" if nearly else "worse"
 
 
-def legend(*used: str) -> str:
-    """Return one sentence that explains the verdicts used."""
-    parts = [f"{word}: {meaning}" for word, meaning in MEANINGS.items() if word in used]
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}." if parts else ""
-
-
 def explained(tolerance: str, used: Iterable[object]) -> list[str]:
     """Return a table's note on its verdicts: the tolerance, and the meanings of the words used."""
-    text = legend(*(str(word) for word in used))
-    return [f"{tolerance} {text}".strip()] if text else []
+    words = set(map(str, used))
+    text = "; ".join(f"{word}: {meaning}" for word, meaning in MEANINGS.items() if word in words)
+    return [f"{tolerance} {text[0].upper()}{text[1:]}."] if text else []

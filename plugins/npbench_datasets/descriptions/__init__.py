@@ -47,15 +47,13 @@ def _scores(row: dict[str, str]) -> dict[str, Any]:
 def _described(name: str, section: dict[str, Any], wheels: dict[str, Wheel]) -> Dataset:
     """Return the data set of a table in ``datasets.toml``."""
     counts = dict(zip(_COUNTS, section.pop("counts", ()), strict=False))
-    others: dict[str, Any] = {
-        key: kind(**_source(section.pop(key), wheels)) for key, kind in _OTHERS.items() if key in section
-    }
+    if "mirror" in section:
+        section["mirror"] = Mirror(**_source(section["mirror"], wheels))
+    if "original" in section:
+        section["original"] = Original(**_source(section["original"], wheels))
     if "test_rows" in section:
         section["test_rows"] = tuple(section["test_rows"])
-    return Dataset(name=name, **_source(section, wheels), **counts, **others)
-
-
-_OTHERS: dict[str, type[Mirror] | type[Original]] = {"mirror": Mirror, "original": Original}
+    return Dataset(name=name, **_source(section, wheels), **counts)
 
 
 def _source(section: dict[str, Any], wheels: dict[str, Wheel]) -> dict[str, Any]:

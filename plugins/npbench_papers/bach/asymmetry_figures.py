@@ -52,35 +52,23 @@ HUMPS = Population(
 
 
 def curves(populations: Mapping[str, Population], loss: Loss) -> pl.DataFrame:
-    """Return the ROC curves of populations by training asymmetry, at 0.001, 0.002, ..., 0.999.
-
-    The columns are ``population``, ``gamma``, the rates ``u`` and ``v`` of false alarms and hits, the testing asymmetry
-    ``beta``, and ``consistent``, whether the point is on the upper hull.
-    """
+    """Return the points of the ROC curve of each population by training asymmetry, with their testing asymmetries."""
     frames = []
     for name, population in populations.items():
         curve = roc_curve(population, ASYMMETRIES, loss)
         columns = {field: getattr(curve, field) for field in ("gamma", "u", "v", "beta", "consistent")}
-        frames.append(pl.DataFrame(columns).select(pl.lit(name).alias("population"), pl.all()))
+        frames.append(pl.DataFrame({"population": name, **columns}))
     return pl.concat(frames)
 
 
 def three_curves(population: Population, loss: Loss) -> pl.DataFrame:
-    """Return the ROC curves of a population by intercept, by training asymmetry, and the hull of those by both.
-
-    The columns are ``curve``, ``u`` and ``v``. The curve by intercept has the slope of the classifier trained at 0.5.
-    """
+    """Return the ROC curves of a population by intercept, from the classifier trained at 0.5, by asymmetry, by both."""
     curve = roc_curve(population, ASYMMETRIES, loss)
     fixed = intercept_curves(population, minimisers(population, [0.5], loss).w)
     free = intercept_curves(population, curve.w[np.any(curve.w, axis=1)])
     hull = upper_hull(np.append(curve.u, free[0]), np.append(curve.v, free[1]))
     points = {"by intercept": (fixed[0][0], fixed[1][0]), "by asymmetry": (curve.u, curve.v), "by both": hull}
-    return pl.concat(
-        [
-            pl.DataFrame({"u": u, "v": v}).select(pl.lit(name).alias("curve"), "u", "v")
-            for name, (u, v) in points.items()
-        ]
-    )
+    return pl.concat([pl.DataFrame({"curve": name, "u": u, "v": v}) for name, (u, v) in points.items()])
 
 
 def against_training(populations: Mapping[str, Population], loss: Literal["square", "erf"]) -> Figure:
@@ -88,8 +76,8 @@ def against_training(populations: Mapping[str, Population], loss: Literal["squar
     drawing, rows = panels(len(populations), 2, (6.0, 2.6 * len(populations)))
     frame = curves(populations, loss)
     for (name, population), (left, right) in zip(populations.items(), rows, strict=True):
-        _densities(left, population)
         left.set_title(f"$A = {regime(population, loss):.2g}$", size=TITLE_SIZE)
+        _densities(left, population)
         _asymmetries(right, frame.filter(population=name))
     _legends(rows[0])
     return drawing

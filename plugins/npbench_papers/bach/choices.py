@@ -18,7 +18,7 @@ import polars as pl
 from npbench.numerics import signed_rank
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
 from npbench_papers.records import Printed, compare_cells, printed_for
-from npbench_papers.verdicts import NOT_KNOWN, explained, judge, legend
+from npbench_papers.verdicts import NOT_KNOWN, explained, judge
 
 TRAININGS = ("one", "int", "all")
 PAIRS = ("one>all", "all>one", "int>all", "all>int", "one>int", "int>one")
@@ -85,7 +85,7 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         "a>b: the per cent of the testing asymmetries at which a costs more than b by a one-sided signed-rank test "
         "over the outer folds at 5 %. Ahead: by one>all and all>one, at more than 5 % of the asymmetries.",
         "Neighbouring asymmetries share classifiers and samples, so a share describes them and is no series of tests.",
-        f"The verdict is on one>all, with a tolerance of {SHARE_TOLERANCE:g} points. {legend(*known)}",
+        *explained(f"The verdict is on one>all, with a tolerance of {SHARE_TOLERANCE:g} points.", known),
     ]
     columns = ["data", "C_pos + C_neg", *PAIRS, "ahead", "folds", "verdict"]
     return [Sheet("Proportions of acceptance of six one-sided tests", columns, rows, notes)]
@@ -138,13 +138,7 @@ def acceptance(cost: np.ndarray) -> list[float]:
 
 
 def ahead(shares: Sequence[float]) -> str:
-    """Return which of "one" and "all" is ahead, from shares in per cent in the order of ``PAIRS``.
-
-    Examples
-    --------
-    >>> ahead([8.7, 0.0, 4.1, 0.0, 5.2, 0.0]), ahead([0.0] * 6), ahead([])
-    ('all', 'neither', '-')
-    """
+    """Return which of "one" and "all" is ahead, from shares in per cent in the order of ``PAIRS``."""
     if not shares:
         return NOT_KNOWN
     all_ahead, one_ahead = (share > 100 * TEST_LEVEL for share in shares[:2])

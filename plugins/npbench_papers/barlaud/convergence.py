@@ -36,7 +36,7 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     for record, course in with_traces(records, COLUMNS):
         last = len(course) - 1
         steps = dict.fromkeys(round(share * last) for share in SHARES_OF_ITERATIONS) if last > 0 else {}
-        rows: list[Row] = [_row(course.row(step, named=True), record["rho"]) for step in steps]
+        rows = [_row(course.row(step, named=True), record["rho"]) for step in steps]
         sheets.append(Sheet(title(record), ["iteration", "type II", "type I - rho", "KKT residual"], rows))
     return sheets
 
@@ -58,10 +58,5 @@ def _panel(row: list[Axes], record: Mapping[str, Any], course: pl.DataFrame) -> 
 
 
 def _row(iterate: dict[str, float], rho: float) -> Row:
-    excess = iterate["surrogate_p_fa"] - rho
-    return [
-        number(int(iterate["iteration"]), "d"),
-        number(iterate["objective"], ".4f"),
-        number(excess, ".1e"),
-        number(iterate["kkt"], ".1e"),
-    ]
+    accuracies = number(iterate["surrogate_p_fa"] - rho, ".1e"), number(iterate["kkt"], ".1e")
+    return [number(int(iterate["iteration"]), "d"), number(iterate["objective"], ".4f"), *accuracies]

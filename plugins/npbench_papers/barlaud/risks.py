@@ -27,7 +27,12 @@ ACCURACIES = {"accuracy": "global accuracy", "balanced_accuracy": "mean accuracy
 MEASURED = {**RISKS, **ACCURACIES}
 COLUMNS = [f"{part}_{name}" for part in DATA_PARTS for name in MEASURED]
 BOUND_TOLERANCE = 1e-6
-NEAR_ZERO = 0.01  # largest type I error that counts as "close to zero", the paper's words
+NEAR_ZERO = 0.01  # largest type I error that counts as "close to zero" in the paper's words
+VERDICT_NOTE = (
+    "The paper: a type I risk close to zero, and its surrogate below rho, on both parts. Reproduced: an error of at "
+    f"most {NEAR_ZERO:g} and the surrogate at most rho; close: the error at most rho; worse: above it, or every sample "
+    "rejected."
+)
 # By the parameters accelerate and step of the solver splitting.
 ALGORITHMS = {
     ("none", "frobenius"): "algorithm (37) as printed",
@@ -82,37 +87,21 @@ def _sheet(record: Mapping[str, Any], course: pl.DataFrame, printed: Printed) ->
         return Sheet(title(record), ["part", "measured"], [[name, MISSING] for name in DATA_PARTS.values()])
     stand_in = is_stand_in(printed, record["dataset"])
     last = course.row(-1, named=True)
-    rows: list[Row] = [
-        [
-            name,
-            *(number(last[f"{part}_{one}"], ".4f") for one in MEASURED),
-            *_verdict(last, part, record["rho"], stand_in),
-        ]
-        for part, name in DATA_PARTS.items()
-    ]
-    ending = f"after {last['step']} iterations, {record['solver_status']}"
+    rows: list[Row] = []
+    for part, name in DATA_PARTS.items():
+        shown = [number(last[f"{part}_{one}"], ".4f") for one in MEASURED]
+        rows.append([name, *shown, *_verdict(last, part, record["rho"], stand_in)])
     excess = f"On the training part the surrogate type I risk minus rho is {last['train_risk_fa'] - record['rho']:.1e}."
-    about = (
-        f"The paper: a type I risk close to zero, and its surrogate below rho, on both parts. Reproduced: an error of "
-        f"at most {NEAR_ZERO:g} and the surrogate at most rho; close: the error at most "
-        "rho; worse: above it, or every sample rejected."
-    )
     return Sheet(
-        f"{title(record)}, {ending}",
+        f"{title(record)}, after {last['step']} iterations, {record['solver_status']}",
         ["part", *MEASURED.values(), "type I at most rho", "verdict"],
         rows,
-        [excess, *explained(about, (row[-1] for row in rows))],
+        [excess, *explained(VERDICT_NOTE, (row[-1] for row in rows))],
     )
 
 
 def algorithm(record: Mapping[str, Any]) -> str:
-    """Return the algorithm and the scaling of a record in words.
-
-    Examples
-    --------
-    >>> algorithm({"params": '{"accelerate":"nesterov","step":"spectral"}', "preprocess": "none"})
-    'with momentum, features uncentred'
-    """
+    """Return the algorithm and the scaling of a record in words."""
     params = json.loads(record["params"])
     how = ALGORITHMS.get((params["accelerate"], params.get("step")), ALGORITHMS.get((params["accelerate"], None), ""))
     features = FEATURES.get(record["preprocess"], f"preprocess={record['preprocess']}")

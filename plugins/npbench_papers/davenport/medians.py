@@ -36,17 +36,10 @@ def table(
     Records are of the problem np, with the metric ``np_score``. Printed, by ``dataset`` and ``strategy``: any of
     ``p_fa``, ``p_nd``, ``np_score`` (its median), ``seconds`` and ``n_candidates``.
 
-    Parameters
-    ----------
-    baselines, others : sequence of str
-        Strategies, in the order of the rows.
-    ratios : sequence of (str, str)
-        Pairs of strategies, the slow one first.
-    line : mapping of one str to int
-        A searched parameter with its number of values in the paper. The speed-up of a search along lines is
-        proportional to it, so the paper's speed-ups are also shown for the grid searched here.
-    test_part : mapping of str to mapping of str to str
-        Notes on the data by data set, for each value of the column ``test_part``.
+    ``baselines`` and ``others`` are strategies, in the order of the rows; ``ratios`` are pairs of them, the slow one
+    first. ``line`` is a searched parameter with its number of values in the paper: the speed-up of a search along lines
+    is proportional to it, so the paper's is also shown for the grid searched here. ``test_part`` has notes by data set,
+    for each value of that column.
     """
     found = list(settings(records, printed))
     sheets = [_scores(setting, [*baselines, *others], test_part) for setting in found]
@@ -55,12 +48,7 @@ def table(
 
 def _scores(setting: Setting, strategies: Sequence[str], test_part: Mapping[str, Mapping[str, str]]) -> Sheet:
     groups = {strategy: setting.records.filter(strategy=strategy) for strategy in strategies}
-    rows = [
-        row
-        for strategy, same in groups.items()
-        if len(same)
-        for row in _compared_rows(strategy, same, setting.paper(strategy))
-    ]
+    rows = [row for strategy, same in groups.items() for row in _rows(strategy, same, setting.paper(strategy))]
     return Sheet(
         f"{setting.name}, rho={setting.rho:g}: rates, mean±standard deviation; np_score, median and its 95 % interval; "
         "mean seconds of selection and fit",
@@ -73,8 +61,10 @@ def _scores(setting: Setting, strategies: Sequence[str], test_part: Mapping[str,
     )
 
 
-def _compared_rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield our row, the paper's, and their difference if there is any."""
+def _rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield our row, the paper's, and their difference if there is any; nothing without records."""
+    if same.is_empty():
+        return
     good = same.filter(status="ok")
     scores, seconds, candidates = (values(good, name) for name in ("np_score", "seconds", "n_candidates"))
     here = [

@@ -57,14 +57,7 @@ def settings(records: pl.DataFrame, printed: Printed) -> Iterator[Setting]:
 
 
 def with_strategy(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the records with the strategy moved from their parameters to the column ``strategy``.
-
-    Examples
-    --------
-    >>> records = pl.DataFrame({"params": ['{"strategy":"cd","tol":0.1}', '{"C":1}']})
-    >>> with_strategy(records).rows()
-    [('{"tol":0.1}', 'cd'), ('{"C":1}', None)]
-    """
+    """Return the records with the strategy moved from their parameters to the column ``strategy``."""
     params = [json.loads(text) for text in records["params"]]
     named = pl.Series([one.pop("strategy", None) for one in params], dtype=pl.String)
     return records.with_columns(params=pl.Series(map(canonical, params), dtype=pl.String), strategy=named)

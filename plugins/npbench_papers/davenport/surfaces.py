@@ -14,11 +14,10 @@ import polars as pl
 
 from npbench.report.chart import Chart, Panel, Surface
 from npbench.report.sections.layout import file_name, paged
-from npbench.report.select.labels import labels
 from npbench.report.select.traces import traces
 from npbench_papers.axes import drawn
 from npbench_papers.davenport.strategies import with_strategy
-from npbench_papers.records import Printed
+from npbench_papers.records import Printed, with_labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +26,7 @@ RATE_TITLES = {"p_fa": "P_fa", "p_nd": "P_nd"}
 PLANE = {"nu_pos": "ν₊", "nu_neg": "ν₋"}
 POINT = ("gamma", *PLANE)
 ABOUT = ("dataset", "solver", "strategy", "rho", "seed", "repeat")
-SEARCHES_PER_ROW = 2  # with two panels each
+MAPS_PER_ROW = 4  # two searches
 CAPTION = (
     "Rates estimated on validation parts by the search of the first repeat, at the gamma that it selected. The mark is "
     "the selected point, the line is where P_fa equals rho. Grey: not visited."
@@ -55,12 +54,8 @@ def charts(records: pl.DataFrame) -> list[Chart]:
     """
     made = []
     for (dataset, rho), group in _searches(records).group_by("dataset", "rho", maintain_order=True):
-        searches = group.partition_by("key", maintain_order=True)
-        starts = range(0, len(searches), SEARCHES_PER_ROW)
-        rows = [
-            [panel for search in searches[start : start + SEARCHES_PER_ROW] for panel in _panels(search)]
-            for start in starts
-        ]
+        maps = [panel for search in group.partition_by("key", maintain_order=True) for panel in _panels(search)]
+        rows = [maps[start : start + MAPS_PER_ROW] for start in range(0, len(maps), MAPS_PER_ROW)]
         setting = f"rho={rho:g}"
         name, title = file_name("surfaces", str(dataset), setting), f"Validated rates on {dataset}, {setting}"
         made += paged(name, title, rows, [CAPTION])
@@ -69,8 +64,7 @@ def charts(records: pl.DataFrame) -> list[Chart]:
 
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the first page of :func:`charts`."""
-    named = records.with_columns(label=pl.Series(labels(records), dtype=pl.String))
-    first = next(iter(charts(named)), Chart("surfaces", "", []))
+    first = next(iter(charts(with_labels(records))), Chart("surfaces", "", []))
     return drawn(first, "No record has a trace: run with execution.trace=true")
 
 

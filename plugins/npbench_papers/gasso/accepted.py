@@ -7,9 +7,8 @@ from statistics import fmean
 
 import polars as pl
 
-from npbench.report.select.labels import labels
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
-from npbench_papers.records import Printed, difference, mean_of, printed_for
+from npbench_papers.records import Printed, difference, mean_of, printed_for, with_labels
 from npbench_papers.verdicts import explained, judge
 
 GAIN_TOLERANCE = 2.0  # per cent of the positives accepted by the base
@@ -21,15 +20,12 @@ def table(records: pl.DataFrame, printed: Printed, *, base: str) -> list[Sheet]:
     Records are of the problem qvalue, with the metric ``accepted``. Printed, by ``q``, ``solver`` and any of its fixed
     parameters: ``accepted``, a number of positives; ``stand_in``, if the data are not the paper's.
     """
-    named = records.with_columns(label=pl.Series(labels(records), dtype=pl.String))
-    if "accepted" not in named.columns:
-        named = named.with_columns(accepted=pl.lit(None, pl.Float64))
+    if "accepted" not in records.columns:
+        records = records.with_columns(accepted=pl.lit(None, pl.Float64))
     accepted = pl.col("accepted") * pl.col("n_test_positive")
-    found = named.with_columns(n_accepted=accepted).sort("dataset", "q", "label", "repeat")
-    return [
-        _sheet(str(dataset), group, base, printed)
-        for (dataset,), group in found.group_by("dataset", maintain_order=True)
-    ]
+    found = with_labels(records).with_columns(n_accepted=accepted).sort("dataset", "q", "label", "repeat")
+    groups = found.group_by("dataset", maintain_order=True)
+    return [_sheet(str(dataset), group, base, printed) for (dataset,), group in groups]
 
 
 def _sheet(dataset: str, group: pl.DataFrame, base: str, printed: Printed) -> Sheet:

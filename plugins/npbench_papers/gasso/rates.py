@@ -38,14 +38,10 @@ def table(records: pl.DataFrame, printed: Printed, *, compare: Sequence[str] = (
 
 
 def plot(records: pl.DataFrame, printed: Printed, *, compare: Sequence[str] = ()) -> Figure:
-    """Draw a row of panels for each data set: P_fa with the bound, P_nd and training time against rho.
-
-    Points are means over the repeats, bars one standard deviation, clipped to the smallest and the largest value.
-    """
+    """Draw a row of panels for each data set: P_fa with the bound, P_nd and training time against rho."""
     good = with_labels(records).filter(status="ok").sort("dataset", "rho", "label", "repeat")
-    return drawn(
-        Chart("rates", "Rates and training times against rho", rate_charts.rows("np", good)), "No record is ok"
-    )
+    chart = Chart("rates", "Rates and training times against rho", rate_charts.rows("np", good))
+    return drawn(chart, "No record is ok")
 
 
 def _sheet(dataset: str, group: pl.DataFrame, printed: Printed) -> Sheet:

@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 
 PANEL_WIDTH = 2.9  # inches
 CLOSE_TO_USUAL = 0.05  # largest relative difference from the usual start's value
+NOTE = (
+    "The paper: all starts end close to the usual one. Reproduced: the median of the starts is within "
+    f"{100 * CLOSE_TO_USUAL:g} % of it; close: within {300 * CLOSE_TO_USUAL:g} %; worse: further."
+)
 
 
 def table(records: pl.DataFrame, printed: Printed, *, start: str, by: str, values: Sequence[str]) -> list[Sheet]:
     """Return for each data set, problem and split the values of the usual start and of random starts.
 
-    Records are of one solver. ``start`` is the parameter that seeds the start, null for the usual one; ``by`` is the
-    parameter of the rows.
+    Records are of one solver. ``start`` is the parameter that seeds the start, null for the usual one; rows differ in
+    the parameter ``by``.
     """
     found = with_starts(records, start, by)
     # Only starts on the same split are comparable.
@@ -66,14 +70,9 @@ def _sheet(key: Sequence[Any], group: pl.DataFrame, by: str, name: str) -> Sheet
     setting = {**json.loads(problem), **dict(zip(("seed", "repeat"), split, strict=False))}
     where = ", ".join(f"{quantity}={value}" for quantity, value in setting.items())
     header = [by, "usual start", "random: min", "median", "max", "starts", "usual is", "verdict"]
-    rows = [
-        [number(value, "g"), *_compared(same, name)] for (value,), same in group.group_by("by", maintain_order=True)
-    ]
-    notes = [
-        f"The paper: all starts end close to the usual one. Reproduced: the median of the starts is within "
-        f"{100 * CLOSE_TO_USUAL:g} % of it; close: within {300 * CLOSE_TO_USUAL:g} %; worse: further."
-    ]
-    return Sheet(f"{dataset}, {where}: {name} at the end, from random starts", header, rows, notes)
+    groups = group.group_by("by", maintain_order=True)
+    rows = [[number(value, "g"), *_compared(same, name)] for (value,), same in groups]
+    return Sheet(f"{dataset}, {where}: {name} at the end, from random starts", header, rows, [NOTE])
 
 
 def _compared(same: pl.DataFrame, name: str) -> Row:

@@ -18,6 +18,13 @@ from npbench_papers.verdicts import NOT_KNOWN, SPEEDUP_TOLERANCE, claim, explain
 
 ERROR_RATES = ("p_fa", "p_nd")
 PAPER_SIGNIFICANCE = 1e-3
+SPEED_COLUMNS = ["rho", "pairs", "paper", "here", "median", "here/paper", "verdict", "where both converged", "solving"]
+SPEED_NOTE = f"The verdict is on the mean speed-up, to {100 * SPEEDUP_TOLERANCE:g} % of the paper's."
+RATE_COLUMNS = ["rho", "rate", "paper", "here", "here - paper", "p", "verdict"]
+RATE_NOTE = (
+    f"The paper finds no significant difference at {PAPER_SIGNIFICANCE:g}: reproduced if there is none, close if there "
+    "are too few pairs to find one, worse if there is one."
+)
 
 # Columns in which paired fits agree, besides the repeat and the parameters.
 GROUP_COLUMNS = [*(name for name in TASK if name != "repeat"), "search", "data_sha256"]
@@ -35,34 +42,22 @@ def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> 
             (value, same, printed_for(printed, dataset=dataset, rho=value))
             for (value,), same in paired.sort("rho").group_by("rho", maintain_order=True)
         ]
-        speed_rows = [_speed(*row) for row in rows]
-        about = f"The verdict is on the mean speed-up, to {100 * SPEEDUP_TOLERANCE:g} % of the paper's."
-        columns = ["rho", "pairs", "paper", "here", "median", "here/paper", "verdict"]
-        columns += ["where both converged", "solving"]
-        speed = Sheet(
-            f"{dataset}: seconds to fit, {base} / {other}, over pairs that agree in all else; mean±standard deviation",
-            columns,
-            speed_rows,
-            [*_notes(group, paired, base, other), *explained(about, (row[-3] for row in speed_rows))],
+        speeds = [_speed(*row) for row in rows]
+        notes = [*_notes(group, paired, base, other), *explained(SPEED_NOTE, (row[-3] for row in speeds))]
+        title = (
+            f"{dataset}: seconds to fit, {base} / {other}, over pairs that agree in all else; mean±standard deviation"
         )
-        rates = Sheet(
-            f"{dataset}: rates on the test part, {other} - {base}; Wilcoxon's signed-rank test",
-            ["rho", "rate", "paper", "here", "here - paper", "p", "verdict"],
-            [_difference(*row, rate) for row in rows for rate in ERROR_RATES],
-            [
-                f"The paper finds no significant difference at {PAPER_SIGNIFICANCE:g}: reproduced if there is none, "
-                "close if there are too few pairs to find one, worse if there is one."
-            ],
-        )
-        sheets += [speed, rates]
+        sheets.append(Sheet(title, SPEED_COLUMNS, speeds, notes))
+        title = f"{dataset}: rates on the test part, {other} - {base}; Wilcoxon's signed-rank test"
+        rates = [_difference(*row, rate) for row in rows for rate in ERROR_RATES]
+        sheets.append(Sheet(title, RATE_COLUMNS, rates, [RATE_NOTE]))
     return sheets
 
 
 def pairs(records: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
-    """Return the fits of ``other`` joined with the fits of ``base`` that agree in all settings.
+    """Return the successful fits of ``other`` joined with those of ``base`` that agree in all that varies.
 
-    Successful fits match if they agree in ``GROUP_COLUMNS``, the repeat, and every fixed parameter with several values
-    for either solver. ``speedup`` is the ratio of their times, ``solving`` the ratio without the Gram matrices.
+    ``speedup`` is the ratio of their times, ``solving`` the ratio without the Gram matrices.
     """
     varied = varying(records).select(pl.all().name.prefix("params."))
     good = pl.concat([records, varied], how="horizontal").filter(status="ok")
@@ -73,13 +68,7 @@ def pairs(records: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
 
 
 def parameters(records: pl.DataFrame) -> pl.DataFrame:
-    """Return a column of JSON texts for each fixed parameter, null where a solver does not have it.
-
-    Examples
-    --------
-    >>> parameters(pl.DataFrame({"params": ['{"C":1}', '{"C":1,"kernel":"rbf"}']})).rows()
-    [('1', None), ('1', '"rbf"')]
-    """
+    """Return a column of JSON texts for each fixed parameter, null where a solver does not have it."""
     rows = [{name: canonical(value) for name, value in json.loads(text).items()} for text in records["params"]]
     names = dict.fromkeys(name for row in rows for name in row)
     return pl.DataFrame(
@@ -143,20 +132,17 @@ def _difference(value: float, group: pl.DataFrame, paper: Mapping[str, Any], rat
 
 def _notes(records: pl.DataFrame, paired: pl.DataFrame, base: str, other: str) -> Iterator[str]:
     for solver in (base, other):
-        alone = len(records.filter(solver=solver)) - len(paired)
-        if alone:
+        if alone := len(records.filter(solver=solver)) - len(paired):
             yield f"{alone} jobs of {solver} have no counterpart: its job failed, was not run or had other settings."
-        loose = len(records.filter(status="ok", solver=solver, converged=False))
-        if loose:
+        if loose := len(records.filter(status="ok", solver=solver, converged=False)):
             yield f"{loose} fits of {solver} did not converge; their times are included."
     if paired["solving"].count():
         yield "Solving: the ratio without the seconds of the Gram matrix, which both solvers compute."
     surroundings = [pl.col(name).ne_missing(pl.col(f"{name}_base")) for name in ("cpu", "n_jobs", "n_threads")]
-    unequal = len(paired.filter(pl.any_horizontal(surroundings)))
-    if unequal:
+    if unequal := len(paired.filter(pl.any_horizontal(surroundings))):
         yield f"{unequal} pairs were timed on different processors or with different numbers of workers."
     common = fixed(records)
     ours, theirs = common.get(other, {}), common.get(base, {})
-    unlike = [f"{name} ({ours[name]}, {theirs[name]})" for name in ours if theirs.get(name, ours[name]) != ours[name]]
-    if unlike:
-        yield f"{other} and {base} also differ in {', '.join(unlike)}."
+    differ = [f"{name} ({ours[name]}, {theirs[name]})" for name in ours if theirs.get(name, ours[name]) != ours[name]]
+    if differ:
+        yield f"{other} and {base} also differ in {', '.join(differ)}."

@@ -41,7 +41,7 @@ COLUMNS = ["n", "threshold", "above rho", "share", "95 % limits", "by formula", 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each data set and bound the share of repeats with P_fa > rho, for each n and threshold rule.
 
-    Printed, by ``n`` and ``threshold``: miss rates of other methods, with a column for each other key.
+    Printed, by ``n`` and ``threshold``: miss rates of other methods, each in a column of its own.
     """
     shown = list(dict.fromkeys(key for row in printed for key in row if key not in ("n", "threshold")))
     groups = with_rules(records).group_by("dataset", "rho", "delta", maintain_order=True)
@@ -69,24 +69,19 @@ def chart(records: pl.DataFrame) -> Chart:
 
 
 def with_rules(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the successful records in order, with the columns ``delta``, ``left_out``, ``splits`` and ``rule``.
+    """Return the successful records in order, with the columns ``delta``, ``left_out`` and ``rule``.
 
     ``left_out`` is the number of negatives left out of each fit.
     """
     good = records.filter(status="ok")
-    params, shares = (list(map(json.loads, good[name])) for name in ("params", "protocol_params"))
-    negatives = (good["n_samples"] - good["n_positive"]).to_list()
-    settings = [
-        {
-            "delta": float(one["delta"]),
-            "left_out": math.ceil(one["calibration_size"] * round(n_neg * (1 - share["test_size"]))),
-            "splits": one["n_splits"],
-            "rule": one["threshold"] + (f", {one['n_splits']} splits" if one["n_splits"] > 1 else ""),
-        }
-        for one, share, n_neg in zip(params, shares, negatives, strict=True)
-    ]
-    columns = {"delta": pl.Float64, "left_out": pl.Int64, "splits": pl.Int64, "rule": pl.String}
-    return good.hstack(pl.DataFrame(settings, columns)).sort(*CASE, "repeat")
+    settings = []
+    for params, protocol, n, n_positive in good.select("params", "protocol_params", "n_samples", "n_positive").rows():
+        one, test_size = json.loads(params), json.loads(protocol)["test_size"]
+        left_out = math.ceil(one["calibration_size"] * round((n - n_positive) * (1 - test_size)))
+        rule = one["threshold"] + (f", {one['n_splits']} splits" if one["n_splits"] > 1 else "")
+        settings.append((float(one["delta"]), left_out, rule))
+    columns = {"delta": pl.Float64, "left_out": pl.Int64, "rule": pl.String}
+    return good.hstack(pl.DataFrame(settings, columns, orient="row")).sort(*CASE, "repeat")
 
 
 def _row(same: pl.DataFrame, printed: Printed, shown: Sequence[str]) -> Row:

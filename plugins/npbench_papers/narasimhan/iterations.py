@@ -16,7 +16,7 @@ import polars as pl
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sheet import Row, Sheet, number
 from npbench_papers.axes import drawn
-from npbench_papers.narasimhan.partial_areas import fpr_range
+from npbench_papers.narasimhan.partial_areas import COLLAPSED, fpr_range
 from npbench_papers.records import Printed
 from npbench_papers.verdicts import claim
 
@@ -45,14 +45,12 @@ def figure(records: pl.DataFrame, printed: Printed) -> Figure:
 
 def _groups(records: pl.DataFrame) -> list[tuple[pl.DataFrame, str]]:
     """Return the records of each sheet, and the column that identifies its lines: ``C`` or ``lo``."""
-    params = [json.loads(text) for text in records["params"]]
-    ends = [fpr_range(text) for text in records["problem_params"]]
-    found = records.with_columns(
-        C=pl.Series([one.get("C") for one in params], dtype=pl.Float64),
-        method=pl.Series([one.get("method") for one in params], dtype=pl.String),
-        lo=pl.Series([lo for lo, _ in ends], dtype=pl.Float64),
-        length=pl.Series([round(hi - lo, 9) for lo, hi in ends], dtype=pl.Float64),
-    ).drop_nulls("C")
+    rows = []
+    for params, problem in records.select("params", "problem_params").iter_rows():
+        fixed, (lo, hi) = json.loads(params), fpr_range(problem)
+        rows.append({"C": fixed.get("C"), "method": fixed.get("method"), "lo": lo, "length": round(hi - lo, 9)})
+    columns = {"C": pl.Float64, "method": pl.String, "lo": pl.Float64, "length": pl.Float64}
+    found = records.with_columns(pl.DataFrame(rows, columns).get_columns()).drop_nulls("C")
     found = found.sort("dataset", "solver", "method", "C", "lo", "length")
     from_zero = found.filter(lo=0).partition_by("dataset", "solver", "method", maintain_order=True)
     others = found.filter(pl.col("lo") > 0).partition_by("dataset", "solver", "method", "C", maintain_order=True)
@@ -72,8 +70,7 @@ def _sheet(group: pl.DataFrame, line: str) -> Sheet:
     heads = [f"C={one:g}" if line == "C" else f"[{one:g}, ...]" for one in lines]
     last = "largest / smallest C" if line == "C" else "last / first beginning"
     notes = [_note(falls, across, line)]
-    collapsed = len(group.filter(solver_status="collapsed"))
-    if collapsed:
+    if collapsed := len(group.filter(solver_status=COLLAPSED)):
         notes.append(f"w = 0 is the certified optimum of {collapsed} of {len(group)} fits.")
     return Sheet(_title(group, line), ["length", *heads, last], rows, notes)
 
@@ -82,11 +79,10 @@ def _title(group: pl.DataFrame, line: str) -> str:
     about = group.row(0, named=True)
     named = about["solver"] + (f", method={about['method']}" if about["method"] else "")
     what = "ranges [0, b] by their length b" if line == "C" else f"ranges [a, a + length], C={about['C']:g}"
-    failed = len(group) - len(group.filter(status="ok"))
-    missing = f"; {failed} of {len(group)} fits failed" if failed else ""
-    capped = len(group.filter(solver_status="max_iter"))
-    stopped = f"; {capped} of {len(group)} fits ended at max_iter" if capped else ""
-    return f"{about['dataset']}, {named}: mean iterations, {what}{missing}{stopped}"
+    n_failed, n_capped = len(group) - len(group.filter(status="ok")), len(group.filter(solver_status="max_iter"))
+    failed = f"; {n_failed} of {len(group)} fits failed" if n_failed else ""
+    capped = f"; {n_capped} of {len(group)} fits ended at max_iter" if n_capped else ""
+    return f"{about['dataset']}, {named}: mean iterations, {what}{failed}{capped}"
 
 
 def _note(falls: Sequence[float | None], across: Sequence[float | None], line: str) -> str:

@@ -24,7 +24,7 @@ from npbench_papers.verdicts import claim, explained
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BASE, OTHER = "auc_svm", "pauc_struct"  # the last columns show the gain of the other over the base
+BASE, OTHER = "auc_svm", "pauc_struct"  # the last columns show the gain of OTHER
 PAPER_TRAIN_SIZE = 2 / 3
 
 
@@ -46,20 +46,12 @@ def _panel(group: pl.DataFrame) -> Panel:
     return Panel(title, "per cent of the training part", "pauc", curves, x_log=True)
 
 
-def shares(records: pl.DataFrame) -> list[float]:
-    """Return the share of the training part that each record was trained on.
-
-    Examples
-    --------
-    >>> shares(pl.DataFrame({"protocol_params": ['{"test_size":0.3333333333}', '{"test_size":0.9333333333}']}))
-    [1.0, 0.1]
-    """
-    return [round((1 - json.loads(text)["test_size"]) / PAPER_TRAIN_SIZE, 6) for text in records["protocol_params"]]
-
-
 def _groups(records: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return the records of each data set and range, with the ``share`` of the training part used."""
     named = with_ranges(records)
-    named = named.with_columns(share=pl.Series(shares(named), dtype=pl.Float64))
+    sizes = [json.loads(text)["test_size"] for text in named["protocol_params"]]
+    shares = [round((1 - size) / PAPER_TRAIN_SIZE, 6) for size in sizes]
+    named = named.with_columns(share=pl.Series(shares, dtype=pl.Float64))
     return named.sort("share", maintain_order=True).partition_by("dataset", "fpr_range", maintain_order=True)
 
 
@@ -68,20 +60,13 @@ def _sheet(group: pl.DataFrame, printed: Printed) -> Sheet:
     solvers = group["solver"].unique().sort().to_list()
     rows: list[Row] = []
     gains = []
-    for (share,), same in group.group_by("share", maintain_order=True):
+    for same in group.partition_by("share", maintain_order=True):
         good = {solver: values(same.filter(status="ok", solver=solver), "pauc") for solver in solvers}
         gain = _gain(good)
         gains += [] if gain is None else [gain]
-        per_cent = 100 * float(str(share))
-        paucs = [spread(good[solver]) for solver in solvers]
-        rows.append(
-            [
-                Cell(f"{per_cent:.3g} %", per_cent),
-                *paucs,
-                number(gain, "+.3f"),
-                claim(None if gain is None else gain > 0, stand_in=stand_in),
-            ]
-        )
+        per_cent = 100 * same["share"][0]
+        word = claim(None if gain is None else gain > 0, stand_in=stand_in)
+        rows.append([Cell(f"{per_cent:.3g} %", per_cent), *map(spread, good.values()), number(gain, "+.3f"), word])
     return Sheet(
         f"{group['dataset'][0]}, pauc in {group['fpr_range'][0]} against the share of the training part: "
         "mean±standard deviation over splits",

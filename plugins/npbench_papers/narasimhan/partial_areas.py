@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from npbench.report.render.palette import Palette
-from npbench.report.select.labels import labels
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
 from npbench_papers.axes import SMALL, panels, tidy
-from npbench_papers.records import Printed, difference, is_stand_in, printed_for, values
+from npbench_papers.records import Printed, difference, is_stand_in, printed_for, values, with_labels
 from npbench_papers.verdicts import explained, judge
 
 if TYPE_CHECKING:
@@ -23,7 +22,12 @@ if TYPE_CHECKING:
 
 BASE, OTHERS = "auc_svm", ("pauc_struct", "pauc_dc")  # solvers compared on the same splits
 AREA_TOLERANCE = 0.03
+VERDICT_NOTE = f"The verdict is on the mean, to {AREA_TOLERANCE:g}."
 COLLAPSED = "collapsed"  # solver_status of a fit with w = 0 as its certified optimum, scored by a fallback
+FALLBACK_NOTE = (
+    "w = 0: fits with a certified optimum that ranks nothing, scored by a fallback (see the solver's page); "
+    "fallback: most fits are such. Without these: the mean of the other fits."
+)
 PANEL_WIDTH, LINE_HEIGHT = 3.4, 0.3  # inches
 DIAMOND: dict[str, Any] = {"marker": "D", "markerfacecolor": "none", "color": "black", "markersize": 5, "linestyle": ""}
 
@@ -35,10 +39,8 @@ def table(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> l
     by ``dataset``: ``stand_in``, if the data are not the paper's.
     """
     named = with_ranges(records)
-    sheets = [
-        _sheet(str(dataset), group, printed, metric)
-        for (dataset,), group in named.group_by("dataset", maintain_order=True)
-    ]
+    groups = named.group_by("dataset", maintain_order=True)
+    sheets = [_sheet(str(dataset), group, printed, metric) for (dataset,), group in groups]
     ahead = _ahead(named, printed, metric)
     return [*sheets, ahead] if ahead.rows else sheets
 
@@ -56,8 +58,8 @@ def figure(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> 
         _dots(axes, group, methods, printed, metric)
         axes.set_title(str(dataset), size=SMALL + 1)
         axes.set_xlabel(metric, size=SMALL)
-    hollow = Line2D([], [], label="paper", **DIAMOND)
-    drawing.legend(handles=[hollow], loc="outside upper right", fontsize=SMALL, frameon=False)
+    diamond = Line2D([], [], label="paper", **DIAMOND)
+    drawing.legend(handles=[diamond], loc="outside upper right", fontsize=SMALL, frameon=False)
     return drawing
 
 
@@ -65,25 +67,12 @@ def with_ranges(records: pl.DataFrame) -> pl.DataFrame:
     """Return the records in the order of tables, with the columns ``fpr_range``, a text, and ``method``.
 
     A method is a solver's label, with its range if a data set has records for several.
-
-    Examples
-    --------
-    >>> record = {"solver": "asvm", "dataset": "pima", "problem_params": '{"fpr_range":[0.0,0.1]}', "repeat": 0}
-    >>> record |= dict.fromkeys(["params", "search", "dataset_params", "protocol_params"], "{}")
-    >>> record |= dict.fromkeys(["preprocess", "missing", "categories"], "none")
-    >>> with_ranges(pl.DataFrame([record])).select("method", "fpr_range").rows()
-    [('asvm', '[0, 0.1]')]
     """
-    ranges = ["[" + ", ".join(f"{end:g}" for end in fpr_range(text)) + "]" for text in records["problem_params"]]
+    ranges = [f"[{lo:g}, {hi:g}]" for lo, hi in map(fpr_range, records["problem_params"])]
     several = pl.col("fpr_range").n_unique().over("dataset") > 1
     method = pl.when(several).then(pl.format("{} {}", "label", "fpr_range")).otherwise("label")
-    return (
-        records.with_columns(
-            label=pl.Series(labels(records), dtype=pl.String), fpr_range=pl.Series(ranges, dtype=pl.String)
-        )
-        .with_columns(method=method)
-        .sort("dataset", "method", "repeat", maintain_order=True)
-    )
+    named = with_labels(records).with_columns(fpr_range=pl.Series(ranges, dtype=pl.String))
+    return named.with_columns(method=method).sort("dataset", "method", "repeat", maintain_order=True)
 
 
 def fpr_range(problem_params: str) -> tuple[float, float]:
@@ -106,8 +95,8 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Printed, metric: str) -> 
         rows,
         [
             *_notes(means, papers),
-            *explained(f"The verdict is on the mean, to {AREA_TOLERANCE:g}.", (row[4] for row in rows)),
-            *_fallback_note(group),
+            *explained(VERDICT_NOTE, (row[4] for row in rows)),
+            *([FALLBACK_NOTE] if len(group.filter(solver_status=COLLAPSED)) else []),
         ],
     )
 
@@ -132,14 +121,6 @@ def _row(same: pl.DataFrame, paper: float | None, metric: str, stand_in: bool) -
 def _is_fallback(good: pl.DataFrame) -> bool:
     """Return whether most fits have w = 0 as their certified optimum."""
     return 2 * len(good.filter(solver_status=COLLAPSED)) > len(good)
-
-
-def _fallback_note(group: pl.DataFrame) -> Iterator[str]:
-    if len(group.filter(solver_status=COLLAPSED)):
-        yield (
-            "w = 0: fits with a certified optimum that ranks nothing, scored by a fallback (see the solver's page); "
-            "fallback: most fits are such. Without these: the mean of the other fits."
-        )
 
 
 def _notes(means: Mapping[str, float | None], papers: Mapping[str, float | None]) -> Iterator[str]:
@@ -178,7 +159,7 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
         f"{metric} minus that of {BASE} on the same split",
         ["data", "method", "here", "paper", "splits ahead", "verdict", "without w = 0"],
         rows,
-        explained(f"The verdict is on the mean, to {AREA_TOLERANCE:g}.", (row[5] for row in rows)),
+        explained(VERDICT_NOTE, (row[5] for row in rows)),
     )
 
 

@@ -5,7 +5,6 @@ Times are processor seconds, which hardly depend on the other load of the machin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -69,26 +68,21 @@ def _sheet(group: pl.DataFrame) -> Sheet:
         "deviation over splits",
         ["solver", "selection", "fit", "candidates", f"fit / {BASE}", "splits", "verdict"],
         rows,
-        [*explained("The verdict is on the paper's order.", (row[-1] for row in rows)), *_notes(good)],
+        [
+            *explained("The verdict is on the paper's order.", (row[-1] for row in rows)),
+            f"The paper: {', '.join(FASTER)} faster than {BASE}, all others as slow or slower.",
+            *timing_notes(good),
+        ],
     )
 
 
 def _row(solver: str, same: pl.DataFrame, fits: dict[str, float]) -> Row:
-    good = same.filter(status="ok")
+    good, base = same.filter(status="ok"), fits.get(BASE)
     return [
         solver,
         *(spread(values(good, name), ".2f") for name in STAGES),
         number(int(max(values(good, "n_candidates"), default=0)), "d"),
-        number(fits[solver] / fits[BASE] if BASE in fits else None, ".2f"),
+        number(fits[solver] / base if base else None, ".2f"),
         count(len(good), len(same)),
-        "" if solver == BASE else _verdict(fits[solver], fits.get(BASE), solver in FASTER),
+        "" if solver == BASE else claim((fits[solver] < base) == (solver in FASTER) if base else None),
     ]
-
-
-def _verdict(seconds: float, base: float | None, expected_faster: bool) -> str:
-    return claim(None if base is None else (seconds < base) == expected_faster)
-
-
-def _notes(good: pl.DataFrame) -> Iterator[str]:
-    yield f"The paper: {', '.join(FASTER)} faster than {BASE}, all others as slow or slower."
-    yield from timing_notes(good)

@@ -28,8 +28,8 @@ class RocCurve(NamedTuple):
     gamma: Array
     w: Array
     b: Array
-    u: Array
-    v: Array
+    u: Array  # false-alarm rate
+    v: Array  # hit rate
     du: Array  # derivatives by logit(gamma)
     dv: Array
     log_slope: Array  # log(dv / du), accurate even if rates underflow; NaN where the curve stands still or falls
@@ -40,18 +40,8 @@ class RocCurve(NamedTuple):
 def roc_curve(population: Population, gamma: ArrayLike, loss: Loss) -> RocCurve:
     """Return the ROC curve by training asymmetry, with its testing asymmetries.
 
-    Equation (1) of the paper::
-
-        beta(gamma) = 1 / (1 + p_pos / p_neg  dv / du)
-
-    with derivatives by implicit differentiation of the conditions that (w, b) is a minimum.
-
-    Examples
-    --------
-    >>> one, other = GaussianMixture.single([1.0], [[1.0]]), GaussianMixture.single([-1.0], [[1.0]])
-    >>> curve = roc_curve(Population(one, other), [0.01, 0.5], "square")
-    >>> curve.u.round(3).tolist(), curve.v.round(3).tolist(), curve.beta.round(3).tolist()
-    ([0.0, 0.159], [0.0, 0.841], [0.0, 0.5])
+    Equation (1) of the paper, ``beta(gamma) = 1 / (1 + p_pos / p_neg  dv / du)``, with derivatives by implicit
+    differentiation of the conditions that (w, b) is a minimum.
     """
     gamma = np.asarray(gamma, dtype=np.float64)
     found = minimisers(population, gamma, loss)
@@ -75,15 +65,7 @@ def roc_curve(population: Population, gamma: ArrayLike, loss: Loss) -> RocCurve:
 
 
 def intercept_curves(population: Population, w: Array, n_intercepts: int = 400) -> tuple[Array, Array]:
-    """Return ROC points u and v, of shape (n, n_intercepts), of weights (n, d) as the intercept runs over all reals.
-
-    Examples
-    --------
-    >>> same = GaussianMixture.single([0.0], [[1.0]])
-    >>> u, v = intercept_curves(Population(same, same), np.ones((1, 1)), 3)
-    >>> u.round(3).tolist(), v.round(3).tolist()
-    ([[0.0, 0.5, 1.0]], [[0.0, 0.5, 1.0]])
-    """
+    """Return ROC points u and v, of shape (n, n_intercepts), of weights (n, d) as the intercept runs over all reals."""
     projected = [density.projected(w, np.zeros(len(w))) for density in (population.positive, population.negative)]
     means, variances = (np.hstack(of_both) for of_both in zip(*projected, strict=True))
     reach = MAX_SIGMAS * np.sqrt(variances)
@@ -95,23 +77,14 @@ def intercept_curves(population: Population, w: Array, n_intercepts: int = 400) 
 
 
 def upper_hull(u: Array, v: Array) -> tuple[Array, Array]:
-    """Return the vertices of the upper convex hull of ROC points and of (0, 0) and (1, 1), from left to right.
-
-    Notes
-    -----
-    O(n log n), by Andrew's monotone chain.
-
-    Examples
-    --------
-    >>> upper_hull(np.array([0.1, 0.5, 0.6]), np.array([0.5, 0.6, 0.9]))[0].tolist()
-    [0.0, 0.1, 0.6, 1.0]
-    """
+    """Return the vertices of the upper convex hull of ROC points, (0, 0) and (1, 1), by Andrew's monotone chain."""
     u, v = np.append(u, [0.0, 1.0]), np.append(v, [0.0, 1.0])
     order = np.lexsort((-v, u))
     hull: list[tuple[float, float]] = []
     for x, y in zip(u[order].tolist(), v[order].tolist(), strict=True):
         if hull and x == hull[-1][0]:
             continue
+        # Quotients, since products of small rates would underflow.
         while len(hull) > 1 and _slope(hull[-1], (x, y)) >= _slope(hull[-2], hull[-1]):
             hull.pop()
         hull.append((x, y))
@@ -120,15 +93,12 @@ def upper_hull(u: Array, v: Array) -> tuple[Array, Array]:
 
 
 def on_hull(u: Array, v: Array) -> Array:
-    """Return which ROC points lie on the upper convex hull of all of them and of (0, 0) and (1, 1), up to rounding.
-
-    This includes points on the left edge, u = 0, whose rates underflow.
-    """
+    """Return which ROC points lie on the upper convex hull up to rounding, or on the left edge, as rates underflow."""
     return (v >= (1.0 - SAME_RATE) * np.interp(u, *upper_hull(u, v))) | (u < np.finfo(np.float64).tiny)
 
 
 def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
-    return (b[1] - a[1]) / (b[0] - a[0])  # products of small rates would underflow
+    return (b[1] - a[1]) / (b[0] - a[0])
 
 
 def _log_speed(mixture: GaussianMixture, found: Minimisers) -> tuple[Array, Array]:

@@ -33,13 +33,8 @@ def tilt(mixture: GaussianMixture, target: Array) -> Tilt:
         theta = (sum_i xi_i S_i)^-1 sum_i xi_i (mu_i - target)
         xi_i  proportional to  pi_i exp(-theta'(mu_i - target) + theta'S_i theta / 2)
 
-    The paper minimises over xi in the simplex. The dual, solved here, has no constraints: theta minimises
-    ``log E exp(-theta'(x - target))``, the cumulant generating function, which is smooth and strictly convex.
-
-    Examples
-    --------
-    >>> tilt(GaussianMixture.single([1.0], [[2.0]]), np.array([3.0])).theta.round(6).tolist()
-    [-1.0]
+    The paper minimises over xi in the simplex. Its dual has no constraints: theta minimises the smooth and strictly
+    convex ``log E exp(-theta'(x - target))``.
     """
     S, nu = mixture.covariances, mixture.means - target
     log_pi = np.log(mixture.weights)
@@ -55,40 +50,30 @@ def tilt(mixture: GaussianMixture, target: Array) -> Tilt:
         between = tilted - xi @ tilted
         return np.tensordot(xi, S, axes=1) + (xi * between.T) @ between
 
-    start = np.zeros(mixture.n_features)
-    found = minimize(
-        lambda theta: logsumexp(exponents(theta)),
-        start,
-        jac=slope,
-        hess=curvature,
-        method="trust-exact",
-        options={"gtol": 1e-11},
-    )
-    return Tilt(found.x, softmax(exponents(found.x)))
+    def value(theta: Array) -> float:
+        return float(logsumexp(exponents(theta)))
+
+    start, options = np.zeros(mixture.n_features), {"gtol": 1e-11}
+    theta = minimize(value, start, jac=slope, hess=curvature, method="trust-exact", options=options).x
+    return Tilt(theta, softmax(exponents(theta)))
 
 
 def regime(population: Population, loss: Literal["square", "erf"]) -> float:
-    """Return the constant A of Proposition 3, or A~ of Proposition 4; its sign decides about extreme asymmetries.
+    """Return ``A = min_i 1 / (a' S_neg_i a) - min_j 1 / (a' S_pos_j a)`` of Proposition 3, or A~ of Proposition 4.
 
-    ::
-
-        A = min_i 1 / (a' S_neg_i a) - min_j 1 / (a' S_pos_j a)
-
-    over components, with ``a = S_neg^-1 m`` for the square loss and ``a = S~_neg^-1 (mu_pos - mu~_neg)`` for the erf
-    loss. The component with the largest variance along a decides the tail; the paper prints max instead of both min.
+    Here ``a = S_neg^-1 m`` for the square loss and ``a = S~_neg^-1 (mu_pos - mu~_neg)`` for the erf loss. The component
+    with the largest variance along a decides the tail; the paper prints max instead of both min.
 
     - A < 0: training at gamma near 0 gives classifiers worse than chance; only less extreme gamma are useful.
     - A > 0: the classifiers suit a testing asymmetry far more extreme than gamma.
     - A = 0, as for two Gaussians with the same covariance: both are possible.
-
-    Examples
-    --------
-    >>> one, other = GaussianMixture.single([1.0], [[4.0]]), GaussianMixture.single([0.0], [[1.0]])
-    >>> regime(Population(one, other), "square")
-    0.75
     """
-    a = _direction(population, loss)
-    return float(1 / _widest(population.negative, a) - 1 / _widest(population.positive, a))
+    if loss == "square":
+        a = np.linalg.solve(population.negative.covariance, population.difference)
+    else:  # by (11), theta is S~^-1 (mu~_neg - mu_pos)
+        a = -tilt(population.negative, population.positive.mean).theta
+    widest = [max(a @ mixture.covariances @ a) for mixture in (population.negative, population.positive)]
+    return float(1 / widest[0] - 1 / widest[1])
 
 
 def log_slope(population: Population, gamma: Array, loss: Literal["square", "erf"]) -> Array:
@@ -101,24 +86,5 @@ def log_slope(population: Population, gamma: Array, loss: Literal["square", "erf
 
     In the paper, the square of the logarithm is missing from Proposition 4.
     """
-    A = regime(population, loss)
-    if loss == "square":
-        return A / (8 * (_odds(population) * gamma) ** 2)
-    return 2 * A * np.log(1 / gamma) ** 2
-
-
-def _odds(population: Population) -> float:
-    return population.p_positive / (1 - population.p_positive)
-
-
-def _direction(population: Population, loss: str) -> Array:
-    """Return the limit of w / -b, up to a factor: ``a`` in appendix B."""
-    if loss == "square":
-        return np.linalg.solve(population.negative.covariance, population.difference)
-    # By (11), theta is S~^-1 (mu~_neg - mu_pos).
-    return -tilt(population.negative, population.positive.mean).theta
-
-
-def _widest(mixture: GaussianMixture, a: Array) -> float:
-    """Return the largest variance of a component along a."""
-    return float(max(a @ mixture.covariances @ a))
+    A, odds = regime(population, loss), population.p_positive / (1 - population.p_positive)
+    return A / (8 * (odds * gamma) ** 2) if loss == "square" else 2 * A * np.log(1 / gamma) ** 2

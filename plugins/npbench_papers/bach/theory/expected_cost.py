@@ -1,15 +1,15 @@
 """Expected loss of a linear classifier on two classes that are mixtures of Gaussians, with its derivatives.
 
-For a convex loss phi of a margin u ~ N(m, v), an :class:`ExpectedLoss` gives ``h(m, v) = E phi(u)`` and the first four
-derivatives of h with respect to m, which are ``E phi'(u)`` to ``E phi''''(u)``. By the heat equation
-``dh/dv = 1/2 d^2h/dm^2``, these include all first and second derivatives with respect to v.
+For a convex loss phi of a margin u ~ N(m, v), an expected loss has the value ``h(m, v) = E phi(u)`` and as slopes the
+first four derivatives of h by m, which are ``E phi'(u)`` to ``E phi''''(u)``. By the heat equation
+``dh/dv = 1/2 d^2h/dm^2``, these include all first and second derivatives by v.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import ndtr
@@ -20,16 +20,6 @@ from npbench_papers.bach.theory.populations import Population
 
 Array = np.ndarray
 MIN_VARIANCE = 1e-300  # instead of 0: its root is a divisor, and the quotient is squared
-
-
-class ExpectedLoss(Protocol):
-    """The expectation of a convex loss of a Gaussian margin."""
-
-    def value(self, m: Array, v: Array) -> Array:
-        """Return ``E phi(u)`` for ``u ~ N(m, v)``."""
-
-    def slopes(self, m: Array, v: Array) -> tuple[Array, Array, Array, Array]:
-        """Return the derivatives of order 1 to 4 of ``E phi(u)`` by m."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +39,8 @@ class Square:
 class BlurredHinge:
     """``phi(u) = E max(0, kink - u + width Z)``, Z a standard Gaussian.
 
-    The hinge loss has its kink at 1 and width 0. The erf loss ``u Phi(u) - u + Phi'(u)`` of Bach, Heckerman and Horvitz
-    (2006) is the hinge with its kink at 0, blurred by a unit Gaussian. The expectation over another Gaussian only
-    increases the width.
-
-    Examples
-    --------
-    >>> margin = np.array([-1.0, 0.0, 3.0])
-    >>> BlurredHinge(kink=1.0, width=0.0).value(margin, np.zeros(3)).tolist()
-    [2.0, 1.0, 0.0]
+    The hinge loss has its kink at 1 and width 0; the erf loss ``u Phi(u) - u + Phi'(u)`` of Bach, Heckerman and Horvitz
+    (2006) has its kink at 0 and width 1. The expectation over a Gaussian margin only increases the width.
     """
 
     kink: float
@@ -79,6 +62,7 @@ class BlurredHinge:
         return t, s, np.exp(-(t**2) / 2) / math.sqrt(2 * math.pi)
 
 
+ExpectedLoss: TypeAlias = Square | BlurredHinge
 SQUARE = Square()
 ERF = BlurredHinge(kink=0.0, width=1.0)
 HINGE = BlurredHinge(kink=1.0, width=0.0)

@@ -59,25 +59,16 @@ def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimise
     The losses are square ``(u - 1)^2 / 2``, erf ``u Phi(u) - u + Phi'(u)`` and hinge ``max(0, 1 - u)``. For the hinge
     loss, w is 0 and b is -1 or 1 if one class outweighs the other by :func:`least_cost_ratio`.
 
-    Notes
-    -----
-    The square loss leads to a linear system. The others take Newton steps on all asymmetries together, with costs
-    divided by the smaller class weight, so that extreme asymmetries are as accurate as others. A step is
-    O(n k d^2 + n d^3) for k components.
-
-    Examples
-    --------
-    >>> one, other = GaussianMixture.single([1.0], [[1.0]]), GaussianMixture.single([-1.0], [[1.0]])
-    >>> found = minimisers(Population(one, other), [0.5, 1e-8], "erf")
-    >>> found.w.round(3).tolist(), abs(found.b).round(3).tolist()
-    ([[1.14], [0.369]], [0.0, 5.613])
+    The square loss leads to a linear system. The others take Newton steps on all asymmetries together, each in
+    O(n k d^2 + n d^3) for k components, with costs divided by the smaller class weight: extreme asymmetries are as
+    accurate as others.
     """
     if loss not in LOSSES:
         raise ValueError(f"unknown loss {loss!r}: use one of {', '.join(LOSSES)}.")
-    log_ratio = _checked_log_ratio(population, np.asarray(gamma, dtype=np.float64))
+    log_ratio = _log_cost_ratio(population, np.asarray(gamma, dtype=np.float64))
     standard, matrix, centre = population.standardised()
     cost = AsymmetricCost(standard, LOSSES[loss], log_ratio)
-    points = {"square": _of_square_loss, "erf": _of_erf_loss, "hinge": _of_hinge_loss}[loss](cost)
+    points = {"square": _minimise_square, "erf": _minimise_erf, "hinge": _minimise_hinge}[loss](cost)
     tangent, residual = np.zeros_like(points), np.zeros(len(points))
     # Where w = 0, the hinge loss has no derivatives, and its minimum does not move.
     smooth = np.any(points[:, :-1], axis=1) | (loss != "hinge")
@@ -91,12 +82,9 @@ def least_cost_ratio(population: Population) -> float:
     """Return the cost ratio up to which the hinge loss has its minimum at w = 0, b = -1: all samples are negative.
 
     From there, along ``g(x) = v'x + c``, the expected loss grows at the rate ``E[max(0, g) | y = -1]`` minus the cost
-    ratio times ``E[g | y = 1]``. Hence the ratio is the minimum of the former where the latter is 1::
-
-        min_v E[max(0, 1 + v'(x - mu_pos)) | y = -1].
-
-    For one Gaussian of negatives it is the ratio r with ``Phi'(z) / r = D``, where ``Phi(-z) = r`` and D is the
-    Mahalanobis distance of the positives' mean. For the other end, use :meth:`Population.swapped`.
+    ratio times ``E[g | y = 1]``. Hence the ratio is the minimum of the former where the latter is 1,
+    ``min_v E[max(0, 1 + v'(x - mu_pos)) | y = -1]``. For one Gaussian of negatives it is the r with
+    ``Phi'(z) / r = D``, where ``Phi(-z) = r`` and D is the Mahalanobis distance of the positives' mean.
     """
     return _least_cost_ratio(population.standardised()[0])
 
@@ -125,7 +113,7 @@ def _least_cost_ratio(standard: Population) -> float:
     return float(_Rate(seen, HINGE).value(v)[0])
 
 
-def _of_square_loss(cost: AsymmetricCost) -> Array:
+def _minimise_square(cost: AsymmetricCost) -> Array:
     """Solve the normal equations of appendix A.1, divided by 1 + the cost ratio."""
     positive, negative, m = cost.population.positive, cost.population.negative, cost.population.difference
     s, rest = expit(cost.log_ratio)[:, np.newaxis], expit(-cost.log_ratio)[:, np.newaxis]
@@ -136,14 +124,14 @@ def _of_square_loss(cost: AsymmetricCost) -> Array:
     return np.hstack([w, b])
 
 
-def _of_erf_loss(cost: AsymmetricCost) -> Array:
+def _minimise_erf(cost: AsymmetricCost) -> Array:
     smaller = ndtri(expit(-np.abs(cost.log_ratio)))
     start = np.zeros((len(smaller), cost.population.positive.n_features + 1))
     start[:, -1] = np.where(cost.log_ratio < 0, smaller, -smaller)  # the minimum for w = 0
     return minimise(cost, start).points
 
 
-def _of_hinge_loss(cost: AsymmetricCost) -> Array:
+def _minimise_hinge(cost: AsymmetricCost) -> Array:
     few = cost.log_ratio <= 0
     points = np.zeros((len(few), cost.population.positive.n_features + 1))
     points[:, -1] = np.where(few, -1.0, 1.0)
@@ -165,7 +153,8 @@ def _sharpened(problem: Callable[[ExpectedLoss], Positive], start: Array) -> Arr
     return points
 
 
-def _checked_log_ratio(population: Population, gamma: Array) -> Array:
+def _log_cost_ratio(population: Population, gamma: Array) -> Array:
+    """Return the logarithms of the cost ratios; refuse those beyond the range of floating-point numbers."""
     if gamma.ndim != 1 or not ((gamma > 0.0) & (gamma < 1.0)).all():
         raise ValueError(f"gamma is {gamma}: it must be an array of shape (n,) with values in ]0, 1[.")
     log_ratio = population.log_cost_ratio(gamma)

@@ -34,20 +34,11 @@ class Minima(NamedTuple):
 
 
 def minimise(functions: Positive, start: Array, *, tol: float = 1e-11, max_iter: int = 200) -> Minima:
-    """Minimise each function by Newton steps, halved until they decrease its value, to a gradient of tol * value.
-
-    Examples
-    --------
-    >>> class Cosh:
-    ...     def value(self, x): return np.cosh(x - 1)[:, 0]
-    ...     def derivatives(self, x): return np.sinh(x - 1), np.cosh(x - 1)[:, :, np.newaxis]
-    >>> minimise(Cosh(), np.array([[5.0]])).points.round(12).tolist()
-    [[1.0]]
-    """
+    """Minimise each function by Newton steps, halved until they decrease its value, to a gradient of tol * value."""
     points, n_iter = start, 0
     while True:
         gradient, hessian = functions.derivatives(points)
-        residual = _relative(gradient, functions.value(points))
+        residual = np.abs(gradient).max(axis=1) / (functions.value(points) + SMALLEST_VALUE)
         active = residual > tol
         if not active.any() or n_iter == max_iter:
             return Minima(points, residual, n_iter)
@@ -61,11 +52,6 @@ def newton_step(gradient: Array, hessian: Array) -> Array:
     ridge = RIDGE * np.trace(hessian, axis1=1, axis2=2) + np.finfo(float).tiny
     damped = hessian + ridge[:, np.newaxis, np.newaxis] * np.eye(hessian.shape[1])
     return -np.linalg.solve(damped, gradient[..., np.newaxis])[..., 0]
-
-
-def _relative(gradient: Array, value: Array) -> Array:
-    """Return the largest entry of each gradient as a share of the value."""
-    return np.abs(gradient).max(axis=1) / (value + SMALLEST_VALUE)
 
 
 def _length(functions: Positive, points: Array, step: Array, gradient: Array) -> Array:

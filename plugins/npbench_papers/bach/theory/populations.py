@@ -43,11 +43,8 @@ class Population:
     def standardised(self) -> tuple[Population, Array, Array]:
         """Return the population of ``matrix (x - centre)`` with mean 0 and covariance I, the matrix and the centre."""
         classes = self.positive, self.negative
-        both = GaussianMixture(
-            np.concatenate([density.weights / 2 for density in classes]),
-            np.concatenate([density.means for density in classes]),
-            np.concatenate([density.covariances for density in classes]),
-        )
+        parts = ([density.weights / 2, density.means, density.covariances] for density in classes)
+        both = GaussianMixture(*map(np.concatenate, zip(*parts, strict=True)))
         matrix, centre = np.linalg.inv(np.linalg.cholesky(both.covariance)), both.mean
         positive, negative = (density.affine(matrix, centre) for density in classes)
         return Population(positive, negative, self.p_positive), matrix, centre
