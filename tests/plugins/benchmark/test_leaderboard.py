@@ -58,12 +58,7 @@ def test_by_hand():
     assert (gen.p_nd, gen.score) == (pytest.approx(0.25), pytest.approx((0.45 + 0.3) / 2))
     assert gen.seconds == pytest.approx(2.0)
     assert (gen.rank, gen.win_rate, gen.is_efficient, gen.place) == (1.0, 1.0, True, 1)
-    assert (scorer.label, scorer.n_good, scorer.above, scorer.promised) == (
-        SCORER,
-        3,
-        0,
-        0.05,
-    )
+    assert (scorer.label, scorer.n_good, scorer.above, scorer.promised) == (SCORER, 3, 0, 0.05)
     assert scorer.p_nd == pytest.approx((0.5 + 0.1) / 2)
     assert scorer.score == pytest.approx((0.5 + (0.1 + 1.0) / 2) / 2)
     assert scorer.seconds == pytest.approx(math.sqrt(1.0 * 10.0))
@@ -136,11 +131,7 @@ def test_methods_are_ranked_where_they_were_run():
     alone = [*RECORDS, *NEWCOMER[:2]]
     datasets, labels, values = table(by_dataset(frame(alone)))
     assert math.isnan(values[datasets.index("heart"), labels.index("np_svm")])
-    assert [one.label for one in standings(frame(alone))] == [
-        "gen",
-        SCORER,
-        "np_svm",
-    ]  # the incomplete one last
+    assert [one.label for one in standings(frame(alone))] == ["gen", SCORER, "np_svm"]  # the incomplete one last
 
 
 @pytest.mark.parametrize(("above", "verdict"), [(0, "kept"), (1, "kept within noise"), (5, "exceeded")])

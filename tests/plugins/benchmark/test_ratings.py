@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize
 
-from npbench.report.stats.ranks import critical_difference
 from npbench_benchmark import ratings
 
 # Two data sets, three methods: the first wins both, the second ties with the third and then fails.
@@ -72,25 +71,8 @@ def test_a_method_that_was_not_run_plays_no_game():
     assert np.isnan(ratings.win_rates(ratings.wins(more))[2])
 
 
-@given(TABLES)
-def test_places_are_counts_of_methods_with_a_better_mean_rank(values):
-    ranks = [round(rank, 9) for rank in ratings.mean_ranks(values)]
-    assert ratings.places(values).tolist() == [1 + sum(other < rank for other in ranks) for rank in ranks]
-
-
 def test_a_method_on_fewer_data_sets_is_placed_behind():
     assert ratings.places(np.array([[0.1, 0.2, np.nan], [np.nan, 0.2, np.nan]])).tolist() == [2, 1, 3]
-
-
-# Two-tailed Nemenyi test at 5 %, for 2 to 10 classifiers: Demsar (2006), JMLR 7, table 5a.
-PRINTED_Q = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
-
-
-@pytest.mark.parametrize(("k", "q"), list(enumerate(PRINTED_Q, start=2)))
-def test_critical_difference_has_the_printed_quantiles(k, q):
-    for n_datasets in (3, 43):
-        expected = q * math.sqrt(k * (k + 1) / (6 * n_datasets))
-        assert critical_difference(k, n_datasets) == pytest.approx(expected, rel=3e-4)
 
 
 def test_limits_are_quantiles_of_resampled_ratings():

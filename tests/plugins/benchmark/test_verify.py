@@ -9,19 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from npbench import cli
 from npbench.records.store import RecordStore
 from npbench_benchmark.board.verification import sample
 from sample_records import frame, record
 
 RUN = ["solver=centroid", "dataset=blobs", "problem.rho=0.1,0.3", "repeats=3", "execution.n_jobs=1"]
-
-
-def npbench(capsys, *words):
-    with pytest.raises(SystemExit) as end:
-        cli.main(list(words))
-    printed = capsys.readouterr()
-    return end.value.code or 0, printed.out + printed.err
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +23,10 @@ def stored_results(tmp_path_factory):
 
 
 @pytest.fixture
-def results(stranger, capsys, stored_results):
+def results(stranger, npbench, stored_results):
     """Six records of good jobs in the folder ``results``."""
     if not stored_results.exists():
-        assert npbench(capsys, "-m", *RUN, f"results={stored_results}")[0] == 0
+        assert npbench("-m", *RUN, f"results={stored_results}")[0] == 0
     shutil.copytree(stored_results, "results")
 
 
@@ -44,20 +36,20 @@ def changed(**columns):
     RecordStore("results/records").frame().with_columns(**columns).write_parquet(path)
 
 
-def test_same_metrics(results, capsys):
-    code, text = npbench(capsys, "verify", "results", "--sample", "2")
+def test_same_metrics(results, npbench):
+    code, text = npbench("verify", "results", "--sample", "2")
     assert code == 0
     assert text.count("same   ") == 2
     assert "2 of 2" in text
     assert "a sample of 6" in text
     (path,) = Path("results/records").glob("*.parquet")
-    assert npbench(capsys, "verify", str(path), "--sample", "1")[0] == 0
+    assert npbench("verify", str(path), "--sample", "1")[0] == 0
 
 
-def test_a_changed_metric_is_found_with_its_cause(results, capsys):
+def test_a_changed_metric_is_found_with_its_cause(results, npbench):
     versions = pl.col("versions").str.replace(f'"numpy":"{np.__version__}"', '"numpy":"1.0"', literal=True)
     changed(p_nd=pl.col("p_nd") + 1e-6, versions=versions, cpu=pl.lit("another processor"))
-    code, text = npbench(capsys, "verify", "results/records", "--sample", "99")
+    code, text = npbench("verify", "results/records", "--sample", "99")
     assert code == 1
     assert "0 of 6" in text
     assert "p_nd: " in text
@@ -74,9 +66,9 @@ def test_a_changed_metric_is_found_with_its_cause(results, capsys):
         ({"dataset_params": '{"n":60,"spread":1}'}, "the data changed"),
     ],
 )
-def test_jobs_that_cannot_be_rerun_fail(results, capsys, columns, expected):
+def test_jobs_that_cannot_be_rerun_fail(results, npbench, columns, expected):
     changed(**{name: pl.lit(value) for name, value in columns.items()})
-    code, text = npbench(capsys, "verify", "results", "--sample", "1")
+    code, text = npbench("verify", "results", "--sample", "1")
     assert (code, expected in text) == (1, True), text
 
 
@@ -88,6 +80,6 @@ def test_the_sample_depends_on_the_seed_only():
     assert {one["key"] for one in sample(records, 99, 0)} == set("012345678") - {"3"}
 
 
-def test_nothing_to_verify(stranger, capsys):
-    code, text = npbench(capsys, "verify", "nowhere")
+def test_nothing_to_verify(stranger, npbench):
+    code, text = npbench("verify", "nowhere")
     assert (code, "nowhere" in text) == (2, True)

@@ -55,18 +55,13 @@ def test_all_values_out_of_range_are_reported(name, values):
     assert len(caught.value.faults) == len(found)
 
 
-def test_synthetic_classes_have_the_documented_moments():
+def test_synthetic_has_the_documented_moments_and_is_as_hard_as_documented():
     data = load_dataset("synthetic", n_pos=200_000, n_neg=200_000, seed=5)
-    for label, mean, covariance in ((1, [1.5, 1.5], [[1, -0.5], [-0.5, 0.5]]), (-1, [0, 0], [[1, 0.5], [0.5, 1.25]])):
-        points = data.X[data.y == label]
-        assert np.mean(points, axis=0) == pytest.approx(mean, abs=0.015)
-        assert np.cov(points.T) == pytest.approx(np.array(covariance), abs=0.025)
-
-
-def test_synthetic_is_as_hard_as_documented():
-    data = load_dataset("synthetic", n_pos=100_000, n_neg=100_000, seed=6)
     positive = multivariate_normal([1.5, 1.5], [[1, -0.5], [-0.5, 0.5]])
     negative = multivariate_normal([0, 0], [[1, 0.5], [0.5, 1.25]])
+    for label, law in ((1, positive), (-1, negative)):
+        assert np.mean(data.X[data.y == label], axis=0) == pytest.approx(law.mean, abs=0.015)
+        assert np.cov(data.X[data.y == label].T) == pytest.approx(law.cov, abs=0.025)
     ratio = positive.logpdf(data.X) - negative.logpdf(data.X)
     for rho, missed in ((0.01, 0.72), (0.05, 0.36), (0.1, 0.12), (0.2, 0.01)):
         threshold = np.quantile(ratio[data.y < 0], 1 - rho)
@@ -83,9 +78,8 @@ def test_sizes_of_classes_are_independent(name):
 
 
 def test_qvalue_positives_are_false_in_the_documented_share():
-    data = load_dataset(
-        "qvalue_mixture", n_pos=40_001, n_neg=20_000, n_features=4, share_false=0.3, separation=9, seed=2
-    )
+    params = {"n_pos": 40_001, "n_neg": 20_000, "n_features": 4, "share_false": 0.3, "separation": 9}
+    data = load_dataset("qvalue_mixture", **params, seed=2)
     score = data.X.mean(axis=1) * 2  # N(0, 1) or N(9, 1): 4.5 separates them except for 3 in a million
     assert np.sum(score[data.y > 0] < 4.5) == round(0.3 * 40_001)
     assert np.all(score[data.y < 0] < 4.5)
@@ -96,10 +90,8 @@ def test_qvalue_positives_are_false_in_the_documented_share():
 
 @pytest.mark.parametrize(("share_false", "separation"), [(0.5, 3.0), (0.8, 3.5), (0.2, 1.5)])
 def test_the_mean_of_the_features_accepts_the_largest_share(share_false, separation):
-    n = 100_000
-    data = load_dataset(
-        "qvalue_mixture", n_pos=n, n_neg=n, n_features=2, share_false=share_false, separation=separation, seed=3
-    )
+    params = {"n_pos": 100_000, "n_neg": 100_000, "n_features": 2, "share_false": share_false}
+    data = load_dataset("qvalue_mixture", **params, separation=separation, seed=3)
     for q in (0.01, 0.1):
         largest = largest_share(q, share_false, separation)
         assert share_accepted(data.y, data.X.mean(axis=1), q) == pytest.approx(largest, abs=0.015)
@@ -117,16 +109,12 @@ def test_the_largest_share_is_the_best_of_all_thresholds(q, share_false, separat
     assert largest_share(q, share_false, separation) == pytest.approx(best, rel=2e-3, abs=1e-12)
 
 
-def test_covertype_like_is_as_hard_as_documented():
+def test_covertype_like_is_as_hard_as_documented_with_the_kinds_of_features_of_covertype():
     data = load_dataset("covertype_like", n_pos=100_000, n_neg=100_000, seed=1)
     score = data.X[:, :10].sum(axis=1)
     for rho, missed in ((0.001, 0.54), (0.01, 0.25), (0.05, 0.09), (0.1, 0.04)):
         threshold = np.quantile(score[data.y < 0], 1 - rho)
         assert np.mean(score[data.y > 0] <= threshold) == pytest.approx(missed, abs=0.03 if rho < 0.01 else 0.012)
-
-
-def test_covertype_like_has_the_kinds_of_features_of_covertype():
-    data = load_dataset("covertype_like", n_pos=30_000, n_neg=30_000, seed=2)
     areas, soils = data.X[:, 10:14], data.X[:, 14:]
     for codes in (areas, soils):
         assert set(np.unique(codes)) == {0.0, 1.0}

@@ -51,16 +51,13 @@ def test_both_parts_are_read_number_by_number(name, kind, raw_dataset):
     assert dataset.test_rows == (len(parts[0][0]), len(labels))
 
 
-def test_the_last_feature_of_a9a_never_occurs_in_its_test_part(raw_dataset):
-    first, end = raw_dataset("a9a").test_rows
-    X = loaded("a9a").X
-    assert X[first:end, [122]].nnz == 0 < X[:first, [122]].nnz
-
-
-def test_duplicates_in_a9a_are_as_described(raw_dataset):
+def test_duplicates_and_the_last_feature_of_a9a_are_as_described(raw_dataset):
     dataset = raw_dataset("a9a")
     data = loaded("a9a")
     X = data.X.toarray().astype(np.int8)
+    first, end = dataset.test_rows
+    assert not X[first:end, 122].any()
+    assert X[:first, 122].any()
     train = {row.tobytes() for row in X[: dataset.test_rows[0]]}
     again = sum(row.tobytes() in train for row in X[dataset.test_rows[0] :])
     distinct = {row.tobytes() for row in np.column_stack([X, data.y])}
@@ -68,16 +65,12 @@ def test_duplicates_in_a9a_are_as_described(raw_dataset):
     assert "11868 duplicate rows; 5528" in dataset.source
 
 
-def test_numbers_beyond_the_last_feature_are_refused(tmp_path):
-    path = tmp_path / "rows"
-    path.write_text("+1 1:0.5\n-1 1000000:1\n")
-    with pytest.raises(ValueError, match="n_features"):
-        read(path, n_features=8)
-
-
-def test_an_absent_feature_has_a_column(tmp_path):
+def test_absent_features_have_columns_and_numbers_beyond_the_last_are_refused(tmp_path):
     path = tmp_path / "rows"
     path.write_text("+1 1:0.5\n-1 2:1\n")
     X, y = read(path, path, n_features=4)
     assert X.toarray().tolist() == [[0.5, 0, 0, 0], [0, 1, 0, 0]] * 2
     assert y.tolist() == [1, -1, 1, -1]
+    path.write_text("+1 1:0.5\n-1 1000000:1\n")
+    with pytest.raises(ValueError, match="n_features"):
+        read(path, n_features=8)

@@ -57,13 +57,6 @@ def test_random_access_to_rows(first, more):
 
 
 @pytest.mark.parametrize("density", [1.0, 0.2])
-def test_more_rows_do_not_change_the_first(density):
-    few, many = (load_scalable(n, 20, density, seed=3) for n in (5000, 20_000))
-    assert equal(few[0], many[0][:5000])
-    assert np.array_equal(few[1], many[1][:5000])
-
-
-@pytest.mark.parametrize("density", [1.0, 0.2])
 def test_rows_follow_the_seed_and_blocks_differ(density):
     one, again, other = (load_dataset("scalable", n_samples=20_000, density=density, seed=s).sha256 for s in (1, 1, 2))
     assert one == again != other
@@ -94,13 +87,6 @@ def test_dense_rows_are_separated_gaussians():
         assert missed == pytest.approx(norm.cdf(norm.isf(rho) - 3.0), abs=0.015)
 
 
-def test_the_default_is_as_hard_as_documented():
-    X, y = load_scalable()
-    score = X.sum(axis=1)
-    for rho, missed in ((0.01, 0.63), (0.05, 0.36), (0.1, 0.24)):
-        assert np.mean(score[y > 0] <= np.quantile(score[y < 0], 1 - rho)) == pytest.approx(missed, abs=0.015)
-
-
 @pytest.mark.parametrize(("n_features", "density"), [(100, 0.9), (200, 0.05), (5000, 0.001)])
 def test_entries_are_present_independently(n_features, density):
     X, _ = load_scalable(60_000, n_features, density, seed=1)
@@ -128,20 +114,16 @@ def test_sparse_entries_are_gaussian_with_the_bayes_rate():
     assert np.mean((score > 0) != (y > 0)) == pytest.approx(exact, abs=0.004)
 
 
-def peak_beside_the_rows(n_samples, **parameters):
+@pytest.mark.parametrize("parameters", [{}, {"density": 0.1}, {"n_features": 100_000, "density": 1e-4}])
+def test_additional_memory_is_bounded(parameters):
     tracemalloc.start()
     try:
-        X, y = load_scalable(n_samples, **parameters)
+        X, y = load_scalable(400_000, **parameters)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     arrays = (X.data, X.indices, X.indptr, y) if sparse.issparse(X) else (X, y)
-    return peak - sum(array.nbytes for array in arrays)
-
-
-@pytest.mark.parametrize("parameters", [{}, {"density": 0.1}, {"n_features": 100_000, "density": 1e-4}])
-def test_additional_memory_is_bounded(parameters):
-    assert peak_beside_the_rows(400_000, **parameters) < 20e6
+    assert peak - sum(array.nbytes for array in arrays) < 20e6
 
 
 @pytest.mark.parametrize(("n_samples", "density"), [(2, 1.0), (2, 0.5), (3, 0.02)])

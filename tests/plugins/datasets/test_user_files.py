@@ -20,7 +20,14 @@ PAPER = {
     "kddcup08": (102294, 117, 623),
     "ppi": (240249, None, 2865),
 }
-BROUGHT = [*PAPER, "tcga"]
+BROUGHT = {
+    "chemo": "chemo.svm",
+    "cod_rna": "cod-rna cod-rna.t cod-rna.r",
+    "kddcup06": "KDDPETrain.txt KDDPETest.txt",
+    "kddcup08": "Features.txt Info.txt",
+    "ppi": "dipsPosPair.feature dipsRandpairSub23w.feature",
+    "tcga": "counts.tsv",
+}
 
 
 def small(name, n_samples, n_features=None, n_positive=None):
@@ -202,19 +209,10 @@ def test_folders_of_users_are_not_written_to(kddcup08):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-@pytest.mark.parametrize(
-    ("name", "files"),
-    [
-        ("chemo", ["chemo.svm"]),
-        ("cod_rna", ["cod-rna", "cod-rna.t", "cod-rna.r"]),
-        ("kddcup06", ["KDDPETrain.txt", "KDDPETest.txt"]),
-        ("kddcup08", ["Features.txt", "Info.txt"]),
-        ("ppi", ["dipsPosPair.feature", "dipsRandpairSub23w.feature"]),
-        ("tcga", ["counts.tsv"]),
-    ],
-)
+@pytest.mark.parametrize("name", BROUGHT)
 @pytest.mark.parametrize("text", ["<!DOCTYPE html>\n<html>404</html>\n", "1;2;3\n4;5;6\n", ""])
-def test_the_error_names_the_expected_format(name, files, text, tmp_path):
+def test_the_error_names_the_expected_format(name, text, tmp_path):
+    files = BROUGHT[name].split()
     for file in files:
         (tmp_path / file).write_text(text)
     with pytest.raises(RequestError) as caught:

@@ -97,18 +97,11 @@ def test_one_table_in_every_format_is_the_same_data(matrix, tmp_path):
 def test_sparse_formats_agree(matrix, tmp_path):
     signs = np.resize([1, -1], len(matrix))
     text = svmlight(matrix, signs).encode()
-    for name, content in {
-        "t.svm": text,
-        "t.libsvm.bz2": bz2.compress(text),
-        "t.svmlight.gz": gzip.compress(text),
-    }.items():
-        (tmp_path / name).write_bytes(content)
     scipy.io.savemat(tmp_path / "t.mat", {"x": sparse.csc_array(matrix), "y": signs})
-    d = matrix.shape[1]
-    loaded = [
-        load_dataset("file", path=str(tmp_path / n), n_features=d) for n in ("t.svm", "t.libsvm.bz2", "t.svmlight.gz")
-    ]
-    loaded.append(load_dataset("file", path=str(tmp_path / "t.mat"), label="y"))
+    loaded = [load_dataset("file", path=str(tmp_path / "t.mat"), label="y")]
+    for name, pack in {"t.svm": bytes, "t.libsvm.bz2": bz2.compress, "t.svmlight.gz": gzip.compress}.items():
+        (tmp_path / name).write_bytes(pack(text))
+        loaded.append(load_dataset("file", path=str(tmp_path / name), n_features=matrix.shape[1]))
     assert len({data.sha256 for data in loaded}) == 1
     for data in loaded:
         assert data.X.format == "csr"
@@ -140,6 +133,7 @@ TABLE = "age,site,score,class\n1.5,left,3,a\n2.5,right,?,b\n, left ,5,a\n4.5,NA,
 
 def test_words_are_categories_in_alphabetical_order():
     data = loaded("t.csv", TABLE, label="class", positive="b")
+    assert loaded("t.csv", TABLE.replace("\n", "\n\n"), label="class", positive="b").sha256 == data.sha256
     assert np.array_equal(data.X, [[1.5, 0, 3], [2.5, 1, np.nan], [np.nan, 0, 5], [4.5, np.nan, 6]], equal_nan=True)
     assert data.categorical.tolist() == [False, True, False]
     assert data.words == {1: ("left", "right")}
@@ -154,11 +148,9 @@ def test_categories_have_the_same_codes_in_every_format(tmp_path):
     text = TABLE.partition("\n")[2].replace("\n,", "\n?,").replace("NA", "?").replace(" ", "")
     names = "@attribute age real\n@attribute site {right,left}\n@attribute score integer\n@attribute class {a,b}\n"
     (tmp_path / "t.arff").write_text(f"@relation t\n{names}@data\n{text}")
-    hashes = {
-        load_dataset("file", path=name, label="class", positive="b").sha256
-        for name in ("t.parquet", "t.feather", "t.arff")
-    }
-    assert hashes == {loaded("t.csv", TABLE, label="class", positive="b").sha256}
+    expected = loaded("t.csv", TABLE, label="class", positive="b").sha256
+    for name in ("t.parquet", "t.feather", "t.arff"):
+        assert load_dataset("file", path=name, label="class", positive="b").sha256 == expected
 
 
 def test_absent_values_of_sparse_arff_are_0_or_the_first_category():
@@ -176,9 +168,8 @@ def test_columns_are_chosen_or_dropped_by_name():
 
 
 def test_the_group_is_not_a_feature():
-    data = loaded(
-        "t.csv", "patient,x,y\np,1,0\nq,2,1\np,3,1\nr,4,2\n", label="y", group="patient", positive=1, negative=0
-    )
+    table = "patient,x,y\np,1,0\nq,2,1\np,3,1\nr,4,2\n"
+    data = loaded("t.csv", table, label="y", group="patient", positive=1, negative=0)
     assert data.columns == ("x",)
     assert data.groups.tolist() == [0, 1, 0]
 
@@ -208,14 +199,6 @@ def test_types_of_columns_follow_from_all_rows(last, expected):
     assert np.array_equal(X[n], expected, equal_nan=True)
 
 
-def test_empty_lines_are_skipped():
-    text = TABLE.replace("\n", "\n\n") + "\n\n"
-    assert (
-        loaded("t.csv", text, label="class", positive="b").sha256
-        == loaded("t.csv", TABLE, label="class", positive="b").sha256
-    )
-
-
 def test_a_last_line_of_quoted_fields_or_of_missing_values_is_whole():
     assert loaded("t.csv", 'y,a,b\n1,2,u\n0,3,"v\nw"\n', label="y").n_samples == 2
     assert np.isnan(loaded("t.tsv", "y\ta\tb\n1\t2\t3\n0\t\t\n", label="y").X[1]).all()
@@ -236,20 +219,16 @@ def test_delimiters_are_found_or_named():
 
 def test_decimal_commas_need_a_setting():
     text = "a;b;y\n1,5;+2;0\n-2,25;3;1\nNA;4;1\n"
-    assert "the column 'a' holds numbers with commas, such as '1,5': set dataset.decimal=comma" in refused(
-        "t.csv", text
-    )
+    assert "dataset.decimal=comma" in refused("t.csv", text)
     X = loaded("t.csv", text, label="y", decimal="comma").X
     assert np.array_equal(X, [[1.5, 2], [-2.25, 3], [np.nan, 4]], equal_nan=True)
     assert "dataset.decimal is ','" in refused("t.csv", text, decimal=",")
 
 
 def test_long_lines():
-    names = [f"gene{i}" for i in range(16_000)]
-    rows = "".join(",".join([str(k)] * len(names)) + f",{k % 2}\n" for k in range(3))
-    data = loaded("t.csv", ",".join([*names, "y"]) + f"\n{rows}", label="y")
-    assert data.X.shape == (3, 16_000)
-    assert data.columns[-1] == "gene15999"
+    rows = "".join(f"{k}," * 16_000 + f"{k % 2}\n" for k in range(3))
+    data = loaded("t.csv", "".join(f"gene{i}," for i in range(16_000)) + f"y\n{rows}", label="y")
+    assert (data.X.shape, data.columns[-1]) == ((3, 16_000), "gene15999")
 
 
 def test_booleans_and_decimals_are_numbers(tmp_path):
@@ -271,9 +250,7 @@ def test_the_path_starts_in_the_users_folder(tmp_path, monkeypatch):
 
 def test_large_indices_with_n_features():
     text = "1 1:2 1000000:3\n-1 2:1\n"
-    fault = refused("t.svm", text)
-    assert "largest index is 1000000, but only 3" in fault
-    assert "dataset.n_features=1000000" in fault
+    assert "dataset.n_features=1000000" in refused("t.svm", text)
     data = loaded("t.svm", text, n_features=10**6)
     assert data.X.shape == (2, 10**6)
     assert data.X.nnz == 3
@@ -309,23 +286,17 @@ PAGE = "\ufeff \n<!DOCTYPE html><html><body>404 Not Found</body></html>"
 def test_a_web_page_or_an_empty_file_is_an_error(name):
     assert "it begins with '<!DOCTYPE html>" in refused(name, PAGE)
     assert "the file is empty" in refused(name, b"")
+    if name == "t.csv.gz":
+        assert "get the file itself" in refused(name, gzip.compress(PAGE.encode()))
+        assert "the file is empty" in refused(name, gzip.compress(b""))
 
 
-def test_a_packed_web_page_or_empty_file_is_an_error():
-    error = b"<?xml version='1.0'?><Error>AccessDenied</Error>"
-    assert "get the file itself" in refused("t.csv.gz", gzip.compress(error))
-    assert "the file is empty" in refused("t.csv.xz", lzma.compress(b""))
-
-
-def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch):
+def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     packed = gzip.compress(TABLE.encode())
     monkeypatch.setattr(opening, "MAX_UNPACKED", len(TABLE))
     assert loaded("t.csv.gz", packed, label="class", positive="a").n_samples == 4
     monkeypatch.setattr(opening, "MAX_UNPACKED", len(TABLE) - 1)
     assert "unpack it on disk" in refused("t.csv.gz", packed, label="class", positive="a")
-
-
-def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     arrays = {"X": np.zeros((100, 2)), "y": np.resize([0, 1], 100)}
     np.savez(tmp_path / "stored.npz", **arrays)
     np.savez_compressed(tmp_path / "packed.npz", **arrays)
@@ -430,17 +401,14 @@ def test_whole_numbers_beyond_float64_are_refused(number, tmp_path):
 
 def test_words_that_identify_rows_are_refused():
     rows = "".join(f"patient {i},{i % 7},{i % 2}\n" for i in range(60))
-    fault = refused("t.csv", f"name,x,y\n{rows}", label="y")
-    assert "the column 'name' holds words that hardly repeat, such as 'patient 0'" in fault
-    assert "dataset.drop=[name]" in fault
+    assert "dataset.drop=[name]" in refused("t.csv", f"name,x,y\n{rows}", label="y")
     assert loaded("t.csv", f"name,x,y\n{rows}", label="y", drop=["name"]).n_features == 1
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_row_numbers_are_refused_unless_named(first):
     rows = "".join(f"{i + first},{i % 7},{i % 2}\n" for i in range(60))  # as pandas writes a table
-    fault = refused("t.csv", f",x,y\n{rows}", label="y")
-    assert "the column 'column_0' holds row numbers" in fault
+    assert "dataset.drop=[column_0]" in refused("t.csv", f",x,y\n{rows}", label="y")
     assert loaded("t.csv", f",x,y\n{rows}", label="y", drop=["column_0"]).columns == ("x",)
     assert loaded("t.csv", f",x,y\n{rows}", label="y", columns=["column_0", "x"]).n_features == 2
 
@@ -448,10 +416,8 @@ def test_row_numbers_are_refused_unless_named(first):
 def test_dates_and_lists_are_refused_by_name(tmp_path):
     table = pl.DataFrame({"when": ["2020-01-02", "2020-01-03"], "many": [[1], [2]], "x": [1, 2], "y": [0, 1]})
     table.with_columns(pl.col("when").str.to_date()).write_parquet(tmp_path / "t.parquet")
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError, match=r"'when', 'many' .* Date, List\(Int64\)"):
         load_dataset("file", path="t.parquet", label="y")
-    (fault,) = caught.value.faults
-    assert "'when', 'many' hold neither numbers nor words, but Date, List(Int64)" in fault
     assert load_dataset("file", path="t.parquet", label="y", drop=["when", "many"]).n_features == 1
 
 

@@ -35,20 +35,11 @@ def test_one_label_against_another_leaves_out_the_others(values, data):
 
 
 @pytest.mark.parametrize(
-    "values",
-    [
-        [0, 1, 1],
-        [-1, 1, 1],
-        [0.0, 1.0, 1.0],
-        ["0", "1", "1"],
-        ["-1", "1", "1"],
-        [False, True, True],
-        ["False", "True", "True"],
-    ],
+    "pair", [(0, 1), (-1, 1), (0.0, 1.0), ("0", "1"), ("-1", "1"), (False, True), ("False", "True")]
 )
-def test_the_second_of_a_usual_pair_is_positive(values):
-    assert signs(pl.Series(values)).tolist() == [-1, 1, 1]
-    assert signs(pl.Series(values), positive=values[0]).tolist() == [1, -1, -1]
+def test_the_second_of_a_usual_pair_is_positive(pair):
+    assert signs(pl.Series(pair)).tolist() == [-1, 1]
+    assert signs(pl.Series(pair), positive=pair[0]).tolist() == [1, -1]
 
 
 @pytest.mark.parametrize("values", [[1, 2], ["no", "yes"], [0.0, 0.5], [-1, 0]])

@@ -58,22 +58,6 @@ def test_accuracies_agree_with_scikit_learn_without_ties(samples):
     assert compute("balanced_accuracy", y, scores) == pytest.approx(balanced_accuracy_score(y, signs))
 
 
-@pytest.mark.parametrize("n", [1, 7, 66])
-def test_limits_invert_the_binomial_tails(n):
-    y = np.repeat([1, -1], [1, n])
-    for k in range(n + 1):
-        estimate = compute("p_fa", y, np.repeat([1.0, 1.0, -1.0], [1, k, n - k]))
-        assert estimate.low <= estimate.value == k / n <= estimate.high
-        if k > 0:
-            assert binom.sf(k - 1, n, estimate.low) == pytest.approx(0.025)
-        else:
-            assert estimate.low == 0.0
-        if k < n:
-            assert binom.cdf(k, n, estimate.high) == pytest.approx(0.025)
-        else:
-            assert estimate.high == 1.0
-
-
 def test_limits_have_their_coverage():
     n, truth = 40, 0.07
     y = np.repeat([1, -1], [1, n])

@@ -141,12 +141,3 @@ def test_intercept_curve_has_the_points_of_all_thresholds():
         inside = (alarms > 1e-12) & (alarms < 1 - 1e-12)
         threshold = norm.isf(alarms[inside]) * spread
         assert hits[inside] == pytest.approx(norm.sf((threshold - m) / s), abs=1e-3)
-
-
-def test_intercept_and_asymmetry_together_are_never_worse():
-    curve = roc_curve(PLANE, GAMMA, "hinge")
-    sloped = np.any(curve.w, axis=1)
-    u, v = intercept_curves(PLANE, curve.w[sloped], 400)
-    hull = upper_hull(np.append(curve.u, u), np.append(curve.v, v))
-    for axes in ((curve.u, curve.v), (u[len(u) // 2], v[len(u) // 2])):
-        assert (np.interp(axes[0], *hull) >= axes[1] - 1e-12).all()

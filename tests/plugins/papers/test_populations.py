@@ -29,9 +29,3 @@ def test_invalid_populations_raise():
     for p_positive in (0.0, 1.0, np.nan):
         with pytest.raises(ValueError, match=r"in \]0, 1\["):
             Population(ONE, TWO, p_positive)
-
-
-def test_swapped_classes():
-    swapped = Population(ONE, TWO, 0.2).swapped()
-    assert (swapped.positive, swapped.negative, swapped.p_positive) == (TWO, ONE, 0.8)
-    assert swapped.difference == pytest.approx(TWO.mean - ONE.mean)

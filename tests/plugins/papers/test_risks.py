@@ -4,9 +4,9 @@ import io
 import json
 
 import numpy as np
-import polars as pl
 import pytest
 
+import sample_records
 from npbench_papers.barlaud import convergence, projections, risks
 
 STAGES = 5
@@ -20,53 +20,37 @@ def course(**changes):
 
 
 def record(key="a", trace=None, **columns):
-    about = {
-        "dataset": "counts",
-        "rho": 0.1,
-        "seed": 0,
-        "repeat": 0,
-        "solver_status": "converged",
-        "preprocess": "none",
-    }
-    about |= {"params": '{"accelerate":"nesterov","step":"spectral"}'}
-    return {"key": key, "trace": trace, **about} | columns
+    about = {"key": key, "dataset": "counts", "rho": 0.1, "trace": trace, "solver_status": "converged"}
+    return sample_records.record(**about, params='{"accelerate":"nesterov","step":"spectral"}') | columns
 
 
 def frame(*records):
-    return pl.DataFrame(list(records), infer_schema_length=None)
+    return sample_records.frame(records)
 
 
 def test_last_iteration_on_both_parts():
     (sheet,) = risks.table(frame(record(trace=course(train_risk_fa=[0.7, 0.4, 0.3, 0.2, 0.1 - 1e-9]))), ())
     assert sheet.title == "counts, rho=0.1, repeat 0, with momentum, features uncentred, after 4 iterations, converged"
     training, test = sheet.texts
-    assert training == [
-        "training",
-        "0.1000",
-        "0.1000",
-        "0.1200",
-        "0.1300",
-        "0.1400",
-        "0.1500",
-        "0/1 and surrogate",
-        "close",
-    ]
+    rates = ["0.1000", "0.1000", "0.1200", "0.1300", "0.1400", "0.1500"]
+    assert training == ["training", *rates, "0/1 and surrogate", "close"]
     assert test[:3] == ["test", "0.1600", "0.1700"]
     assert sheet.notes[0] == "On the training part the surrogate type I risk minus rho is -1.0e-09."
 
 
 @pytest.mark.parametrize(
-    ("error", "risk", "kept", "verdict"),
+    ("error", "risk", "missed", "kept", "verdict"),
     [
-        (0.0, 0.1, "0/1 and surrogate", "reproduced"),
-        (0.1, 0.1 + 9e-7, "0/1 and surrogate", "close"),
-        (0.1, 0.1 + 2e-6, "0/1", "close"),
-        (0.11, 0.1, "surrogate", "worse"),
-        (0.11, 0.2, "neither", "worse"),
+        (0.0, 0.1, 0.5, "0/1 and surrogate", "reproduced"),
+        (0.0, 0.0, 1.0, "0/1 and surrogate", "worse"),  # it rejects every sample
+        (0.1, 0.1 + 9e-7, 0.5, "0/1 and surrogate", "close"),
+        (0.1, 0.1 + 2e-6, 0.5, "0/1", "close"),
+        (0.11, 0.1, 0.5, "surrogate", "worse"),
+        (0.11, 0.2, 0.5, "neither", "worse"),
     ],
 )
-def test_verdict_is_on_the_risks_kept(error, risk, kept, verdict):
-    trace = course(test_p_fa=[0.0] * 4 + [error], test_risk_fa=[0.0] * 4 + [risk])
+def test_verdict_is_on_the_risks_kept(error, risk, missed, kept, verdict):
+    trace = course(test_p_fa=[error] * 5, test_risk_fa=[risk] * 5, test_p_nd=[missed] * 5)
     (sheet,) = risks.table(frame(record(trace=trace)), ())
     assert sheet.texts[1][-2:] == [kept, verdict]
     (sheet,) = risks.table(frame(record(trace=trace)), [{"dataset": "counts", "stand_in": True}])
@@ -130,12 +114,6 @@ def test_figures_without_traces_give_advice():
         for drawn in (risks.plot(records, ()), projections.plot(records, (), gap=1e-12, steps=9)):
             (text,) = drawn.texts
             assert "execution.trace=true" in text.get_text()
-
-
-def test_rejecting_everything_is_no_success():
-    trace = course(test_p_fa=[0.0] * 5, test_risk_fa=[0.0] * 5, test_p_nd=[1.0] * 5)
-    (sheet,) = risks.table(frame(record(trace=trace)), ())
-    assert sheet.texts[1][-2:] == ["0/1 and surrogate", "worse"]
 
 
 def test_convergence_is_read_from_the_trace():
