@@ -6,26 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from npbench.errors import RequestError
 from npbench_datasets.ranges import integer, refuse
 
 COLUMNS = (
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
+    *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
+    *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"),
 )
 WORDS = {"workclass", "marital-status", "occupation", "relationship", "race", "sex", "native-country"}
 FEATURES = [name for name in COLUMNS if name not in {"education", "income"}]
@@ -34,12 +22,9 @@ FEATURES = [name for name in COLUMNS if name not in {"education", "income"}]
 def load_adult(train: Path, test: Path) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     """Return 48842 x 13 features and labels, +1 for an income of up to 50,000 dollars, the training part first.
 
-    Of the 14 columns ``education`` is left out, since ``education-num`` holds it in numbers. This leaves 13, as in Bach
-    et al. (2006), who do not name the column that they left out. Words are coded by alphabetical rank within their
-    column, from 0; ``?``, for unknown, is a word as well.
+    ``education`` is left out, since ``education-num`` holds it in numbers; Bach et al. (2006) do not name the column
+    that they left out. Words are coded by alphabetical rank within their column, from 0, ``?`` like any other.
     """
-    import polars as pl
-
     # The test part starts with an extra line, and its labels end in a dot; both parts end in an empty line.
     table = pl.concat(
         pl.read_csv(path, has_header=False, new_columns=COLUMNS, skip_rows=skip, infer_schema=False)

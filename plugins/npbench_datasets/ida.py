@@ -78,9 +78,8 @@ def published(path: Path, name: str) -> tuple[np.ndarray, np.ndarray, dict[str, 
     """Return features, labels and, as ``published``, the training rows of the divisions in ``benchmarks.mat``.
 
     The file has a structure for each data set: ``x`` and ``t``, the distinct samples with their labels; ``train`` and
-    ``test``, a row for each division with the numbers of its samples, from 1. The number of a sample that several
-    patients share occurs once for each patient. Here each occurrence is a row, which a division either trains on or
-    tests on.
+    ``test``, a row for each division with the numbers of its samples, from 1. A sample that several patients share
+    occurs once for each; here each occurrence is a row.
     """
     from scipy.io import loadmat
 

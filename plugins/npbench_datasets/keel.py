@@ -10,14 +10,12 @@ from collections.abc import Callable
 from importlib import resources
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from npbench_datasets import ida, uci
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def load_table(path: Path, labels: Path | None = None) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
@@ -92,16 +90,12 @@ def load_letter(path: Path, positive: str = "Q") -> tuple[np.ndarray, np.ndarray
 
 def load_vehicle(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return the data of :func:`npbench_datasets.uci.load_vehicle`."""
-    import polars as pl
-
     table = _table(path).filter(pl.nth(-1).is_in(["van", "saab"]))
     return table[:, :-1].to_numpy(), uci.labels(table[:, -1] == "van")
 
 
 def _table(path: Path) -> pl.DataFrame:
     """Return the rows of a table, with or without a header of lines that begin with @."""
-    import polars as pl
-
     text = path.read_text(encoding="ascii").replace(" ", "")
     return pl.read_csv(StringIO(text), has_header=False, comment_prefix="@", infer_schema_length=None)
 

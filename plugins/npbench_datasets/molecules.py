@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from scipy import sparse
 
 from npbench.errors import RequestError
@@ -31,7 +32,6 @@ def load_ppi(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     path : str, optional
         Folder that holds both files; by default ``ppi`` in a data folder.
     """
-    import polars as pl
     from sklearn.impute import SimpleImputer
 
     names = ("dipsPosPair.feature", "dipsRandpairSub23w.feature")
@@ -116,8 +116,6 @@ def load_tcga(path: str | None = None, psi: float | None = 6.0) -> tuple[np.ndar
 
 
 def _gene_table(file: Path) -> Any:
-    import polars as pl
-
     if file.suffix == ".parquet":
         table = pl.read_parquet(file)
     else:

@@ -25,9 +25,9 @@ def load_qvalue_mixture(
         negative: N(0, I)
         positive: share_false N(0, I) + (1 - share_false) N(m, I),   m = separation / sqrt(n_features) (1, ..., 1)
 
-    False positives have the distribution of negatives, so that no score separates the two. The likelihood ratio of the
-    classes grows with the mean of the features, which is therefore the ideal score; :func:`largest_share` gives the
-    share of positives that it accepts at a q-value of at most q.
+    No score separates false positives from negatives. The likelihood ratio of the classes grows with the mean of the
+    features, which is therefore the ideal score; :func:`largest_share` gives the share of positives that it accepts at
+    a q-value of at most q.
 
     Parameters
     ----------

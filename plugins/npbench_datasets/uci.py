@@ -5,14 +5,11 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from npbench.errors import RequestError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def _loader(positive: object, features: slice = slice(None, -1)) -> Callable[[Path], tuple[np.ndarray, np.ndarray]]:
@@ -52,8 +49,6 @@ def letter_against_others(letters: pl.Series, positive: str) -> np.ndarray:
 
 def load_vehicle(*paths: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 416 x 18 features of silhouettes and labels, +1 for van and -1 for saab; bus and opel are left out."""
-    import polars as pl
-
     # Some lines end in a blank, which starts a twentieth column.
     tables = (pl.read_csv(path, has_header=False, separator=" ", columns=list(range(19))) for path in paths)
     table = pl.concat(tables).filter(pl.nth(-1).is_in(["van", "saab"]))
@@ -83,8 +78,6 @@ def load_magic(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def load_covertype(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 232350 x 54 features and labels, +1 for spruce and fir (class 1), -1 for krummholz (class 7)."""
-    import polars as pl
-
     kept = _covertype(path).filter(pl.nth(-1).is_in([1, 7]))
     return kept[:, :-1].to_numpy(), labels(kept[:, -1] == 1)
 
@@ -96,15 +89,11 @@ def load_covertype_pine(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _covertype(path: Path) -> pl.DataFrame:
-    import polars as pl  # reads the 75 MB in a tenth of the time
-
     return pl.read_csv(path, has_header=False, schema_overrides=[pl.Int16] * 55)
 
 
 def _complete(path: Path) -> pl.DataFrame:
     """Return the rows without a question mark."""
-    import polars as pl
-
     return pl.read_csv(path, has_header=False, null_values="?", infer_schema_length=None).drop_nulls()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from functools import partial
 from typing import IO, Any
 
 import polars as pl
@@ -37,9 +36,8 @@ def read_delimited(
     best = max(DELIMITERS.values(), key=lambda sign: len(_fields(first, sign)))
     sign = best if delimiter is None else DELIMITERS.get(str(delimiter), str(delimiter))
     if len(sign) != 1:
-        raise RequestError(
-            f"dataset.delimiter is {delimiter!r}: expected {', '.join(DELIMITERS)} or a single character."
-        )
+        known = ", ".join(DELIMITERS)
+        raise RequestError(f"dataset.delimiter is {delimiter!r}: expected {known} or a single character.")
     fields = _fields(first, sign)
     if len(fields) == 1:
         raise RequestError(_one_column(first, sign, best))
@@ -54,17 +52,15 @@ def read_delimited(
 
 
 def _parsed(stream: IO[bytes], **options: Any) -> pl.DataFrame:
-    read = partial(pl.read_csv, stream, null_values=MISSING, **options)
-    try:
-        return read(infer_schema_length=INFERENCE_ROWS)
-    except pl.exceptions.ComputeError:  # a later row contradicts the inferred type
+    for n_rows in (INFERENCE_ROWS, None):  # a later row may contradict the type inferred from the first ones
         stream.seek(0)
-    try:
-        return read(infer_schema_length=None)
-    except pl.exceptions.ComputeError as error:
-        if "utf-8" in str(error):
-            raise RequestError(NOT_UTF8) from error
-        raise
+        try:
+            return pl.read_csv(stream, null_values=MISSING, infer_schema_length=n_rows, **options)
+        except pl.exceptions.ComputeError as error:
+            fault = error
+    if "utf-8" in str(fault):
+        raise RequestError(NOT_UTF8) from fault
+    raise fault
 
 
 def _fields(line: str, sign: str) -> list[str]:
@@ -107,9 +103,8 @@ def _one_column(first: str, sign: str, best: str) -> str:
     shown = first if len(first) <= MAX_SHOWN_CHARACTERS else f"{first[:MAX_SHOWN_CHARACTERS]}..."
     names = {sign: name for name, sign in DELIMITERS.items()}
     n_fields = len(_fields(first, best))
-    if n_fields == 1:
-        missing, hint = f"none of {', '.join(names.values())}", "set dataset.delimiter to the character between columns"
-    else:
+    missing, hint = f"none of {', '.join(DELIMITERS)}", "set dataset.delimiter to the character between columns"
+    if n_fields > 1:
         missing = f"no {names.get(sign, repr(sign))}"
         hint = f"dataset.delimiter={names[best]} splits it into {n_fields} columns"
     return f"there is only one column, because {missing} is in the first line, {shown!r}: {hint}."

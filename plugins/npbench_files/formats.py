@@ -49,10 +49,8 @@ def read_arff(stream: IO[bytes]) -> pl.DataFrame:
     try:
         from sklearn.externals import _arff
     except ImportError as error:
-        raise RequestError(
-            "the installed scikit-learn has no parser for ARFF files: save it as CSV or Parquet."
-        ) from error
-
+        message = "the installed scikit-learn has no parser for ARFF files: save it as CSV or Parquet."
+        raise RequestError(message) from error
     content = _arff.load(map(bytes.decode, stream), return_type=_arff.DENSE)
     types = {name: pl.Float64 if kind in ARFF_NUMERIC else pl.String for name, kind in content["attributes"]}
     return pl.DataFrame(content["data"], schema=types, orient="row")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -41,13 +41,7 @@ def signs(labels: pl.Series, positive: Any = None, negative: Any = None) -> np.n
 
 
 def spelled(value: Any) -> str:
-    """Return a label as users type it: 1.0 as 1, and booleans in lower case.
-
-    Examples
-    --------
-    >>> spelled(1.0), spelled(True), spelled("True"), spelled("B")
-    ('1', 'true', 'true', 'B')
-    """
+    """Return a label as users type it: 1.0 as 1, and booleans in lower case."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     text = str(value)
@@ -96,5 +90,4 @@ def _named(setting: str, wanted: Any, counts: Mapping[Any, int]) -> list[Any]:
 
 
 def _shown(counts: Mapping[Any, int]) -> str:
-    rows: Iterable[str] = (f"{spelled(value)!r} ({counted(count)})" for value, count in counts.items())
-    return listed(rows)
+    return listed(f"{spelled(value)!r} ({counted(count)})" for value, count in counts.items())

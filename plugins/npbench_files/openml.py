@@ -36,7 +36,10 @@ def load_openml(
     try:
         bunch = _fetched(id, "default-target" if label is None else label)
         target = _sparse_target(id, bunch) if sparse.issparse(bunch.data) else bunch.target
-        y = signs(_labels(target), positive, negative)
+        if target is None or np.ndim(target) != 1:
+            number = "no column" if target is None else "several columns"
+            raise RequestError(f"OpenML has {number} of labels for it: name one in dataset.label.")
+        y = signs(pl.Series("label", target.tolist()), positive, negative)
     except RequestError as error:
         raise RequestError(*(f"OpenML data set {id}: {fault}" for fault in error.faults)) from error
     X, names = bunch.data[y != 0], bunch.feature_names
@@ -80,10 +83,3 @@ def _sparse_target(id: int, bunch: Any) -> Any:
 
 def _otherwise(id: int) -> str:
     return f"Get its file from https://www.openml.org/d/{id} and read it with dataset=file dataset.path=..."
-
-
-def _labels(target: Any) -> pl.Series:
-    if target is None or np.ndim(target) != 1:
-        number = "no column" if target is None else "several columns"
-        raise RequestError(f"OpenML has {number} of labels for it: name one in dataset.label.")
-    return pl.Series("label", target.tolist())

@@ -138,16 +138,12 @@ def covertype_file(tmp_path, monkeypatch):
     return table, dataclasses.replace(DATASETS["covertype"], files=(file,), n_samples=30, n_positive=10)
 
 
-def test_covertype_is_spruce_and_fir_against_krummholz(covertype_file):
+def test_covertype_is_spruce_and_fir_against_krummholz_and_pine_against_all_others(covertype_file):
     table, dataset = covertype_file
     data = load(dataset)
     kept = table[(table[:, -1] == 1) | (table[:, -1] == 7)]
     assert np.array_equal(data.X, kept[:, :-1])
     assert np.array_equal(data.y, np.where(kept[:, -1] == 1, 1, -1))
-
-
-def test_covertype_pine_is_lodgepole_pine_against_all_others(covertype_file):
-    table, dataset = covertype_file
     data = load(dataclasses.replace(DATASETS["covertype_pine"], files=dataset.files, n_samples=60, n_positive=10))
     assert np.array_equal(data.X, table[:, :-1])
     assert np.array_equal(data.y > 0, table[:, -1] == 2)

@@ -36,9 +36,9 @@ def feature(index, name, kind, **flags):
     return {"index": str(index), "name": name, "data_type": kind, "number_of_missing_values": "0", **properties}
 
 
-def columns(kind="numeric", site="nominal"):
-    """Return what OpenML says of an identifier of this kind, an age, a site and the labels."""
-    identifier = feature(0, "id", kind, is_row_identifier="true")
+def columns(site="nominal"):
+    """Return what OpenML says of an identifier, an age, a site of this kind and the labels."""
+    identifier = feature(0, "id", "numeric", is_row_identifier="true")
     labels = feature(3, "class", "nominal", is_target="true")
     return [identifier, feature(1, "age", "numeric"), feature(2, "site", site), labels]
 
@@ -183,5 +183,5 @@ def test_bad_answers_are_errors_and_not_cached(path, sent, server):
 
 
 def test_free_text_is_refused(server):
-    server.update(described(features=columns(kind="string")))
+    server.update(described(features=columns(site="string")))
     assert "STRING" in refused()

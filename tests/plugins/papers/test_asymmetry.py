@@ -1,5 +1,7 @@
 """ROC curves of population classifiers: against finite differences, least costs, SciPy's hull and closed forms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from npbench.numerics.mixtures import GaussianMixture
+from npbench_papers.bach.asymmetry_figures import PAIRS
 from npbench_papers.bach.theory.asymmetry import intercept_curves, on_hull, roc_curve, upper_hull
 from npbench_papers.bach.theory.populations import Population
 
@@ -18,14 +21,7 @@ PLANE = Population(
     GaussianMixture([0.6, 0.4], [[3.0, 1.0], [-3.0, -2.0]], [[[1.5, 0.4], [0.4, 0.8]], [[2.0, 0.0], [0.0, 1.0]]]),
     p_positive=0.3,
 )
-GAUSSIANS = Population(
-    GaussianMixture.single([1.75, 1.75], [[1.75, 0.75], [0.75, 2.5]]),
-    GaussianMixture.single([0.0, 0.0], [[2.0, 0.0], [0.0, 1.5]]),
-    p_positive=0.6,
-)
-NARROW = Population(
-    GaussianMixture.single([0.5, 0.0], [[0.4, 0.3], [0.3, 1.0]]), GaussianMixture.single([0.0, 0.0], np.eye(2))
-)
+GAUSSIANS, NARROW, WIDE = replace(PAIRS["0.12"], p_positive=0.6), PAIRS["-6"], PAIRS["3"]
 POPULATIONS = {"plane": PLANE, "gaussians": GAUSSIANS, "narrow": NARROW}
 GAMMA = np.arange(1, 1000) / 1000
 LOSSES = ("square", "erf", "hinge")
@@ -100,10 +96,7 @@ def test_extreme_asymmetries_are_inconsistent():
 
 
 def test_curve_on_the_hull_stays_there_despite_underflow():
-    wide = Population(
-        GaussianMixture.single([0.5, 0.0], [[4.0, 1.0], [1.0, 1.0]]), GaussianMixture.single([0.0, 0.0], np.eye(2))
-    )
-    curve = roc_curve(wide, np.append(GAMMA[:300], [1e-4, 1e-6]), "square")
+    curve = roc_curve(WIDE, np.append(GAMMA[:300], [1e-4, 1e-6]), "square")
     assert curve.u[0] == 0.0 < curve.v[20] < 1e-100
     assert curve.consistent.all()
 

@@ -1,5 +1,6 @@
 """The table and chart of thresholds with a guarantee, from records made up here, and NP-ROC bands as a chart."""
 
+import itertools
 import json
 import math
 from fractions import Fraction
@@ -15,7 +16,7 @@ from npbench.numerics.np_roc import np_roc
 from npbench.report.render.palette import Palette
 from npbench_papers.guarantee import excess as guarantee
 from npbench_papers.guarantee import np_roc_chart as np_roc_report
-from sample_records import cells
+from sample_records import cells, record
 
 RHO = 0.05
 PRINTED = [{"n": 59, "threshold": "umbrella", "theirs": 0.25}]
@@ -23,26 +24,13 @@ PRINTED = [{"n": 59, "threshold": "umbrella", "theirs": 0.25}]
 
 def repeats(p_fa, *, threshold="umbrella", test_size=0.99528, n_splits=1, status="ok"):
     params = {"threshold": threshold, "delta": 0.05, "calibration_size": 0.5, "n_splits": n_splits}
-    return [
-        {
-            "dataset": "scalable",
-            "solver": "scorer",
-            "params": json.dumps(params),
-            "protocol_params": json.dumps({"folds": 4, "test_size": test_size}),
-            "n_samples": 50_000,
-            "n_positive": 25_000,
-            "rho": RHO,
-            "repeat": repeat,
-            "status": status,
-            "p_fa": rate,
-            "p_nd": 0.5,
-        }
-        for repeat, rate in enumerate(p_fa)
-    ]
+    about = {"dataset": "scalable", "solver": "scorer", "n_samples": 50_000, "n_positive": 25_000, "rho": RHO}
+    asked = {"params": json.dumps(params), "protocol_params": json.dumps({"folds": 4, "test_size": test_size})}
+    return [record(**about, **asked, repeat=n, status=status, p_fa=p, p_nd=0.5) for n, p in enumerate(p_fa)]
 
 
 def rows(*groups, printed=()):
-    (sheet,) = guarantee.table(pl.DataFrame([record for group in groups for record in group]), printed)
+    (sheet,) = guarantee.table(pl.DataFrame(list(itertools.chain(*groups))), printed)
     return cells(sheet)
 
 
@@ -120,8 +108,8 @@ def test_experiment_leaves_out_stated_negatives():
         negatives = int(np.sum(data.y[split.train] < 0))
         rule = request.params["threshold"], request.params["n_splits"]
         left_out.add((math.ceil(request.params["calibration_size"] * negatives), *rule))
-        (record,) = repeats([0.0], threshold=rule[0], n_splits=rule[1], test_size=request.protocol.test_size)
-        assert guarantee.with_rules(pl.DataFrame([record]))["left_out"][0] * 2 == negatives
+        made = pl.DataFrame(repeats([0.0], threshold=rule[0], n_splits=rule[1], test_size=request.protocol.test_size))
+        assert guarantee.with_rules(made)["left_out"][0] * 2 == negatives
     sizes = (59, 100, 200, 500, 1000)
     expected = {(n, rule, 1) for n in sizes for rule in ("umbrella", "empirical")}
     assert left_out == expected | {(n, "umbrella", 11) for n in (59, 200, 1000)}

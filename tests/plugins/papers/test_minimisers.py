@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from scipy.stats import multivariate_normal, norm
 
 from npbench.numerics.mixtures import GaussianMixture
+from npbench_papers.bach.asymmetry_figures import PAIRS
 from npbench_papers.bach.theory.expected_cost import ERF, HINGE, AsymmetricCost
 from npbench_papers.bach.theory.minimisers import least_cost_ratio, minimisers
 from npbench_papers.bach.theory.populations import Population
@@ -24,10 +25,7 @@ PLANE = Population(
     GaussianMixture([0.5, 0.5], [[-2.0, 3.0], [0.0, -3.0]], [np.eye(2)] * 2),
     GaussianMixture([0.6, 0.4], [[3.0, 1.0], [-3.0, -2.0]], [[[1.5, 0.4], [0.4, 0.8]], [[2.0, 0.0], [0.0, 1.0]]]),
 )
-GAUSSIANS = Population(
-    GaussianMixture.single([1.75, 1.75], [[1.75, 0.75], [0.75, 2.5]]),
-    GaussianMixture.single([0.0, 0.0], [[2.0, 0.0], [0.0, 1.5]]),
-)
+GAUSSIANS = PAIRS["0.12"]
 POPULATIONS = {"line": LINE, "plane": PLANE, "gaussians": GAUSSIANS}
 EXTREME = [1e-8, 1e-3, 0.2, 0.5, 0.9, 1 - 1e-8]
 LOSSES = ("square", "erf", "hinge")
