@@ -19,7 +19,7 @@ class TerminalConsole(Console):
 
     @property
     def is_terminal(self) -> bool:
-        """Whether the stream is a terminal."""
+        """True if the stream is a terminal."""
         return super().is_terminal and self.file.isatty()
 
 

@@ -37,7 +37,7 @@ def signature(target: str, n_positional: int = 0) -> Signature:
     {'rel_tol': 1e-09, 'abs_tol': 0.0}
     """
     all_parameters = inspect.signature(resolve(target)).parameters.values()
-    by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)  # which *paths precede
+    by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)  # after *paths
     parameters = [p for place, p in enumerate(all_parameters) if place >= n_positional or p.kind in by_name]
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return Signature(
@@ -47,7 +47,7 @@ def signature(target: str, n_positional: int = 0) -> Signature:
 
 
 def filled_in(solver: Solver) -> set[str]:
-    """Return the estimator's parameters that users do not set: those of its problems, and the seed."""
+    """Return the estimator's parameters that users do not set: parameters of its problems, and the seed."""
     problems = [PROBLEMS[name] for name in solver.solves if name in PROBLEMS]
     return {"random_state"}.union(*(fields(problem) for problem in problems))
 

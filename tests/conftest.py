@@ -1,4 +1,4 @@
-"""What every test needs: fresh kernels, folders of its own, raw data where they are."""
+"""Fixtures of all tests: fresh kernels, folders of their own, raw data where they are."""
 
 from __future__ import annotations
 
@@ -90,12 +90,16 @@ def stranger_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         yield
 
 
+def _write_metadata(site: Path, distribution: str, version: str, plugins: str) -> None:
+    folder = site / f"{distribution.replace('-', '_')}-{version}.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
+    (folder / "entry_points.txt").write_text(f"[npbench]\n{plugins}\n")
+
+
 @contextlib.contextmanager
 def _stranger_installed(installed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    metadata = installed / "npbench_stranger-1.2.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: npbench-stranger\nVersion: 1.2\n")
-    (metadata / "entry_points.txt").write_text("[npbench]\nstranger = npbench_stranger\nbroken = npbench_broken\n")
+    _write_metadata(installed, "npbench-stranger", "1.2", "stranger = npbench_stranger\nbroken = npbench_broken")
     (installed / "npbench_broken.py").write_text("import no_such_library\n")
     folders = [str(installed), str(ROOT / "tests" / "stranger")]
     for folder in folders:
@@ -110,18 +114,13 @@ def _stranger_installed(installed: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 def install(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Path]]:
     """Return a function that installs a distribution for the length of a test, here and in processes started here.
 
-    ``install("npbench-x", npbench_x=source)``: its modules by name, of which the first is the plugin; it returns where
-    they lie.
+    ``install("npbench-x", npbench_x=source)`` takes its modules by name, the plugin first, and returns their folder.
     """
-
     found = registry.installed  # a test may put another in its place
 
     def installed(distribution: str, **modules: str) -> Path:
         site = tmp_path_factory.mktemp("site")
-        metadata = site / f"{distribution.replace('-', '_')}-1.0.dist-info"
-        metadata.mkdir()
-        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
-        (metadata / "entry_points.txt").write_text(f"[npbench]\nplugin = {next(iter(modules))}\n")
+        _write_metadata(site, distribution, "1.0", f"plugin = {next(iter(modules))}")
         for name, source in modules.items():
             (site / f"{name}.py").write_text(source)
             monkeypatch.delitem(sys.modules, name, raising=False)

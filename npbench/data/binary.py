@@ -101,11 +101,10 @@ class BinaryData:
         """
         faults: list[str] = []
         features, labels = checks.features(X, faults, copy=copy), checks.labels(y, faults)
-        if features is not None and labels is not None and features.shape[0] != len(labels):
-            faults.append(
-                f"has {features.shape[0]} rows of features but {len(labels)} labels: expected one for each row."
-            )
         if features is not None and labels is not None:
+            n_rows, n_labels = features.shape[0], len(labels)
+            if n_rows != n_labels:
+                faults.append(f"has {n_rows} rows of features but {n_labels} labels: expected one for each row.")
             data = cls(
                 features,
                 labels,

@@ -40,7 +40,7 @@ DOWNLOAD_TIMEOUT = 60.0  # seconds without a byte after which a download counts 
 class SharedData:
     """Location of a data set's arrays; pickles cheaply."""
 
-    folder: str  # of .npy files, written by share
+    folder: str  # folder with .npy files
     name: str
     sha256: str
     shape: tuple[int, int]  # numbers of samples and features
@@ -160,7 +160,7 @@ def recall(key: str | None, name: str) -> BinaryData | None:
     if key is None:
         return None
     try:
-        kept = json.loads(_entry(key).read_text(encoding="utf-8"))
+        kept = json.loads(_entry(key).read_bytes())
         sha256, columns = kept["sha256"], kept["columns"] and tuple(kept["columns"])
         words = kept["words"] and {int(place): tuple(known) for place, known in kept["words"].items()}
         data = SharedData(str(arrays_folder() / sha256), name, sha256, tuple(kept["shape"])).open()
@@ -202,7 +202,7 @@ def clean(unused_for: float) -> tuple[int, int]:
 
 def _removed(path: Path, unused_for: float = -math.inf) -> int | None:
     """Remove a file or folder not used for some seconds and return its size; return None if it stays."""
-    with contextlib.suppress(OSError):  # of another user, or removed meanwhile
+    with contextlib.suppress(OSError):  # another user owns it, or it is removed meanwhile
         if time.time() - path.stat().st_mtime >= unused_for:
             size = sum(file.stat().st_size for file in (path.iterdir() if path.is_dir() else [path]))
             _remove(path)
@@ -212,13 +212,12 @@ def _removed(path: Path, unused_for: float = -math.inf) -> int | None:
 
 def _names_arrays(entry: Path) -> bool:
     try:
-        return (arrays_folder() / json.loads(entry.read_text(encoding="utf-8"))["sha256"]).is_dir()
+        return (arrays_folder() / json.loads(entry.read_bytes())["sha256"]).is_dir()
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
 
 def _remove(path: Path) -> None:
-    """Remove a file or folder if it exists."""
     if not path.is_dir():
         path.unlink(missing_ok=True)
         return

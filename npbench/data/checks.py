@@ -82,11 +82,9 @@ def _non_finite(X: Features) -> Iterator[str]:
         (rows, columns), what = np.nonzero(np.isinf(X)), "infinite"
     if len(rows):
         number = "value" if len(rows) == 1 else "values"
+        places = f"{first('column', columns)} and {first('row', rows)} (counted from 0)"
         remedy = "impute or remove them" if is_sparse(X) else "remove them, or make them NaN for missing"
-        yield (
-            f"has {len(rows)} {what} feature {number}, in {first('column', columns)} and {first('row', rows)} (counted "
-            f"from 0): {remedy}."
-        )
+        yield f"has {len(rows)} {what} feature {number}, in {places}: {remedy}."
 
 
 def divisions(published: Any, n_samples: int, faults: list[str]) -> np.ndarray | None:
@@ -97,10 +95,8 @@ def divisions(published: Any, n_samples: int, faults: list[str]) -> np.ndarray |
         faults.append(f"has published divisions that cannot be read as a table of numbers: {error}.")
         return None
     if rows.ndim != 2 or rows.dtype.kind not in "iu" or not rows.size:
-        faults.append(
-            f"has published divisions of shape {rows.shape} and type {rows.dtype}: expected integers of shape "
-            "(n_divisions, n_train)."
-        )
+        form = f"shape {rows.shape} and type {rows.dtype}"
+        faults.append(f"has published divisions of {form}: expected integers of shape (n_divisions, n_train).")
         return None
     rows = np.sort(rows.astype(np.int64), axis=1)
     if rows[:, 0].min() < 0 or rows[:, -1].max() >= n_samples:
@@ -125,10 +121,8 @@ def category_mask(categorical: Any, X: Features, faults: list[str]) -> np.ndarra
             faults.append(f"has categorical columns other than 0 to {n_features - 1}: count them from 0.")
         mask[columns[inside].astype(np.int64)] = True
     else:
-        faults.append(
-            f"has categorical columns of shape {columns.shape} and type {columns.dtype}: name them by numbers counted "
-            f"from 0, or give {n_features} booleans."
-        )
+        form = f"shape {columns.shape} and type {columns.dtype}"
+        faults.append(f"has categorical columns of {form}: expected numbers from 0, or {n_features} booleans.")
     if mask.any() and is_sparse(X):
         faults.append("has categorical columns in a sparse matrix: make it dense, or encode them first.")
     return mask if mask.any() else None

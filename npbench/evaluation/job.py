@@ -37,9 +37,9 @@ class Job:
     # With ``search`` ordered by name, so that ties between candidates do not depend on the order of writing.
     request: Request
     data: DataIdentity
-    distribution: str  # that ships the solver
-    code: Mapping[str, str]  # hashes of the sources that the answer depends on
-    versions: Mapping[str, str]  # of the packages that it depends on
+    distribution: str  # distribution that ships the solver
+    code: Mapping[str, str]  # source hashes that the answer depends on, by package
+    versions: Mapping[str, str]  # package versions that the answer depends on
     repeat: int = 0  # number of the split under the request's seed
 
     @property

@@ -43,16 +43,14 @@ def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False, kee
     stages. With ``keep_scores``, it has the scores of the test part.
     """
     record: dict[str, Any] = {**job.columns, "status": "ok", "n_threads": n_threads}
-    caught = _Warnings()
     start = time.perf_counter()
     try:
-        with caught.counted():
+        with _warnings_counted(record):
             _measure(job, data, n_threads, record, trace, keep_scores)
     except (Exception, SystemExit) as error:  # a solver may raise anything; other jobs continue
         record |= failure(error)
     record["seconds"] = time.perf_counter() - start
-    # Bounded here, in the worker: a message of 300 MB must not go through the pipe.
-    return Record({**record, "n_warnings": caught.count, "warnings": "\n".join(caught.texts)})
+    return Record(record)  # bounded here, in the worker: a message of 300 MB must not go through the pipe
 
 
 def failure(error: BaseException) -> dict[str, Any]:
@@ -283,22 +281,22 @@ def _measured(request: Request, estimator: Any, y: np.ndarray, scores: np.ndarra
     return columns
 
 
-class _Warnings:
+@contextmanager
+def _warnings_counted(record: dict[str, Any]) -> Iterator[None]:
     """Count warnings and keep the first texts; a list of all could use more memory than the job."""
+    texts: list[str] = []
+    record["n_warnings"] = 0
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.texts: list[str] = []
-
-    @contextmanager
-    def counted(self) -> Iterator[None]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always")
-            warnings.showwarning = self._note
-            yield
-
-    def _note(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        self.count += 1
+    def note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        record["n_warnings"] += 1
         text = f"{category.__name__}: {message}"
-        if len(self.texts) < MAX_WARNINGS_KEPT and text not in self.texts:
-            self.texts.append(text)
+        if len(texts) < MAX_WARNINGS_KEPT and text not in texts:
+            texts.append(text)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = note
+        try:
+            yield
+        finally:
+            record["warnings"] = "\n".join(texts)

@@ -30,6 +30,7 @@ from npbench.values import is_whole
 FEWER_FOLDS = "Use fewer folds (protocol.folds=...), protocol=holdout, or more data."
 FEWER_NESTED_FOLDS = "Use fewer folds (protocol.outer=..., protocol.folds=...), or more data."
 OTHER_SHARES = "Change the shares (protocol.test_size=..., protocol.validation_size=...), or use more data."
+OTHER_ROWS = "Name other rows (protocol.test_rows=...), or use protocol=holdout."
 OTHER_DRAW = "Use another seed or another size (protocol.n_train=...), or more data."
 
 
@@ -85,19 +86,11 @@ class _Stratified:
 
 @dataclass(frozen=True)
 class CrossValidation(_Stratified):
-    """A stratified part for testing; k-fold cross-validation on the rest, which the final fit uses.
-
-    Parameters
-    ----------
-    test_size : float
-        Share of each class set aside for testing, in ]0, 1[.
-    folds : int
-        Number of folds, at least 2.
-    """
+    """A stratified part for testing; k-fold cross-validation on the rest, which the final fit uses."""
 
     name: ClassVar[str] = "cv"
     title: ClassVar[str] = "test part, k-fold cross-validation on the rest"
-    test_size: float = 0.25
+    test_size: float = 0.25  # share of each class set aside
     folds: int = 4
 
     def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
@@ -113,17 +106,11 @@ class CrossValidation(_Stratified):
 
 @dataclass(frozen=True)
 class Holdout(_Stratified):
-    """Stratified parts for testing and for validation; every fit, including the final one, uses the rest.
-
-    Parameters
-    ----------
-    test_size, validation_size : float
-        Shares of each class set aside, in ]0, 1[, with a sum below 1.
-    """
+    """Stratified parts for testing and for validation; every fit, including the final one, uses the rest."""
 
     name: ClassVar[str] = "holdout"
     title: ClassVar[str] = "test part, validation part, training part"
-    test_size: float = 0.25
+    test_size: float = 0.25  # shares of each class set aside, with a sum below 1
     validation_size: float = 0.25
 
     def faults(self) -> list[str]:
@@ -158,11 +145,6 @@ class Nested(_Stratified):
     """Cross-validation inside cross-validation: each outer fold is the test part of one repeat.
 
     The final fit uses all rows outside the test part. Every ``outer`` repeats test each row once. Groups stay together.
-
-    Parameters
-    ----------
-    outer, folds : int
-        Number of outer folds, and of folds of the rest; at least 2.
     """
 
     name: ClassVar[str] = "nested"
@@ -178,28 +160,18 @@ class Nested(_Stratified):
 
     def _needs(self, count: int, _: int) -> Iterator[MinimumCount]:
         yield MinimumCount(f"the {self.outer} outer folds", count, self.outer, FEWER_NESTED_FOLDS)
-        yield MinimumCount(
-            f"the {self.folds} folds", count - math.ceil(count / self.outer), self.folds, FEWER_NESTED_FOLDS
-        )
+        left = count - math.ceil(count / self.outer)
+        yield MinimumCount(f"the {self.folds} folds", left, self.folds, FEWER_NESTED_FOLDS)
 
 
 @dataclass(frozen=True)
 class Official(_Stratified):
-    """The predefined test part of a data set; a stratified part of the rest for validation, as in holdout.
-
-    Parameters
-    ----------
-    test_rows : (int, int)
-        First row of the test part and the row after its last, counted from 0; by default the data set's (see
-        :class:`npbench.contracts.Dataset`).
-    validation_size : float
-        Share of each class of the rest set aside, in ]0, 1[.
-    """
+    """The predefined test part of a data set; a stratified part of the rest for validation, as in holdout."""
 
     name: ClassVar[str] = "official"
     title: ClassVar[str] = "the data set's own test part, validation part, training part"
-    test_rows: tuple[int, int] | None = None
-    validation_size: float = 0.25
+    test_rows: tuple[int, int] | None = None  # the first and the one after the last, from 0; by default the data set's
+    validation_size: float = 0.25  # share of each class of the rest
 
     def __post_init__(self) -> None:
         if isinstance(self.test_rows, list):  # from YAML
@@ -244,9 +216,7 @@ class Official(_Stratified):
         return rows[first:end], np.delete(rows, slice(first, end))
 
     def _test_needs(self, count: int, _: int) -> Iterator[MinimumCount]:
-        yield MinimumCount(
-            "the test part", count, 1, "Name other rows (protocol.test_rows=...), or use protocol=holdout."
-        )
+        yield MinimumCount("the test part", count, 1, OTHER_ROWS)
 
     def _needs(self, count: int, n_samples: int) -> Iterator[MinimumCount]:
         yield from _needs_of_both(count, n_samples, self.validation_size)
@@ -258,20 +228,13 @@ class Permutations:
 
     If the data have published splits with this number of training rows (see :class:`npbench.data.BinaryData`), repeat k
     is the k-th of them, whatever the seed. Otherwise rows are drawn without regard to their class.
-
-    Parameters
-    ----------
-    n_train : int
-        Number of training rows, at least 4; by default the data set's (see :class:`npbench.contracts.Dataset`).
-    folds : int, optional
-        Number of stratified folds of the training part, at least 2; None for leave-one-out.
     """
 
     name: ClassVar[str] = "permutations"
     title: ClassVar[str] = "training part of a fixed size, test part; leave-one-out or k-fold cross-validation"
     stratified: ClassVar[bool] = False
-    n_train: int | None = None
-    folds: int | None = None
+    n_train: int | None = None  # by default the data set's
+    folds: int | None = None  # stratified folds of the training part; None for leave-one-out
 
     def faults(self) -> list[str]:
         """Return an error for each parameter out of range."""

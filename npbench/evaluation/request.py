@@ -20,12 +20,12 @@ class Request:
     """
 
     solver: Solver
-    params: Mapping[str, Any]  # fixed parameters, without those of the problem
+    params: Mapping[str, Any]  # fixed parameters, without the problem's parameters
     search: Mapping[str, Sequence[Any]]  # candidate values of other parameters
     dataset: Dataset
     dataset_params: Mapping[str, Any]
     problem: Problem
-    protocol: Any  # of npbench.evaluation.protocols
+    protocol: Any  # from npbench.evaluation.protocols
     metrics: Sequence[Metric]
     features: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULTS))  # an option for each of CHOICES
     seed: int = 0

@@ -32,7 +32,7 @@ class Split:
 
     train: np.ndarray  # for the final fit
     test: np.ndarray  # for the metrics
-    folds: Sequence[Fold]  # of the model selection: rows to fit and to validate on, disjoint from test
+    folds: Sequence[Fold]  # rows to fit and to validate on in the selection, disjoint from test
     # Drawn from the seed, fixed by the protocol for all repeats, or published with the data for this repeat.
     test_part: Literal["drawn", "fixed", "published"] = "drawn"
 

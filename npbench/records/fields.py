@@ -50,7 +50,7 @@ class Field:
     roles: Role = NO_ROLE
     about: str = ""  # meaning, for the documentation
     encode: Callable[[Any], Any] | None = None  # value of the column for a Request
-    prefix: str | None = None  # of settings in a JSON object: how their names begin on the command line
+    prefix: str | None = None  # start of the names of its settings on the command line
     older: str | None = None  # value in records that were written before the column existed
 
 

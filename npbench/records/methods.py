@@ -9,7 +9,7 @@ import polars as pl
 
 from npbench.records.fields import METHOD
 
-Setting = tuple[str, str, str]  # of the columns METHOD
+Setting = tuple[str, str, str]  # values of the columns METHOD
 
 
 def with_methods(records: pl.DataFrame, method_of: Callable[[Setting, str | None], str]) -> pl.DataFrame:

@@ -27,7 +27,7 @@ from npbench.errors import RequestError
 from npbench.records.record import Primitive
 from npbench.user_cache import cached
 
-ROOT = Path(__file__).parents[1]  # of npbench
+ROOT = Path(__file__).parents[1]  # folder of npbench
 
 # Packages that can change the answer of every job.
 NUMERICAL = ("numpy", "scipy", "numba", "scikit-learn")
@@ -258,7 +258,7 @@ def _blas() -> dict[str, Primitive]:
     from threadpoolctl import threadpool_info
 
     found = [library for library in threadpool_info() if library["user_api"] == "blas"]
-    # Wheels of NumPy and SciPy bring a BLAS each; products with X go to that of NumPy.
+    # Wheels of NumPy and SciPy bring a BLAS each; products with X use NumPy's.
     library: dict[str, Any] = min(found, key=lambda one: "numpy" not in one["filepath"], default={})
     return {"blas": library.get("internal_api"), "blas_version": library.get("version")}
 

@@ -42,7 +42,7 @@ class Record(dict[str, Primitive]):
 
     @property
     def status(self) -> str:
-        """How the job ended: ok, failed, timeout, out_of_memory or crashed."""
+        """Outcome: ok, failed, timeout, out_of_memory or crashed."""
         return str(self["status"])
 
 

@@ -1,7 +1,7 @@
 """Test scores on disk: one Parquet file for each data set, from which any metric can be computed without rerunning.
 
-A job leaves its scores in a small file of their own as it ends. A command that ends merges those of a data set. A file
-is complete or does not exist, so a run may be killed any time.
+A job writes its scores to a small file of their own when it ends; a command merges the files of a data set when it
+ends. A file is complete or does not exist, so a run may be killed any time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 def packed(key: str, rows: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> bytes:
     """Return the test scores of a job, arrays of shape (n_test,), as the content of a Parquet file."""
-    return _content(pl.DataFrame({"key": [key], "row": [rows], "label": [labels], "score": [scores]}, COLUMNS))
+    return parquet(pl.DataFrame({"key": [key], "row": [rows], "label": [labels], "score": [scores]}, COLUMNS))
 
 
 def read_scores(results: str | Path) -> pl.DataFrame:
@@ -85,16 +85,17 @@ class ScoreStore:
         paths = [merged, *singles] if merged.exists() else singles
         frame = pl.concat([pl.read_parquet(path, glob=False) for path in paths])
         with atomic_write(merged, self._name) as stream:
-            stream.write(_content(frame.unique("key", keep="last", maintain_order=True)))
+            stream.write(parquet(frame.unique("key", keep="last", maintain_order=True)))
         for path in singles:
             path.unlink()
         with contextlib.suppress(OSError):  # another command may have added scores
             (self.folder / stem).rmdir()
 
 
-def _content(frame: pl.DataFrame) -> bytes:
+def parquet(frame: pl.DataFrame) -> bytes:
+    """Return a frame as the content of a Parquet file, without statistics: a third of a file of one record."""
     stream = io.BytesIO()  # so that a full disk is an OSError of Python's, and not one of Polars's
-    frame.write_parquet(stream, compression="zstd", statistics=False)
+    frame.write_parquet(stream, statistics=False)
     return stream.getvalue()
 
 

@@ -1,13 +1,12 @@
 """Records on disk: Parquet files of primitive columns, written atomically, read back as one frame.
 
-Each job leaves one small file as it ends. Files are merged periodically, including those of killed processes. A file is
+Each job writes one small file when it ends. Files are merged periodically, including those of killed processes. A file is
 complete or does not exist, and a record found twice counts once, so a run may be killed any time.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import time
 import warnings
@@ -21,7 +20,7 @@ from npbench.records.fields import FEATURES, SCHEMA, SCHEMA_VERSION
 from npbench.records.files import SCORES, Owner, atomic_write, dead_owners, stamp
 from npbench.records.reading import parts, read
 from npbench.records.record import TEST_SCORES, Record
-from npbench.records.scores import ScoreStore
+from npbench.records.scores import ScoreStore, parquet
 
 SINGLE = "single"  # mark of a file of one record, in its name
 
@@ -95,13 +94,13 @@ class RecordStore:
         return read([self.folder], self._warn, columns)
 
     def done(self, trace: bool = False, scores: bool = False) -> set[str]:
-        """Return the keys whose latest record is ok; only those with a trace or test scores where asked for."""
+        """Return the keys with an ok latest record, which has a trace or test scores if asked for."""
         good = self.frame(["trace"] if trace else []).filter(status="ok")
         keys = set((good.drop_nulls("trace") if trace else good)["key"])
         return keys & self.scores.keys() if scores else keys
 
     def timed_out(self, seconds: float) -> set[str]:
-        """Return the keys whose latest record is of a job stopped after this many seconds or more."""
+        """Return the keys of jobs that were last stopped after this number of seconds or more."""
         return set(self.frame(["seconds"]).filter(pl.col("seconds") >= seconds, status="timeout")["key"])
 
     def _warn(self, fault: str) -> None:
@@ -131,10 +130,8 @@ def _owner_of(path: Path) -> str:
 
 
 def _write(frame: pl.DataFrame, path: Path, owner: str) -> None:
-    content = io.BytesIO()  # so that a full disk is an OSError of Python's, and not one of Polars's
-    frame.write_parquet(content, statistics=False)  # statistics are a third of a file of one record
     with atomic_write(path, owner) as stream:
-        stream.write(content.getbuffer())
+        stream.write(parquet(frame))
 
 
 def _tabulated(rows: list[dict[str, Any]]) -> pl.DataFrame:

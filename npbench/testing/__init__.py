@@ -7,7 +7,7 @@ own tests::
     def test_solver(check):
         check()
 
-``npbench check solver centroid`` prints the same, a line for each. Names are imported when they are first used.
+``npbench check solver centroid`` prints the same, a line for each. Names are imported on first use.
 """
 
 import importlib

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-Skipped = unittest.SkipTest  # which pytest takes for a test that it should skip
+Skipped = unittest.SkipTest  # pytest skips a test that raises it
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,8 @@ DATA = Dataset(
     n_train=30,
 )
 FILE = DataFile(path="made_up/a.csv", sha256="0" * 64, size=1, url="https://example.org/a.csv")
-METRIC = Metric(
-    name="made_up",
-    compute="npbench_faulty:accuracy",
-    direction="higher",
-    title="Made up",
-    tags=frozenset({"decisions"}),
-)
+TAGS = frozenset({"decisions"})
+METRIC = Metric(name="made_up", compute="npbench_faulty:accuracy", direction="higher", title="Made up", tags=TAGS)
 
 
 def data(load="blobs", **changes):
@@ -82,10 +77,9 @@ def test_each_fault_of_data_is_found(checks_of, check, described, sentence):
 def test_absent_files_or_settings_skip_with_a_reason(checks_of):
     with pytest.raises(unittest.SkipTest, match="npbench data fetch made_up"):
         checks_of(data("needs_path", files=(FILE,)))["content"]()
-    with pytest.raises(unittest.SkipTest, match=r"It needs dataset\.path"):
-        checks_of(data("needs_path"))["same_again"]()
-    with pytest.raises(unittest.SkipTest, match=r"It needs dataset\.path"):
-        checks_of(data("needs_path"))["settings"]()
+    for check in ("same_again", "settings"):
+        with pytest.raises(unittest.SkipTest, match=r"It needs dataset\.path"):
+            checks_of(data("needs_path"))[check]()
     for check in ("content", "same_again", "divided"):
         with pytest.raises(unittest.SkipTest, match=r"There is no table\.csv: bring it\."):
             checks_of(data("to_be_brought"))[check]()

@@ -122,8 +122,6 @@ def test_optional_arrays_without_information_are_dropped():
 def test_categorical_columns_by_number_or_boolean(columns):
     data = BinaryData.checked(X, Y, categorical=columns)
     assert data.categorical.tolist() == [True, False, True]
-    with pytest.raises(ValueError, match="read-only"):
-        data.categorical[0] = False
     assert data.words == ({2: ("x", "y"), 0: ()} if isinstance(columns, dict) else None)
 
 
@@ -135,10 +133,9 @@ def test_groups_do_not_depend_on_their_names(groups):
 
 
 def fault_of(features, **optional):
-    with pytest.raises(RequestError) as caught:
+    with pytest.raises(RequestError, match=r"^Data set 'toy' has ") as caught:
         BinaryData.checked(features, Y, "toy", **optional)
     (fault,) = caught.value.faults
-    assert fault.startswith("Data set 'toy' has ")
     return fault
 
 
@@ -165,9 +162,6 @@ def fault_of(features, **optional):
 )
 def test_faults_of_optional_arrays(optional, words):
     assert words in fault_of(X, **optional)
-
-
-def test_sparse_data_have_no_categories():
     assert "sparse" in fault_of(sparse.csr_array(X), categorical=[0])
 
 
@@ -193,11 +187,11 @@ def test_rows_have_equal_hashes_only_if_equal(features, kind):
 
 def test_arrays_are_copied_and_cannot_be_changed():
     features, labels = X.copy(), Y.astype(np.int8)
-    data = BinaryData.checked(features, labels)
+    data = BinaryData.checked(features, labels, published=[[0]], categorical=[0], groups=[0, 0, 1, 1])
     features[:], labels[:] = 9, 1
     assert np.array_equal(data.X, X)
     assert np.array_equal(data.y, Y)
-    for array in (data.X, data.y, BinaryData.checked(sparse.csr_array(X), Y).X.data):
+    for array in (*data.arrays.values(), *BinaryData.checked(sparse.csr_array(X), Y).arrays.values()):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
 
@@ -229,8 +223,6 @@ def test_published_divisions_are_sets_of_rows(dtype):
     assert data.published.tolist() == [[0, 3], [1, 3]]
     assert data.sha256 == BinaryData.checked(X, Y, published=rows[:, ::-1].tolist()).sha256
     assert rows.tolist() == [[3, 0], [1, 3]]
-    with pytest.raises(ValueError, match="read-only"):
-        data.published[0] = 0
 
 
 def with_entries(*entries):

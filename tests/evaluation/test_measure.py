@@ -109,7 +109,7 @@ def bounded(y, scores, problem, estimator):
 
 @pytest.fixture(autouse=True)
 def _module(monkeypatch):
-    """Make this file importable under a name, as a plugin's module is."""
+    """Make these importable under a name, as a plugin's module is."""
     module = types.ModuleType("threshold_solver")
     module.__dict__.update({one.__name__: one for one in (Threshold, select, looking_select, accuracy, bounded)})
     monkeypatch.setitem(sys.modules, "threshold_solver", module)
