@@ -1,7 +1,7 @@
 """Records on disk: Parquet files of primitive columns, written atomically, read back as one frame.
 
-Each job writes one small file when it ends. Files are merged periodically, including those of killed processes. A file is
-complete or does not exist, and a record found twice counts once, so a run may be killed any time.
+Each job writes one small file when it ends. Files are merged periodically, including files of killed processes. A file
+is complete or does not exist, and a record found twice counts once, so a run may be killed any time.
 """
 
 from __future__ import annotations

@@ -100,28 +100,15 @@ def test_numpy_arrays_are_lists_and_other_objects_are_refused():
 @pytest.mark.parametrize(
     "change",
     [
-        {"data_sha256": "e" * 64},
         {"solver": Solver(name="gen2", estimator="gen:Gen", solves=("np",))},
-        {"distribution": "gen2"},
-        {"code": {"npbench": "a", "gen": "c"}},
-        {"code": {"npbench": "b", "gen": "a"}},
-        {"versions": {"numpy": "2.4"}},
-        {"params": {"C": 2, "kernel": "rbf"}},
-        {"params": {"C": "1", "kernel": "rbf"}},
-        {"search": {"gamma": [0.1]}},
-        {"search": {"gamma": [1.0, 0.1]}},
-        {"problem": NeymanPearson(0.2)},
-        {"problem": PartialAUC()},
-        {"protocol": CrossValidation(folds=3)},
-        {"protocol": Holdout()},
-        {"protocol": Permutations(10)},
-        {"protocol": Permutations(10, 4)},
-        {"preprocess": "none"},
-        {"missing": "impute"},
-        {"categories": "codes"},
-        {"metrics": (P_FA,)},
-        {"seed": 1},
-        {"repeat": 1},
+        *({"data_sha256": "e" * 64}, {"distribution": "gen2"}, {"versions": {"numpy": "2.4"}}),
+        *({"code": {"npbench": "a", "gen": "c"}}, {"code": {"npbench": "b", "gen": "a"}}),
+        *({"params": {"C": C, "kernel": "rbf"}} for C in (2, "1")),
+        *({"search": {"gamma": grid}} for grid in ([0.1], [1.0, 0.1])),
+        *({"problem": problem} for problem in (NeymanPearson(0.2), PartialAUC())),
+        *({"protocol": one} for one in (CrossValidation(folds=3), Holdout(), Permutations(10), Permutations(10, 4))),
+        *({"preprocess": "none"}, {"missing": "impute"}, {"categories": "codes"}),
+        *({"metrics": (P_FA,)}, {"seed": 1}, {"repeat": 1}),
     ],
 )
 def test_what_can_change_the_answer_changes_the_key(change):
@@ -207,7 +194,7 @@ def test_parts_without_a_loss_are_refused():
     request = dataclasses.replace(REQUEST, problem=PartialAUC((0.02, 0.05)), search={"C": [1.0, 10.0]})
     check_split(request, toy(n_negative=800))
     refused = r"toy.*fpr_range=\(0.02, 0.05\).*{}"
-    with pytest.raises(RequestError, match=refused.format("the test part, which has .* 9 negatives")):
+    with pytest.raises(RequestError, match=refused.format("the test part.* 9 negatives")):
         check_split(request, toy(n_negative=36))
     with pytest.raises(RequestError, match=refused.format("a validation part")):
         check_split(request, toy(n_negative=200))
@@ -215,9 +202,8 @@ def test_parts_without_a_loss_are_refused():
 
 
 def test_later_repeats_without_a_loss_are_refused():
-    request = dataclasses.replace(
-        REQUEST, problem=PartialAUC((0.0, 0.05)), protocol=Nested(outer=10, folds=2), search={"C": [1.0]}
-    )
+    changes = {"problem": PartialAUC((0.0, 0.05)), "protocol": Nested(outer=10, folds=2), "search": {"C": [1.0]}}
+    request = dataclasses.replace(REQUEST, **changes)
     check_split(dataclasses.replace(request, repeats=9), toy(n_negative=199))
     with pytest.raises(RequestError, match=r"the test part, which has 2 positives and 19 negatives"):
         check_split(dataclasses.replace(request, repeats=10), toy(n_negative=199))

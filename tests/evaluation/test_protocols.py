@@ -237,11 +237,6 @@ def test_both_classes_with_too_few_samples_are_named():
         assert "protocol.folds" in fault
 
 
-def test_a_test_part_without_negatives_is_refused():
-    with pytest.raises(RequestError, match="negative samples, 8 of 508: the test part"):
-        CrossValidation(test_size=0.02).split(of(labels(500, 8)), 0, 0)
-
-
 def outcome(protocol, y, repeat):
     try:
         protocol.split(of(y), 0, repeat)
