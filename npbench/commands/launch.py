@@ -10,27 +10,26 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
 
 from npbench import session
 from npbench.commands.run import report
 from npbench.config.checks import check_all
+from npbench.config.command_line import Requested
+from npbench.config.compose import as_plain
+from npbench.config.hydra_launch import HydraLaunch, launch
+from npbench.config.run_settings import RunSettings
 from npbench.errors import Exit, RequestError
+from npbench.evaluation.request import Request
+from npbench.planning.plan import Plan
 from npbench.progress import TerminalProgress
 from npbench.records import provenance
 from npbench.records.files import RUNS
 from npbench.session import carry_out, describe, planned
-
-if TYPE_CHECKING:
-    from omegaconf import DictConfig
-
-    from npbench.config.command_line import Requested
-    from npbench.config.hydra_launch import HydraLaunch
-    from npbench.config.run_settings import RunSettings
-    from npbench.evaluation.request import Request
-    from npbench.planning.plan import Plan
 
 
 def run_by_hydra(requested: Requested) -> Exit:
@@ -46,7 +45,7 @@ def run_by_hydra(requested: Requested) -> Exit:
     )
     requests = task.validated(requested.requests, settings)
     plan = session.plan(replace(requested, requests=requests), TerminalProgress())
-    if what.combinations is not None:
+    if what.combinations is not None:  # those of absent data are skipped
         asked = zip(what.combinations, requests, strict=True)
         what = replace(what, combinations=[words for words, request in asked if not plan.sources.skips(request)])
     code = _launch(what, task, settings)
@@ -63,8 +62,6 @@ def run_by_hydra(requested: Requested) -> Exit:
 
 def _launch(what: HydraLaunch, task: RunCombination, settings: RunSettings) -> Exit:
     """Let Hydra launch the task; print an error, beside which the other combinations have their records."""
-    from npbench.config.hydra_launch import launch
-
     try:
         launch(what, task)
     except KeyboardInterrupt:
@@ -103,11 +100,6 @@ class RunCombination:
 
         Without that number the basic sweeper gets NaN, and an adaptive one the error that it knows to handle.
         """
-        from hydra.core.hydra_config import HydraConfig
-        from omegaconf import OmegaConf
-
-        from npbench.config.compose import as_plain
-
         job = HydraConfig.get().job
         number = 0 if OmegaConf.is_missing(job, "num") else job.num
         plain = {**as_plain(config), "method": HydraConfig.get().runtime.choices["solver"]}

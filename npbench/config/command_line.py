@@ -139,31 +139,27 @@ class _Composing:
         self.folder = folder
         self.loader = loader
         self.config_name = options.config_name or "config"
-        # Files of --config-dir come after npbench's own, and are read where settings name them.
-        self.has_own_configuration = bool(options.config_path or options.config_name)
 
     def command_line(self, words: Sequence[str]) -> Combinations:
         """Compose settings without an experiment."""
+        hydra_words, own_words = _divided(words)
         try:
-            node = self._hydra_node(words)
+            node = self._hydra_node(hydra_words)
         except RequestError as error:
             return Combinations([self._compose(words, self.options.multirun)], launch_faults=error.faults)
         multirun = self.options.multirun or (node is not None and node.mode is RunMode.MULTIRUN)
-        hydra_words = [word for word in words if is_hydra_word(word)]
         faults = self._effect_faults(hydra_words, multirun)
-        if node is None or self._is_ours(node):
+        if self._is_ours(node):
             return Combinations([self._compose(words, multirun)], launch_faults=faults)
         adaptive = multirun and not hydra_launch.has_basic_sweeper(node)
         swept = hydra_launch.sweeper_words(node, words) if multirun else []
-        tasks = [*swept, *(word for word in words if not is_hydra_word(word))]
         composed = self._compose([*swept, *words], multirun, adaptive=adaptive)
-        overrides = [*hydra_words, *hydra_launch.logging_words(node)]
-        overrides += ["hydra.sweeper.params=null"] if swept else []  # they are among the tasks' settings
+        overrides = ["hydra.sweeper.params=null"] if swept else []  # they are among the settings of the tasks
         listed = hydra_launch.combinations(composed) if multirun and not adaptive else None
         if listed is None:
-            overrides += hydra_launch.task_words(tasks, composed)
-        hydra = HydraLaunch(self.folder, self.config_name, overrides, adaptive, listed)
-        return Combinations([composed], hydra=hydra, launch_faults=faults)
+            overrides += hydra_launch.task_words([*swept, *own_words], composed)
+        launch = self._launch(node, [*hydra_words, *overrides], listed, adaptive=adaptive)
+        return Combinations([composed], hydra=launch, launch_faults=faults)
 
     def experiment(self, name: str, words: Sequence[str]) -> Combinations:
         """Compose the sweeps of an experiment; settings on the command line win over its own."""
@@ -173,39 +169,44 @@ class _Composing:
             return Combinations([self._compose(words, multirun=True)], launch_faults=error.faults)
         lines = [[*line, *words] for line in experiment.command_lines()]
         sweeps = [self._compose(line, multirun=True) for line in lines]
+        hydra_words = list(dict.fromkeys(word for line in lines for word in _divided(line)[0]))
         try:
-            return Combinations(sweeps, experiment, self._experiment_launch(lines, sweeps))
+            node = self._hydra_node(hydra_words)
         except RequestError as error:
             return Combinations(sweeps, experiment, launch_faults=error.faults)
-
-    def _experiment_launch(self, lines: Sequence[Sequence[str]], sweeps: Sequence[Composed]) -> HydraLaunch | None:
-        hydra_words = list(dict.fromkeys(word for line in lines for word in line if is_hydra_word(word)))
-        node = self._hydra_node(hydra_words)
         faults = self._effect_faults(hydra_words, multirun=True)
         if node is not None and (not hydra_launch.has_basic_sweeper(node) or node.sweeper.params):
-            faults = [*faults, "hydra.sweeper applies to sweeps of your own: +experiment names its sweeps itself."]
-        if faults:
-            raise RequestError(*faults)
-        if node is None or self._is_ours(node):
-            return None
-        overrides = [*hydra_words, *hydra_launch.logging_words(node)]
-        combinations = [words for sweep in sweeps for words in hydra_launch.combinations(sweep)]
-        return HydraLaunch(self.folder, self.config_name, overrides, False, combinations)
+            faults.append("hydra.sweeper applies to sweeps of your own: +experiment names its sweeps itself.")
+        if faults or self._is_ours(node):
+            return Combinations(sweeps, experiment, launch_faults=faults)
+        listed = [words for sweep in sweeps for words in hydra_launch.combinations(sweep)]
+        return Combinations(sweeps, experiment, self._launch(node, hydra_words, listed))
+
+    def _launch(
+        self, node: Any, overrides: Sequence[str], listed: list[list[str]] | None, *, adaptive: bool = False
+    ) -> HydraLaunch:
+        overrides = [*overrides, *hydra_launch.logging_words(node)]
+        return HydraLaunch(self.folder, self.config_name, overrides, adaptive, listed)
 
     def _compose(self, words: Sequence[str], multirun: bool, *, adaptive: bool = False) -> Composed:
         settings = [word for word in words if not is_hydra_word(word) or word.startswith("hydra.searchpath=")]
         return compose(self.loader, settings, multirun=multirun, config_name=self.config_name, adaptive=adaptive)
 
-    def _hydra_node(self, words: Sequence[str]) -> Any:
+    def _hydra_node(self, hydra_words: Sequence[str]) -> Any:
         """Return Hydra's configuration; None where it cannot differ from npbench's own, which saves a composition."""
-        hydra_words = [word for word in words if is_hydra_word(word)]
-        if not hydra_words and not self.has_own_configuration:
-            return None
-        return hydra_launch.hydra_node(self.loader, hydra_words, self.config_name)
+        # Files of --config-dir come after npbench's own, and are read where settings name them.
+        if hydra_words or self.options.config_path or self.options.config_name:
+            return hydra_launch.hydra_node(self.loader, hydra_words, self.config_name)
+        return None
 
     def _is_ours(self, node: Any) -> bool:
-        return hydra_launch.is_ours(node, None if self.options.config_path else self.loader)
+        return node is None or hydra_launch.is_ours(node, None if self.options.config_path else self.loader)
 
-    def _effect_faults(self, words: Sequence[str], multirun: bool) -> Sequence[str]:
+    def _effect_faults(self, words: Sequence[str], multirun: bool) -> list[str]:
         explains = self.options.help or self.options.cfg or self.options.info
         return [] if explains else hydra_launch.effect_faults(words, multirun)
+
+
+def _divided(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the settings of Hydra, and the others."""
+    return [word for word in words if is_hydra_word(word)], [word for word in words if not is_hydra_word(word)]

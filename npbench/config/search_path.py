@@ -1,8 +1,4 @@
-"""Sources of configuration: npbench's own YAML, that of plugins, and nodes generated from descriptions.
-
-A solver or data set without YAML is configured from its description and the signature of its code, which is imported
-only when the command line names it. Files win over generated nodes.
-"""
+"""Sources of configuration: YAML of npbench and plugins, which wins, and nodes generated from descriptions."""
 
 from __future__ import annotations
 
@@ -54,11 +50,8 @@ def initialized(folder: str | None = None) -> Iterator[Hydra]:
 
 
 def addresses(package: str) -> list[str]:
-    """Return the addresses of a package's configuration for Hydra: its folders.
-
-    Since Python 3.12 Hydra cannot list a package without ``__init__.py``, and folders of YAML have none. Hydra itself
-    reports a package that does not exist.
-    """
+    """Return the addresses of a package's configuration for Hydra: its folders."""
+    # Since Python 3.12 Hydra cannot list a package without __init__.py. It reports a package that does not exist.
     return [f"file://{folder}" for folder in package_folders(package)] or [f"pkg://{package}"]
 
 

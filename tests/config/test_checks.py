@@ -66,6 +66,7 @@ def test_configuration_becomes_a_request():
     assert request.problem.parameters() == {"rho": 0.1}
     assert request.protocol == CrossValidation(0.25, 3)
     assert (request.seed, request.repeats, request.features["preprocess"]) == (0, 2, "standardize")
+    assert check(changed(protocol={"name": "holdout", "validation_size": 0.3})).protocol == Holdout(0.25, 0.3)
 
 
 def test_official_test_rows():
@@ -85,14 +86,11 @@ def test_official_rows_are_not_dropped():
     assert fault.endswith("use missing=impute or protocol=holdout.")
 
 
-def test_value_or_null_grid_fixes_a_parameter():
+def test_value_or_null_grid_fixes_a_parameter_and_geomspace_is_expanded():
     for settings in ({}, {"solver__search": {"shrinkage": None}}, {"solver__search": None}):
         request = check(changed(solver__shrinkage=0.25, **settings))
         assert request.params["shrinkage"] == 0.25
         assert request.search == {}
-
-
-def test_geomspace_is_expanded():
     request = check(changed(solver__search={"shrinkage": ["geomspace", 0.01, 1, 3]}))
     assert request.search["shrinkage"] == pytest.approx([0.01, 0.1, 1.0])
 
@@ -111,10 +109,6 @@ def test_training_size_of_the_dataset():
     assert check(changed(dataset={"name": "banana"}, protocol=said)).protocol == Permutations(30, 3)
     (fault,) = faults_of(protocol=permutations)
     assert "training size" in fault
-
-
-def test_another_protocol():
-    assert check(changed(protocol={"name": "holdout", "validation_size": 0.3})).protocol == Holdout(0.25, 0.3)
 
 
 @pytest.mark.parametrize(
@@ -147,6 +141,7 @@ def test_another_protocol():
         ({"missing": "ignore"}, "missing is 'ignore': expected refuse, drop, impute or keep."),
         ({"categories": None}, "categories is None: expected one_hot or codes."),
         ({"sed": 1}, "Unknown setting 'sed': did you mean 'seed'?"),
+        ({"problem": {"name": "qvalue"}}, "solver=centroid solves np, not qvalue"),
     ],
 )
 def test_fault_is_one_line(settings, expected):
@@ -155,21 +150,12 @@ def test_fault_is_one_line(settings, expected):
     assert "\n" not in fault
 
 
-def test_solver_does_not_solve_the_problem():
-    (fault,) = faults_of(problem={"name": "qvalue"})
-    assert fault.startswith("solver=centroid solves np, not qvalue")
-
-
 def test_all_faults_in_one_go():
     faults = faults_of(problem__rho=3, solver__shrinkage=2, seed=-1, repeats=0, protocol__folds=0, metrics=["zzzz"])
     assert len(faults) == 6
-
-
-def test_shared_faults_appear_once():
-    configs = [changed(seed=seed, repeats=0) for seed in (-1, 1)]
     with pytest.raises(RequestError) as refusal:
-        check_all(configs)
-    assert len(refusal.value.faults) == 2
+        check_all([changed(seed=seed, repeats=0) for seed in (-1, 1)])
+    assert len(refusal.value.faults) == 2  # the shared one appears once
 
 
 def test_unknown_choice_is_reported_once():
@@ -181,15 +167,12 @@ def test_unknown_choice_is_reported_once():
         assert not refusal.value.faults
 
 
-def test_objective_is_a_measured_metric():
+def test_objective_is_a_measured_metric_and_settings_of_the_run_are_shared():
     _, settings = check_all([changed(execution__objective="p_fa")])
     assert settings.objective == "p_fa"
     with pytest.raises(RequestError, match="'p_fb'"):
         check_all([changed(execution__objective="p_fb")])
-
-
-def test_settings_of_the_whole_run_have_one_value():
-    with pytest.raises(RequestError, match="settings of the whole run"):
+    with pytest.raises(RequestError, match="whole run"):  # not a value each
         check_all([changed(execution__n_jobs=1), changed(execution__n_jobs=2)])
 
 

@@ -143,14 +143,10 @@ def test_file_is_not_a_mapping(loader):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "# @package _global_\ndefaults:\n  - override /dataset: blobs\nseed: 3\n",
-        "# @package _global_\ntitle: mine\nsweeps: {a: {solver: centroid}}\n",
-    ],
+    "text", ["defaults: [override /dataset: blobs]\nseed: 3\n", "title: mine\nsweeps: {a: {solver: centroid}}\n"]
 )
 def test_experiment_in_the_style_of_hydra(loader, text):
-    Path("mine/experiment/theirs.yaml").write_text(text)
+    Path("mine/experiment/theirs.yaml").write_text(f"# @package _global_\n{text}")
     _, _, (fault,) = composed("+experiment=theirs")
     assert "sweeps" in fault
 

@@ -24,14 +24,6 @@ def assert_as_hydra(loader, words, multirun=False):
         assert repr(config) == repr(by_hydra(combination))
 
 
-@pytest.fixture(scope="module")
-def loader(stranger_of_module):
-    """Loader for all tests."""
-    search_path.register()
-    with search_path.initialized() as hydra:
-        yield hydra.config_loader
-
-
 @pytest.fixture
 def written(tmp_path, stranger):
     """Return a function that writes files of a user's own folder and returns a loader that sees them."""

@@ -1,0 +1,11 @@
+import pytest
+
+from npbench.config import search_path
+
+
+@pytest.fixture(scope="module")
+def loader(stranger_of_module):
+    """Loader for all tests."""
+    search_path.register()
+    with search_path.initialized() as hydra:
+        yield hydra.config_loader
