@@ -11,9 +11,8 @@ def npbench_solvers() -> list[Solver]:
         name="auc_svm",
         estimator="npbench_auc_svm.estimator:AUCSVM",
         solves=("pauc",),
-        search={
-            "C": ["geomspace", 0.1, 10000, 6],  # decades; planes are shared along them
-        },
+        # decades; planes are shared along them
+        search={"C": ["geomspace", 0.1, 10000, 6]},
         grid_search="npbench.estimators.warm_start_selection:select",
         title="SVM for the full AUC",
         reference="Joachims (2005), ICML",

@@ -11,9 +11,8 @@ def npbench_solvers() -> list[Solver]:
         name="pauc_dc",
         estimator="npbench_pauc_dc.estimator:PAUCDC",
         solves=("pauc",),
-        search={
-            "C": ["geomspace", 0.1, 10000, 6],  # decades
-        },
+        # decades
+        search={"C": ["geomspace", 0.1, 10000, 6]},
         grid_search="npbench.estimators.warm_start_selection:select",
         title="DC programming for the partial AUC",
         reference="Narasimhan, Agarwal (2016), arXiv:1605.04337, section 6",

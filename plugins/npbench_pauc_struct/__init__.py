@@ -11,9 +11,8 @@ def npbench_solvers() -> list[Solver]:
         name="pauc_struct",
         estimator="npbench_pauc_struct.estimator:PAUCStruct",
         solves=("pauc",),
-        search={
-            "C": ["geomspace", 0.1, 10000, 6],  # decades; planes are shared along them
-        },
+        # decades; planes are shared along them
+        search={"C": ["geomspace", 0.1, 10000, 6]},
         grid_search="npbench.estimators.warm_start_selection:select",
         title="structural SVM for the partial AUC",
         reference="Narasimhan, Agarwal (2016), arXiv:1605.04337, sections 4 and 5",

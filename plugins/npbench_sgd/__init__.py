@@ -11,10 +11,7 @@ def npbench_solvers() -> list[Solver]:
         name="sgd",
         estimator="npbench_sgd.estimator:StochasticNP",
         solves=("np",),
-        search={
-            "lambda_c": [1e-05, 0.0001, 0.0005, 0.001, 0.005, 0.01],
-            "tau": [1, 10, 100],
-        },
+        search={"lambda_c": [1e-05, 0.0001, 0.0005, 0.001, 0.005, 0.01], "tau": [1, 10, 100]},
         title="Stochastic NP, linear",
         reference="Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), Algorithm 4",
         tags=frozenset({"linear", "sparse", "stochastic"}),

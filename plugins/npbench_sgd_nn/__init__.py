@@ -11,9 +11,7 @@ def npbench_solvers() -> list[Solver]:
         name="sgd_nn",
         estimator="npbench_sgd_nn.estimator:StochasticNPNetwork",
         solves=("np",),
-        search={
-            "lambda_c": [0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02],
-        },
+        search={"lambda_c": [0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02]},
         title="Stochastic NP, one hidden layer",
         reference="Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), Algorithm 4",
         tags=frozenset({"stochastic"}),
