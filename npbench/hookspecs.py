@@ -34,11 +34,7 @@ def npbench_metrics() -> list[Metric]:  # type: ignore[empty-body]
 
 @hookspec
 def npbench_config_packages() -> list[str]:  # type: ignore[empty-body]
-    """Name packages with Hydra configuration, as in ``["npbench_np_svm.conf"]``.
-
-    .. deprecated:: 0.2
-        A folder ``conf`` beside the plugin's module is found without this hook.
-    """
+    """Name packages with Hydra configuration. Deprecated since 0.2: ``conf`` beside the plugin's module is found."""
 
 
 @hookspec

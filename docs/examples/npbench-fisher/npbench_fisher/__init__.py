@@ -49,9 +49,3 @@ def npbench_metrics() -> list[Metric]:
             tags=frozenset({"ranks"}),
         )
     ]
-
-
-@hookimpl
-def npbench_config_packages() -> list[str]:
-    """Name the package with conf/solver/fisher.yaml."""
-    return ["npbench_fisher.conf"]

@@ -17,9 +17,3 @@ def npbench_solvers() -> list[Solver]:
             tags=frozenset({"linear", "sparse", "convex"}),
         )
     ]
-
-
-@hookimpl
-def npbench_config_packages() -> list[str]:
-    """Name the package with conf/solver/logit.yaml."""
-    return ["npbench_logit.conf"]
