@@ -48,8 +48,10 @@ def share_access(path: Path, *, to_write: bool = False) -> None:
             path.chmod(stat.S_IMODE(path.stat().st_mode) | wanted)
 
 
-def cached(kind: str, identity: bytes, make: Callable[[], Any], keep: Callable[[Any], bool] = bool) -> Any:
-    """Return what ``make`` returned for the same identity, in this process or another."""
+def cached(kind: str, identity: bytes | None, make: Callable[[], Any], keep: Callable[[Any], bool] = bool) -> Any:
+    """Return what ``make`` returned for the same identity, in this process or another; where it is None, make it."""
+    if identity is None:
+        return make()
     path = remembered_folder() / kind / hashlib.sha256(identity).hexdigest()
     with contextlib.suppress(OSError, ValueError):  # absent or damaged
         return json.loads(path.read_bytes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
@@ -57,13 +58,13 @@ def _once_each(settings_of: SettingsOf) -> SettingsOf:
     return once
 
 
+@dataclass
 class _Check:
     """One configuration and its faults."""
 
-    def __init__(self, config: Mapping[str, Any], settings_of: SettingsOf) -> None:
-        self.config = config
-        self.settings_of = settings_of
-        self.faults: list[str] = []
+    config: Mapping[str, Any]
+    settings_of: SettingsOf
+    faults: list[str] = field(default_factory=list)
 
     def request(self) -> Request:
         config = self.config
@@ -130,7 +131,7 @@ class _Check:
         return name
 
     def _settings(self, group: str) -> dict[str, Any]:
-        return {str(k): v for k, v in self._section(group).items() if k != "name"}
+        return {str(key): value for key, value in self._section(group).items() if key != "name"}
 
     def _whole(self, key: str, at_least: int, at_most: int) -> None:
         value: Any = self.config.get(key)

@@ -38,16 +38,12 @@ def _choices(_: tuple[Path, ...], solvers: tuple[str, ...]) -> Mapping[str, Choi
     found = {}
     for name in dict.fromkeys([*solvers, *files]):
         try:
-            found[name] = _choice(name, files)
+            solver, node = _merged_node(name, files)
+            settings = {key: value for key, value in node.items() if key not in NO_PARAMETERS}
+            found[name] = Choice(solver, *divided(settings, node.get("search") or {}))
         except (RequestError, OSError, yaml.YAMLError, TypeError, ValueError, AttributeError, LookupError):
             continue
     return found
-
-
-def _choice(name: str, files: Mapping[str, Path]) -> Choice:
-    solver, node = _merged_node(name, files)
-    settings = {key: value for key, value in node.items() if key not in NO_PARAMETERS}
-    return Choice(solver, *divided(settings, node.get("search") or {}))
 
 
 def _merged_node(name: str, files: Mapping[str, Path]) -> tuple[str, dict[str, Any]]:

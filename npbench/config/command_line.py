@@ -96,7 +96,7 @@ def compose_all(options: Namespace) -> Combinations:
     folder = _folder(options)
     name, words = split_off(options.overrides)
     with search_path.initialized(folder) as hydra:
-        composing = _Composing(options, folder, hydra.config_loader)
+        composing = _Composing(options, folder, hydra.config_loader, options.config_name or "config")
         return composing.command_line(words) if name is None else composing.experiment(name, words)
 
 
@@ -131,14 +131,14 @@ def _folder(options: Namespace) -> str:
     return str(Path(options.config_path).absolute()) if options.config_path else str(config_dir())
 
 
+@dataclass(frozen=True)
 class _Composing:
     """One command line on its way to combinations."""
 
-    def __init__(self, options: Namespace, folder: str, loader: ConfigLoader) -> None:
-        self.options = options
-        self.folder = folder
-        self.loader = loader
-        self.config_name = options.config_name or "config"
+    options: Namespace
+    folder: str
+    loader: ConfigLoader
+    config_name: str
 
     def command_line(self, words: Sequence[str]) -> Combinations:
         """Compose settings without an experiment."""

@@ -9,7 +9,7 @@ import difflib
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
@@ -49,28 +49,25 @@ def compose(
     Where a sweeper is ``adaptive`` and chooses values as it goes, each value (of an interval, its ends) is composed
     once instead.
     """
-    return _Composer(loader, settings, multirun, config_name, adaptive).run()
+    search_path = tuple(setting for setting in settings if setting.startswith("hydra.searchpath="))
+    parser = OverridesParser.create(config_loader=loader)
+    return _Composer(parser, _groups(loader, config_name), search_path, multirun, adaptive).composed(settings)
 
 
+@dataclass
 class _Composer:
-    """One command line on its way to configurations; ``faults`` collects what is wrong with it."""
+    """One command line on its way to configurations."""
 
-    def __init__(
-        self, loader: ConfigLoader, settings: Sequence[str], multirun: bool, config_name: str, adaptive: bool
-    ) -> None:
-        self.loader = loader
-        self.settings = settings
-        self.multirun = multirun
-        self.config_name = config_name
-        self.adaptive = adaptive
-        self.parser = OverridesParser.create(config_loader=loader)
-        self.search_path = tuple(s for s in settings if s.startswith("hydra.searchpath="))
-        self.faults: dict[str, None] = {}  # in the order found, each once
-        self.added: set[str] = set()
-        self.groups = _groups(loader, config_name)
+    parser: OverridesParser
+    groups: Groups
+    search_path: tuple[str, ...]
+    multirun: bool
+    adaptive: bool
+    faults: dict[str, None] = field(default_factory=dict)  # in the order found, each once
+    added: set[str] = field(default_factory=set)
 
-    def run(self) -> Composed:
-        parsed = [override for setting in self.settings for override in self._parse(setting)]
+    def composed(self, settings: Sequence[str]) -> Composed:
+        parsed = [override for setting in settings for override in self._parse(setting)]
         spread = {override.get_key_element(): self._values(override) for override in parsed}
         possible = {key: [o for o in overrides if self._exists(o)] for key, overrides in spread.items()}
         unknown = [spread[key][0].key_or_group for key in spread if spread[key] and not possible[key]]

@@ -142,12 +142,12 @@ def _faults(node: Mapping[str, Any]) -> Iterator[str]:
 
 def _function_faults(key: str, target: str, options: Any) -> list[str]:
     """Return what is wrong with a function and its options; without faults, it is imported when it is needed."""
-    check = partial(_unfit, key, target, options)
     try:
         facts = [key, target, repr(options), provenance.code([target]), provenance.versions([]), sys.version]
         identity = canonical(facts).encode()
     except (RequestError, ImportError, ValueError, OSError):  # a module that does not exist
-        return list(check())
+        identity = None
+    check = partial(_unfit, key, target, options)
     faults: list[str] = cached("checks", identity, lambda: list(check()), keep=lambda faults: not faults)
     return faults
 

@@ -119,8 +119,7 @@ def _names(group: str) -> Mapping[str, Any]:
 
 def _solver_node(name: str) -> dict[str, Any]:
     solver = registry.installed().solver(name)
-    identity = code_identity(solver)
-    node: dict[str, Any] = cached("nodes", identity, lambda: _node(solver)) if identity else _node(solver)
+    node: dict[str, Any] = cached("nodes", code_identity(solver), lambda: _node(solver))
     return node
 
 

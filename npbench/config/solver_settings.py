@@ -40,7 +40,7 @@ def solver_settings(
         return names or _value_faults(solver, {**of_problem, **params}, search)
 
     identity = code_identity(solver, [section, of_problem], imported_names(solver, params, search))
-    if faults := cached("checks", identity, check, keep=lambda faults: not faults) if identity else check():
+    if faults := cached("checks", identity, check, keep=lambda faults: not faults):
         raise RequestError(*faults)
     return params, search
 
