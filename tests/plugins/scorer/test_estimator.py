@@ -440,5 +440,5 @@ def test_command_line_compares_variants(capfd):
         cli.main([*asked])
     printed = capfd.readouterr()
     assert end.value.code == 0, printed.err
-    for expected in ("LinearSVC", "LogisticRegression", "chosen C", "1/1"):
+    for expected in ("linear_svm", "scorer", "chosen C", "1/1"):
         assert expected in printed.out
