@@ -66,18 +66,9 @@ class TerminalProgress(Progress):
         self._clock = clock
         self._shows_jobs = shows_jobs
         self._is_shown = shows_jobs and (self._console.is_terminal or (self._console.is_jupyter and _has_widgets()))
-        self._bar = Bar(
-            SpinnerColumn(),
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("[dim]left[/]"),
-            TimeRemainingColumn(),
-            TextColumn("{task.description}"),
-            console=self._console,
-            transient=True,
-            disable=not self._is_shown,
-        )
+        done = SpinnerColumn(), BarColumn(bar_width=30), MofNCompleteColumn(), TimeElapsedColumn()
+        left = TextColumn("[dim]left[/]"), TimeRemainingColumn(), TextColumn("{task.description}")
+        self._bar = Bar(*done, *left, console=self._console, transient=True, disable=not self._is_shown)
 
     def note(self, text: str) -> None:
         """Print a sentence."""

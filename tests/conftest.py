@@ -15,7 +15,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from kernel_cache import kernel_cache
-from npbench import registry
+from npbench import cli, registry
 from npbench.contracts import Dataset
 
 ROOT = Path(__file__).parents[1]
@@ -131,6 +131,21 @@ def install(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 
     yield installed
     found.cache_clear()
+
+
+@pytest.fixture
+def npbench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
+    """Return a function that runs a command line in this process: its exit code, output and errors."""
+    monkeypatch.setenv("COLUMNS", "150")
+
+    def run(*words: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as end:
+            cli.main(words)
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.err
+        return int(end.value.code or 0), printed.out, printed.err
+
+    return run
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from npbench.evaluation.job import DataIdentity, Job
 from npbench.evaluation.preprocess import CHOICES
 from npbench.evaluation.protocols import CrossValidation
 from npbench.evaluation.request import Request
-from npbench.planning.reasons import reason_of_change, reason_of_same
+from npbench.planning.forecast import changes, reason_of_same
 from npbench.problem import NeymanPearson
 
 REQUEST = Request(
@@ -56,4 +56,4 @@ def explain(job: Job, frame: pl.DataFrame, trace: bool = False) -> str:
     if len(same):
         return reason_of_same(same.row(-1, named=True), trace)
     similar = frame.filter(**job.setting)
-    return reason_of_change(similar.row(-1, named=True), job) if len(similar) else "new"
+    return "; ".join(changes(similar.row(-1, named=True), job)) if len(similar) else "new"

@@ -74,7 +74,7 @@ ARROWS = {
     },
     "progress": {"evaluation"},
     "session": {"progress", "config", "planning", "execution", "evaluation", "records", "data", "thresholding"},
-    "testing": {"config", "planning", "evaluation", "records", "data"},
+    "testing": {"session", "config", "planning", "evaluation", "records", "data"},
     "config": {"evaluation", "data", "records"},
     "execution": {"planning", "evaluation", "records", "data"},
     "planning": {"evaluation", "records", "data"},

@@ -18,9 +18,8 @@ def run(asked: Requested) -> Exit:
     try:
         session.run(plan, asked, progress)
     except KeyboardInterrupt:
-        done = plan.n_stored(asked.settings.trace, asked.settings.keep_scores)
-        where = asked.settings.results
-        print(f"Interrupted: {done} of {len(plan.jobs)} jobs are stored in {where}; rerun to resume.", file=sys.stderr)
+        done = f"{plan.n_stored()} of {len(plan.jobs)} jobs are stored in {asked.settings.results}"
+        print(f"Interrupted: {done}; rerun to resume.", file=sys.stderr)
         return Exit.INTERRUPTED
     return report(plan, asked, skipped=len(plan.jobs) - len(plan.todo))
 

@@ -28,13 +28,7 @@ class Limits:
     memory_mb: float | None = None  # of 10^6 bytes; by default the worker's share of the machine; enforced on Linux
 
     def workers(self, n_tasks: int) -> int:
-        """Return the number of workers for ``n_tasks`` tasks: never more than there are tasks.
-
-        Examples
-        --------
-        >>> Limits(n_jobs=4).workers(3), Limits(n_jobs=1).workers(3)
-        (3, 1)
-        """
+        """Return the number of workers, never more than there are tasks."""
         return min(available_cores() if self.n_jobs == -1 else self.n_jobs, n_tasks)
 
 

@@ -22,7 +22,7 @@ from npbench.evaluation.job import Job
 from npbench.evaluation.measure import failure
 from npbench.execution.context import JobStream, Limits, RunContext
 from npbench.execution.memory import machine_mb
-from npbench.execution.pool import Isolated
+from npbench.execution.pool import Worker
 from npbench.execution.worker import WORKER, Task, pin_threads, record_of
 from npbench.planning.plan import targets
 from npbench.records import provenance
@@ -95,14 +95,13 @@ def _records(
     """Yield the record of each job as it ends; the cluster holds a few jobs for each of its threads, and no more."""
     from distributed import as_completed
 
-    waiting = iter(jobs)
+    waiting, ended = iter(jobs), as_completed()
     first = next(waiting, None)
     if first is None:  # all left out
         return
     _require_workers(client, first)
     sent = {sha256: client.scatter(data, broadcast=True, hash=False) for sha256, data in context.data.items()}
     waiting = chain([first], waiting)
-    ended = as_completed()
     running: dict[str, Job] = {}
 
     def fill() -> None:
@@ -121,7 +120,7 @@ def _records(
             fill()
             yield _record(job, future)
     finally:
-        client.run(_end_processes)
+        client.run(_end_workers)
 
 
 def _require_workers(client: Client, job: Job) -> None:
@@ -138,10 +137,10 @@ def _require_workers(client: Client, job: Job) -> None:
 
 
 def _record(job: Job, future: Future) -> Mapping[str, Primitive]:
-    error = None if future.status == "finished" else future.exception() if future.status == "error" else "cancelled"
-    if error is None:
+    if future.status == "finished":
         record: Mapping[str, Primitive] = future.result()
         return record
+    error = future.exception() if future.status == "error" else "cancelled"
     if isinstance(error, RequestError):
         return {**job.columns, **failure(error)}
     return {**job.columns, "status": "crashed", "error": f"{WORKER_LOST} ({type(error).__name__})"}
@@ -150,7 +149,7 @@ def _record(job: Job, future: Future) -> Mapping[str, Primitive]:
 # The functions below run on the workers.
 
 _here = threading.local()
-_processes: list[Isolated] = []
+_workers: list[Worker] = []
 
 
 def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool, keep_scores: bool) -> dict[str, Primitive]:
@@ -163,22 +162,23 @@ def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool, keep_score
     n_threads = get_worker().state.nthreads
     memory_mb = limits.memory_mb or machine_mb() / n_threads
     task = Task(job, share(data), n_threads=1, trace=trace, memory_limit=memory_mb, keep_scores=keep_scores)
-    record = record_of(job, _process(limits.seconds).run(task))
+    record = record_of(job, _worker(limits.seconds).run(task))
     return {**_facts(), "n_jobs": n_threads, "n_threads": 1, **record}
 
 
-def _process(time_limit: float | None) -> Isolated:
-    if getattr(_here, "time_limit", ...) != time_limit or _here.process not in _processes:
-        _here.process = Isolated(WORKER, functools.partial(pin_threads, 1), time_limit)
+def _worker(time_limit: float | None) -> Worker:
+    """Return the worker of this thread, a new one if the time limit is another."""
+    if getattr(_here, "time_limit", ...) != time_limit or _here.worker not in _workers:
+        _here.worker = Worker(WORKER, functools.partial(pin_threads, 1), time_limit, set())
         _here.time_limit = time_limit
-        _processes.append(_here.process)
-    process: Isolated = _here.process
-    return process
+        _workers.append(_here.worker)
+    worker: Worker = _here.worker
+    return worker
 
 
-def _end_processes() -> None:
-    while _processes:
-        _processes.pop().close()
+def _end_workers() -> None:
+    while _workers:
+        _workers.pop().close()
 
 
 _facts = functools.cache(provenance.facts)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 
 from npbench.data import share
 from npbench.evaluation.job import Job
 from npbench.execution.context import JobStream, Limits, RunContext
 from npbench.execution.memory import machine_mb
-from npbench.execution.pool import Pool
+from npbench.execution.pool import Outcome, WorkerFunction, outcomes
 from npbench.execution.worker import COMPILER, WORKER, Task, pin_threads, record_of
 from npbench.records.provenance import available_cores
 from npbench.records.record import Record
@@ -23,13 +23,10 @@ def records(jobs: JobStream, limits: Limits, context: RunContext) -> Iterator[Re
     The cores are divided among the workers: each has ``max(1, cores // workers)`` threads for BLAS, OpenMP and Numba.
     Workers share one memory-mapped copy of the data.
     """
-    workers = limits.workers(len(jobs))
-    n_threads = max(1, available_cores() // workers)
-    facts = {**context.facts, "n_jobs": workers, "n_threads": n_threads}
-    pool = Pool(WORKER, workers, functools.partial(pin_threads, n_threads), limits.seconds)
-    with contextlib.closing(pool.outcomes(_tasks(jobs, workers, n_threads, limits, context))) as outcomes:
-        for task, outcome in outcomes:
-            yield Record({**facts, **record_of(task.job, outcome)})
+    with closing(_outcomes(WORKER, jobs, limits, context)) as ended:
+        for task, outcome in ended:
+            parallel = {"n_jobs": limits.workers(len(jobs)), "n_threads": task.n_threads}
+            yield Record({**context.facts, **parallel, **record_of(task.job, outcome)})
 
 
 def compile_kernels(jobs: Sequence[Job], limits: Limits, context: RunContext) -> None:
@@ -42,16 +39,20 @@ def compile_kernels(jobs: Sequence[Job], limits: Limits, context: RunContext) ->
         return
     fits = [dataclasses.replace(job, request=dataclasses.replace(job.request, search={})) for job in jobs]
     in_pairs = [job for pair in zip(jobs, fits, strict=True) for job in pair]
-    workers = limits.workers(len(in_pairs))
-    n_threads = max(1, available_cores() // workers)
-    pool = Pool(COMPILER, workers, functools.partial(pin_threads, n_threads), limits.seconds)
-    with contextlib.closing(pool.outcomes(_tasks(in_pairs, workers, n_threads, limits, context))) as outcomes:
-        for _ in outcomes:
+    with closing(_outcomes(COMPILER, in_pairs, limits, context)) as ended:
+        for _ in ended:
             pass
 
 
-def _tasks(jobs: Iterable[Job], workers: int, n_threads: int, limits: Limits, context: RunContext) -> Iterator[Task]:
+def _outcomes(
+    function: WorkerFunction, jobs: JobStream, limits: Limits, context: RunContext
+) -> Generator[tuple[Task, Outcome]]:
+    """Yield the task of each job with its outcome as it ends."""
+    workers = limits.workers(len(jobs))
+    n_threads = max(1, available_cores() // workers)
     shared = {sha256: share(data) for sha256, data in context.data.items()}
-    memory_mb = limits.memory_mb or machine_mb() / workers
-    kept = context.trace, memory_mb, context.keep_scores
-    return (Task(job, shared[job.data.data_sha256], n_threads, *kept) for job in jobs)
+    kept = context.trace, limits.memory_mb or machine_mb() / workers, context.keep_scores
+    tasks = (Task(job, shared[job.data.data_sha256], n_threads, *kept) for job in jobs)
+    initialize = functools.partial(pin_threads, n_threads)
+    with closing(outcomes(function, tasks, workers, initialize, limits.seconds)) as ended:
+        yield from ended

@@ -1,4 +1,4 @@
-"""Peak memory of a job, and limits on what it allocates, as the operating system counts them."""
+"""Peak memory of a job, and limits on what it allocates, in MB of 10^6 bytes as the operating system counts them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,10 @@ _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory
 
 
 class PeakMemory:
-    """Peak resident memory of this process from now on.
+    """Peak resident memory of this process from now on, less the ``left_mb`` that earlier jobs left in it.
 
     The kernel's high-water mark is reset first. Where that is not permitted, the mark covers the whole life of the
     process, which may have run larger jobs before; ``peak_memory_of`` says which.
-
-    Parameters
-    ----------
-    left_mb : float
-        Memory that earlier jobs left in this process, in MB of 10^6 bytes; it is subtracted.
 
     Examples
     --------
@@ -46,14 +41,12 @@ class PeakMemory:
             self.before_mb = None
 
     def columns(self) -> dict[str, float | str | None]:
-        """Return the peak since construction, the memory resident then, and what the peak covers, in MB."""
+        """Return the peak since construction, the memory resident then, and what the peak covers."""
         if self.before_mb is None:
-            return {"peak_memory_mb": _process_peak_mb(), "memory_before_mb": None, "peak_memory_of": "process"}
-        return {
-            "peak_memory_mb": _status_mb("VmHWM") - self._left_mb,
-            "memory_before_mb": self.before_mb,
-            "peak_memory_of": "job",
-        }
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+            return {"peak_memory_mb": peak, "memory_before_mb": None, "peak_memory_of": "process"}
+        peak = _status_mb("VmHWM") - self._left_mb
+        return {"peak_memory_mb": peak, "memory_before_mb": self.before_mb, "peak_memory_of": "job"}
 
 
 class Allowance:
@@ -66,19 +59,19 @@ class Allowance:
     """
 
     def __init__(self) -> None:
-        self._base_mb, self._resident_mb = _allocated_mb(), _own_resident_mb()
+        self._base_mb, self._resident_mb = _status_mb("VmData"), _status_mb("RssAnon")
 
     @property
     def left_mb(self) -> float:
-        """Memory resident beyond that at construction, in MB of 10^6 bytes, without mapped files and free memory."""
+        """Memory resident beyond that at construction, without mapped files and free memory."""
         with contextlib.suppress(AttributeError):  # glibc alone keeps much of what is free, and has a function for it
             ctypes.CDLL(None).malloc_trim(0)
-        return max(0.0, _own_resident_mb() - self._resident_mb)
+        return max(0.0, _status_mb("RssAnon") - self._resident_mb)
 
     @property
     def grown_mb(self) -> float:
-        """Memory allocated since construction, in MB of 10^6 bytes."""
-        return _allocated_mb() - self._base_mb
+        """Memory allocated since construction."""
+        return _status_mb("VmData") - self._base_mb
 
     @contextlib.contextmanager
     def at_most(self, limit_mb: float) -> Iterator[None]:
@@ -110,20 +103,8 @@ def _granted_mb() -> Iterator[float]:
         yield int(granted) * 2**20 / 1e6
 
 
-def _allocated_mb() -> float:
-    return _status_mb("VmData")
-
-
-def _own_resident_mb() -> float:
-    return _status_mb("RssAnon")
-
-
 def _status_mb(field: str) -> float:
     for line in _STATUS.read_text(encoding="ascii").splitlines():
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024 / 1e6
     return 0.0
-
-
-def _process_peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6

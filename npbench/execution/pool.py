@@ -1,8 +1,8 @@
-"""A pool of worker processes in which every task has exactly one outcome, however its worker ends.
+"""Worker processes in which every task has exactly one outcome, however its worker ends.
 
 Executors of the standard library give up all tasks when one worker dies, and other pools do not notice a worker that
-exits with code 0. Here each worker has its own pipe, and the pool waits on pipes and processes: the end of a worker is
-seen at once and affects its task only.
+exits with code 0. Here each worker has its own pipe, and the caller waits on pipes and processes: the end of a worker
+is seen at once and affects its task only.
 """
 
 from __future__ import annotations
@@ -63,84 +63,46 @@ class TimedOut:
 Outcome = Returned | Died | TimedOut
 
 
-def _never(task: Any) -> bool:
-    return False
-
-
 @dataclass(frozen=True)
 class WorkerFunction:
-    """The function that workers run, and what the pool asks about its tasks; all importable by name.
+    """The function that workers run, and what is asked about its tasks; all importable by name.
 
-    ``run(task, ready, attempt)`` calls ``ready()`` when preparations are over and the clock of the time limit starts. A
-    task whose worker ends before that gets a second attempt, with ``attempt`` 2 instead of 1.
+    ``run(task, ready, attempt)`` calls ``ready()`` when preparations end and the time limit starts to count. A task
+    whose worker ends before that gets a second attempt, with ``attempt`` 2 instead of 1.
     """
 
     run: Callable[[Any, Callable[[], None], int], Any]
     owner: Callable[[Any], Hashable]  # a process serves tasks of one owner
     kind: Callable[[Any], Hashable] = repr  # after one that hangs in preparations, all of its kind start with attempt 2
-    is_worn: Callable[[Any], bool] = _never  # asked in the worker after each task: whether to replace its process
+    is_worn: Callable[[Any], bool] | None = None  # asked in the worker after each task: whether to replace its process
 
 
-class Pool:
-    """Worker processes that run one function on many tasks, each for at most ``time_limit`` seconds.
+def outcomes(
+    function: WorkerFunction,
+    tasks: Iterable[Any],
+    n_workers: int,
+    initialize: Callable[[], None],
+    time_limit: float | None,
+) -> Generator[tuple[Any, Outcome]]:
+    """Yield each task with its outcome as it ends; only running tasks are held in memory.
 
-    ``initialize`` is called in each worker before its first task. The output of a worker goes to a file of its own;
-    each outcome has the end of what its task printed.
+    Leaving the iteration early, by an exception or by closing it, kills the workers and their child processes.
     """
-
-    def __init__(
-        self,
-        function: WorkerFunction,
-        n_workers: int,
-        initialize: Callable[[], None],
-        time_limit: float | None,
-    ) -> None:
-        stuck: set[Hashable] = set()
-        self._n_workers = n_workers
-        self._worker = functools.partial(_Worker, function, initialize, time_limit, stuck)
-
-    def outcomes(self, tasks: Iterable[Any]) -> Generator[tuple[Any, Outcome]]:
-        """Yield each task with its outcome as it ends; only running tasks are held in memory.
-
-        Leaving the iteration early, by an exception or by closing it, kills the workers and their child processes.
-        """
-        remaining = iter(tasks)
-        _allow_files(FILES_PER_WORKER * self._n_workers + OTHER_FILES)
-        workers = [self._worker() for _ in range(self._n_workers)]
-        try:
-            for worker in workers:
-                worker.next(remaining)
-            while busy := [worker for worker in workers if worker.busy]:
-                for worker in _changed(busy):
-                    outcome = worker.outcome()
-                    if outcome is None:
-                        continue
+    remaining, stuck = iter(tasks), set[Hashable]()
+    _allow_files(FILES_PER_WORKER * n_workers + OTHER_FILES)
+    workers = [Worker(function, initialize, time_limit, stuck) for _ in range(n_workers)]
+    try:
+        for worker in workers:
+            worker.next(remaining)
+        while busy := [worker for worker in workers if worker.busy]:
+            for worker in _changed(busy):
+                if (outcome := worker.outcome()) is not None:
                     ended = worker.task, outcome
                     worker.next(remaining)  # before the caller handles the outcome, so that no worker waits
                     yield ended
-        finally:
-            for worker in workers:
-                worker.close()
-
-
-class Isolated:
-    """One worker process for a caller with one task at a time; the arguments are those of :class:`Pool`."""
-
-    def __init__(self, function: WorkerFunction, initialize: Callable[[], None], time_limit: float | None) -> None:
-        self._worker = _Worker(function, initialize, time_limit, set())
-
-    def run(self, task: Any) -> Outcome:
-        """Run one task and return how it ended."""
-        self._worker.next(iter([task]))
-        while True:
-            _changed([self._worker])
-            outcome = self._worker.outcome()
-            if outcome is not None:
-                return outcome
-
-    def close(self) -> None:
-        """End the process."""
-        self._worker.close()
+    finally:
+        for worker in workers:
+            worker.close()
 
 
 def _allow_files(number: int) -> None:
@@ -149,7 +111,7 @@ def _allow_files(number: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, number)), hard))
 
 
-def _changed(workers: Sequence[_Worker]) -> list[_Worker]:
+def _changed(workers: Sequence[Worker]) -> list[Worker]:
     """Wait, and return the workers that sent something, ended or reached their deadline."""
     nearest = min(worker.deadline for worker in workers)
     timeout = None if nearest == math.inf else max(0.0, nearest - time.monotonic())
@@ -158,8 +120,13 @@ def _changed(workers: Sequence[_Worker]) -> list[_Worker]:
     return [worker for worker in workers if worker.deadline <= now or not signalled.isdisjoint(worker.signals)]
 
 
-class _Worker:
-    """One process and its task, seen from the pool; a process that ends is replaced."""
+class Worker:
+    """One process and its task; a process that ends is replaced.
+
+    ``initialize`` is called in each process before its first task, which may last ``time_limit`` seconds. Its output
+    goes to a file of its own; each outcome has the end of what its task printed. ``stuck`` collects the kinds of tasks
+    that hang in preparations.
+    """
 
     def __init__(
         self,
@@ -178,6 +145,13 @@ class _Worker:
         self._owner: Hashable = None
         self._output = _Output()
         self.busy = False
+
+    def run(self, task: Any) -> Outcome:
+        """Run one task and return how it ended, for a caller with one task at a time."""
+        self.next(iter([task]))
+        while (outcome := self.outcome()) is None:
+            _changed([self])
+        return outcome
 
     @property
     def signals(self) -> tuple[int, int]:
@@ -288,4 +262,5 @@ def _serve(channel: Channel, function: WorkerFunction, initialize: Callable[[], 
             task, attempt = channel.receive()
             value = function.run(task, functools.partial(channel.send, "ready"), attempt)
             ctypes.CDLL(None).fflush(None)  # the output buffers of C libraries
-            channel.send(Returned(value, worn=function.is_worn(task) or has_children()))
+            worn = has_children() or (function.is_worn is not None and function.is_worn(task))
+            channel.send(Returned(value, worn=worn))

@@ -69,7 +69,7 @@ class Channel:
 
     def arrived(self) -> Any:
         """Return the next message if all of it is there, else None without waiting for the rest."""
-        while (content := self._next()) is None:
+        while len(self._received) < (end := self._end()):
             try:
                 chunk = self._socket.recv(2**16, socket.MSG_DONTWAIT)
             except BlockingIOError:
@@ -77,19 +77,18 @@ class Channel:
             if not chunk:
                 raise EOFError
             self._received += chunk
-        return pickle.loads(content)
-
-    def _next(self) -> bytes | None:
-        if len(self._received) < _LENGTH.size:
-            return None
-        end = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
-        if end > MAX_MESSAGE_BYTES:
-            raise pickle.UnpicklingError(f"a message of {end} bytes")
-        if len(self._received) < end:
-            return None
         content = bytes(self._received[_LENGTH.size : end])
         del self._received[:end]
-        return content
+        return pickle.loads(content)
+
+    def _end(self) -> int:
+        """Return the end of the next message among the received bytes, or of its length while that is not there."""
+        if len(self._received) < _LENGTH.size:
+            return _LENGTH.size + 1  # no pickle is empty
+        end: int = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
+        if end > MAX_MESSAGE_BYTES:
+            raise pickle.UnpicklingError(f"a message of {end} bytes")
+        return end
 
     def close(self) -> None:
         """Close this end: the other side finds that out when it receives."""
@@ -97,10 +96,7 @@ class Channel:
 
 
 class Process:
-    """A forked process, seen from its starter.
-
-    ``status`` is a pipe on which the server writes the process number, and the exit code when it ends.
-    """
+    """A forked process, seen from its starter: the server writes its number and later its exit code to a pipe."""
 
     def __init__(self, status: int) -> None:
         self.sentinel = status  # to wait on for the end
@@ -147,7 +143,7 @@ class _Server:
     """The server of this process, started when it is first needed."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._requests: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._has_forked = False
@@ -158,27 +154,23 @@ class _Server:
             try:
                 return self._fork(output)
             except (EOFError, ConnectionError):  # the server was killed, as when memory ran out
-                self._end()
+                self.close()
                 return self._fork(output)
 
-    def start(self) -> None:
-        """Start the server, which then loads its modules beside this process."""
+    def start(self) -> socket.socket:
+        """Start the server, unless it runs; it loads its modules beside this process."""
         with self._lock:
             self._requests = self._requests or self._started()
-
-    def close(self) -> None:
-        """End the server and all its processes."""
-        with self._lock:
-            self._end()
+            return self._requests
 
     def _fork(self, output: int) -> tuple[Process, Channel]:
-        self._requests = self._requests or self._started()
+        requests = self.start()
         ours, theirs = socket.socketpair()
         status, written = os.pipe()
         try:
             with theirs, os.fdopen(written, "wb"):
                 self._has_forked = True
-                socket.send_fds(self._requests, [b"f"], [theirs.fileno(), output, written])
+                socket.send_fds(requests, [b"f"], [theirs.fileno(), output, written])
             return Process(status), Channel(ours)
         except BaseException:  # Ctrl-C too
             ours.close()
@@ -198,22 +190,19 @@ class _Server:
         self._has_forked = False
         return ours
 
-    def _end(self) -> None:
-        if self._requests is not None and self._process is not None:
-            self._requests.close()
-            if not self._has_forked:  # it may still be loading, and has nothing to end
-                self._process.kill()
-            self._process.wait()
-        self._requests = self._process = None
-
-
-def prepare() -> None:
-    """Start loading the modules that processes share: the first :func:`fork` waits less."""
-    _server.start()
+    def close(self) -> None:
+        """End the server and all its processes."""
+        with self._lock:
+            if self._requests is not None and self._process is not None:
+                self._requests.close()
+                if not self._has_forked:  # it may still be loading, and has nothing to end
+                    self._process.kill()
+                self._process.wait()
+            self._requests = self._process = None
 
 
 def prepare_for(words: Sequence[str]) -> None:
-    """Call :func:`prepare` if, as far as the words of a command line tell, it runs here and has no results yet."""
+    """Start the server if, as far as the words of a command line tell, it runs here and has no results yet."""
     is_usual = all("=" in word or word in ("-m", "--multirun") for word in words)
     is_local = not any(word.startswith(("hydra", "execution=")) for word in words)
     named = [word.removeprefix("results=") for word in words if word.startswith("results=")]
@@ -222,6 +211,7 @@ def prepare_for(words: Sequence[str]) -> None:
 
 
 _server = _Server()
+prepare = _server.start  # the first fork then waits less
 atexit.register(_server.close)
 os.register_at_fork(after_in_child=_server.__init__)  # type: ignore[misc]  # each process has a server of its own
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Set
 from contextlib import closing
 from itertools import chain, groupby
@@ -18,9 +19,9 @@ class WithinLimit:
 
     def __init__(self, jobs: JobStream, timed_out: Set[str]) -> None:
         self._jobs = jobs
-        self._timed_out = set(timed_out)  # key_of(0), of jobs on any split
-        self._drawn: dict[str, str] = {}
-        self._skipped: list[Job] = []
+        self.timed_out = set(timed_out)  # key_of(0), of jobs on any split
+        self.drawn: dict[str, str] = {}  # key_of(0) by key
+        self.skipped: deque[Job] = deque()
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -29,37 +30,29 @@ class WithinLimit:
         """Yield first the first repeats of a solver on its data: the others are drawn when these have ended."""
         groups = groupby(self._jobs, lambda job: (job.data.data_sha256, job.request.solver.name))
         for job in chain.from_iterable(sorted(jobs, key=lambda job: job.repeat) for _, jobs in groups):
-            if job.key_of(0) in self._timed_out:
-                self._skipped.append(job)
+            if job.key_of(0) in self.timed_out:
+                self.skipped.append(job)
             else:
-                self._drawn[job.key] = job.key_of(0)
+                self.drawn[job.key] = job.key_of(0)
                 yield job
-
-    def ended(self, record: Record) -> None:
-        """Note how a job ended."""
-        same = self._drawn.pop(record.key)
-        if record.status == "timeout":
-            self._timed_out.add(same)
-
-    def skipped(self) -> list[Job]:
-        """Return the jobs left out since the last call."""
-        jobs, self._skipped = self._skipped, []
-        return jobs
 
 
 def records(
     jobs: JobStream, limits: Limits, context: RunContext, *, executor: Executor, timed_out: Set[str]
 ) -> Iterator[Record]:
     """Run jobs with an executor and yield the record of each, also of those left out, as timeouts."""
-    within_limit = WithinLimit(jobs, timed_out)
+    within = WithinLimit(jobs, timed_out)
 
     def not_run() -> Iterator[Record]:
-        for job in within_limit.skipped():
-            yield Record({**context.facts, **job.columns, "status": "timeout", "error": NOT_RUN})
+        while within.skipped:
+            columns = within.skipped.popleft().columns
+            yield Record({**context.facts, **columns, "status": "timeout", "error": NOT_RUN})
 
-    with closing(executor(within_limit, limits, context)) as ended:  # type: ignore[type-var]
+    with closing(executor(within, limits, context)) as ended:  # type: ignore[type-var]
         for record in ended:
-            within_limit.ended(record)
+            same = within.drawn.pop(record.key)
+            if record.status == "timeout":
+                within.timed_out.add(same)
             yield record
             yield from not_run()
     yield from not_run()

@@ -9,6 +9,7 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from npbench.data import BinaryData, SharedData, checks
@@ -35,36 +36,30 @@ class Task:
 
 def record_of(job: Job, outcome: Outcome) -> dict[str, Any]:
     """Return the columns of a job's record, however its worker ended."""
-    return {**_ended(job, outcome), "output": outcome.output or None}
-
-
-def _ended(job: Job, outcome: Outcome) -> dict[str, Any]:
     match outcome:
         case Returned(record):
-            if record["status"] != "out_of_memory":
-                return record
-            error = f"{record['error']}. Raise execution.memory_limit, by default the worker's share of memory."
-            return {**record, "error": error}
+            ended = record
+            if record["status"] == "out_of_memory":
+                hint = "Raise execution.memory_limit, by default the worker's share of memory."
+                ended = {**record, "error": f"{record['error']}. {hint}"}
         case TimedOut(seconds):
             error = f"stopped after {seconds:g} s: raise execution.time_limit, or make the job smaller"
-            return {**job.columns, "status": "timeout", "error": error, "seconds": seconds}
+            ended = {**job.columns, "status": "timeout", "error": error, "seconds": seconds}
         case Died(code):
-            return {**job.columns, "status": "crashed", "error": _how_it_died(code), "exit_code": code}
+            ended = {**job.columns, "status": "crashed", "error": _how_it_died(code), "exit_code": code}
+    return {**ended, "output": outcome.output or None}
 
 
 def _how_it_died(code: int) -> str:
     if code >= 0:
         return f"the worker process ended with exit code {code} during the job"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
-    hints = {
-        "SIGKILL": ", which the system sends when memory runs out",
-        "SIGABRT": ", which libraries raise when memory runs out (execution.memory_limit)",
+    known: dict[int, str] = {number: number.name for number in signal.Signals}
+    hints: dict[int, str] = {
+        signal.SIGKILL: ", which the system sends when memory runs out",
+        signal.SIGABRT: ", which libraries raise when memory runs out (execution.memory_limit)",
     }
-    hint = hints.get(name, "")
-    return f"the worker process was killed by {name} during the job{hint}"
+    name = known.get(-code, f"signal {-code}")
+    return f"the worker process was killed by {name} during the job{hints.get(-code, '')}"
 
 
 def pin_threads(n_threads: int) -> None:
@@ -141,11 +136,6 @@ def compile_kernels(task: Task, ready: Callable[[], None], attempt: int) -> None
         _warm_up(task, _opened(task.data))
 
 
-def solver_name(task: Task) -> str:
-    """Return the registered name of the solver: a worker process serves one solver."""
-    return task.job.request.solver.name
-
-
 def kind(task: Task) -> str:
     """Return what is equal for tasks that compile the same kernels, on data of the same storage."""
     request = task.job.request
@@ -154,5 +144,6 @@ def kind(task: Task) -> str:
     return json.dumps([request.solver.name, request.problem.name, request.protocol.name, choices], sort_keys=True)
 
 
-WORKER = WorkerFunction(run_task, owner=solver_name, kind=kind, is_worn=has_leaked)
-COMPILER = WorkerFunction(compile_kernels, owner=solver_name)
+SOLVER = attrgetter("job.request.solver.name")  # a worker process serves one
+WORKER = WorkerFunction(run_task, owner=SOLVER, kind=kind, is_worn=has_leaked)
+COMPILER = WorkerFunction(compile_kernels, owner=SOLVER)

@@ -63,23 +63,19 @@ class Estimates:
         request = job.request
         work = work_of(request.search, request.protocol, job.data.n_samples)
         power, reach = self._power(request.solver.name)
-        cases = [
-            case
-            for case in self._cases.get(request.solver.name, [])
-            if max(_ratio(work.train, case.work.train), _ratio(work.rows, case.work.rows)) <= reach
-        ]
-        search = job.columns["search"]
+
+        def is_near(past: Work) -> bool:
+            return max(_ratio(work.train, past.train), _ratio(work.rows, past.rows)) <= reach
+
+        cases = [case for case in self._cases.get(request.solver.name, []) if is_near(case.work)]
         # Jobs with the same grid on the same data set, else on the same data set, else all of the solver.
-        for alike in (
-            [case for case in cases if case.dataset == request.dataset.name and case.search == search],
-            [case for case in cases if case.dataset == request.dataset.name],
-            cases,
-        ):
-            if alike:
-                nearest = min(_ratio(work.train, case.work.train) for case in alike)
-                near = [case for case in alike if _ratio(work.train, case.work.train) <= nearest * 1.01]
-                return statistics.median(scaled(case, work, power) for case in near)
-        return None
+        on_data = [case for case in cases if case.dataset == request.dataset.name]
+        of_grid = [case for case in on_data if case.search == job.columns["search"]]
+        if not (alike := of_grid or on_data or cases):
+            return None
+        nearest = min(_ratio(work.train, case.work.train) for case in alike)
+        near = [case for case in alike if _ratio(work.train, case.work.train) <= nearest * 1.01]
+        return statistics.median(scaled(case, work, power) for case in near)
 
     def _fitted_power(self, solver: str) -> tuple[float, float]:
         """Return how the seconds of a fit grow with rows, and how far that reaches beyond the nearest size."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -15,7 +16,6 @@ from npbench.evaluation.job import Job
 from npbench.planning.estimate import CASE, TIMES, Estimates
 from npbench.planning.jobs import Jobs
 from npbench.planning.plan import Plan
-from npbench.planning.reasons import reason_of_change, reason_of_same
 from npbench.records.fields import Role, names
 from npbench.records.provenance import available_cores
 
@@ -41,12 +41,36 @@ def past_records(plan: Plan) -> pl.DataFrame:
     return plan.store.frame(sorted(columns)).with_columns(pl.col("trace").str.head(0))
 
 
-def count_reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFrame, trace: bool) -> list[dict[str, int]]:
+def reason_of_same(record: Mapping[str, Any], trace: bool) -> str:
+    """Return why a job with this record, under its own key, would run or be skipped."""
+    if record["status"] != "ok":
+        return f"failed before: {record['status']}: {record['error']}"
+    return "no trace stored" if trace and record["trace"] is None else "done"
+
+
+def changes(record: Mapping[str, Any], job: Job) -> list[str]:
+    """Return what differs between a record and a job of the same setting: data, code, versions, metrics."""
+    found = ["the data changed"] if record["data_sha256"] != job.data.data_sha256 else []
+    found += [f"the code of {package} changed" for package, *_ in _differences(record["code"], job.code)]
+    found += [f"{name} {before} -> {after}" for name, before, after in _differences(record["versions"], job.versions)]
+    found += ["other metrics requested"] if record["metrics"] != job.columns["metrics"] else []
+    if not found and record["distribution"] != job.distribution:
+        found = [f"{record['distribution']} no longer ships the solver: {job.distribution} does"]
+    return found
+
+
+def _differences(before: str, now: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    then = json.loads(before)
+    pairs = [(name, then.get(name, "absent"), now.get(name, "absent")) for name in sorted({*then, *now})]
+    return [pair for pair in pairs if pair[1] != pair[2]]
+
+
+def count_reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFrame, trace: bool) -> list[Counter[str]]:
     """Return for each part why its repeats would run or be skipped, and how many of them.
 
     Of records that agree in all that a reason depends on, one is looked at.
     """
-    found: list[dict[str, int]] = [Counter() for _ in parts]
+    found = [Counter[str]() for _ in parts]
     wanted = pl.DataFrame(
         [(place, repeat, job.key_of(repeat)) for place, (job, repeats) in enumerate(parts) for repeat in repeats],
         {"part": pl.Int64, "repeat": pl.Int64, "key": pl.String},
@@ -56,15 +80,13 @@ def count_reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFram
     same = wanted.join(frame.select("key", *SAME_KEY), on="key", maintain_order="right")
     for group, count in _counted(same, SAME_KEY):
         found[group["part"]][reason_of_same(group, trace)] += count
-    others = wanted.join(same, on="key", how="anti", maintain_order="left").drop("key")
+    others = wanted.join(same, on="key", how="anti", maintain_order="left")
     if others.is_empty():
         return found
     # Else the latest record of the same setting: data, code or versions have changed since.
-    settings = [{name: value for name, value in job.setting.items() if name != "repeat"} for job, _ in parts]
-    columns = list(settings[0])
-    asked = pl.DataFrame(settings, {name: frame.schema[name] for name in columns}).with_columns(
-        part=pl.int_range(pl.len(), dtype=pl.Int64)
-    )
+    settings = pl.DataFrame([job.setting for job, _ in parts]).drop("repeat").with_row_index("part")
+    columns = [name for name in settings.columns if name != "part"]
+    asked = settings.cast({"part": pl.Int64, **{name: frame.schema[name] for name in columns}})
     similar = (
         frame.select(list(dict.fromkeys([*columns, "repeat", *SAME_SETTING])))
         .join(asked, on=columns, nulls_equal=True, maintain_order="left")
@@ -72,13 +94,10 @@ def count_reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFram
         .unique(["part", "repeat"], keep="last", maintain_order=True)
     )
     for group, count in _counted(similar, SAME_SETTING):
-        found[group["part"]][reason_of_change(group, parts[group["part"]][0])] += count
-    # Else they are new.
-    known = dict(similar.group_by("part").len().iter_rows())
-    for part, count in others.group_by("part").len().iter_rows():
-        if new := count - known.get(part, 0):
-            found[part]["new"] += new
-    return found
+        found[group["part"]]["; ".join(changes(group, parts[group["part"]][0]))] += count
+    for (_, repeats), reasons in zip(parts, found, strict=True):  # else they are new
+        reasons["new"] = len(repeats) - reasons.total()
+    return [+reasons for reasons in found]
 
 
 def _counted(records: pl.DataFrame, depends: Sequence[str]) -> Iterator[tuple[dict[str, Any], int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,7 @@ class Plan:
     jobs: Jobs
     todo: Jobs  # those without a record of success, or of a timeout that counts; all when forced
     store: RecordStore
+    finished: Callable[[], set[str]]  # keys of the store that need not run
     timed_out: Set[str] = frozenset()  # key_of(0) of jobs with a timeout that counts, on some split
 
     def records(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
@@ -47,9 +48,9 @@ class Plan:
         typed = typed_by(job.request for job, _ in self.jobs.parts)
         return with_methods(found, lambda setting, stored: typed.get(setting) or stored or setting[0])
 
-    def n_stored(self, trace: bool, scores: bool) -> int:
-        """Return the number of jobs with a record of success, that has a trace or test scores where asked."""
-        return len(self.store.done(trace, scores).intersection(self.jobs.keys()))
+    def n_stored(self) -> int:
+        """Return the number of jobs with a record of success now, that has a trace or test scores where asked."""
+        return len(self.finished().intersection(self.jobs.keys()))
 
 
 def prepare(
@@ -64,18 +65,17 @@ def prepare(
 ) -> Plan:
     """Load each data set once, list the jobs, and look for their records."""
     sources = Sources()
-    sources.load(requests, skip_absent=skip_absent)
-    present = _grouped([request for request in requests if not sources.skips(request)])
+    with_data = sources.load(_grouped(requests), skip_absent=skip_absent)
     with status("Listing the jobs"):
-        jobs = Jobs.each_once(collect_errors([partial(jobs_of, request, sources.data(request)) for request in present]))
-        store = RecordStore(results / RECORDS)
+        jobs = Jobs.each_once(collect_errors([partial(jobs_of, request, data) for request, data in with_data]))
+    store = RecordStore(results / RECORDS)
+    finished = partial(store.done, trace, scores)
     with status("Looking for records"):
         timed_out = set() if force or time_limit is None else store.timed_out(time_limit)
-        done = set() if force else store.done(trace, scores) | timed_out
-        todo, slow = jobs.without(done), jobs.settings_of(timed_out) if timed_out else set()
+        todo = jobs if force else jobs.without(finished() | timed_out)
     with status("Checking the splits"):  # a record of success shows that there is a split
         check_splits([(job.request, sources.data(job.request)) for job, _ in todo.parts])
-    return Plan(sources, jobs, todo, store, slow)
+    return Plan(sources, jobs, todo, store, finished, jobs.settings_of(timed_out))
 
 
 def _grouped(requests: Sequence[Request]) -> list[Request]:

@@ -20,14 +20,15 @@ class Sources:
         self._whole: dict[str, BinaryData] = {}
         self._complete: dict[tuple[str, str], BinaryData] = {}
 
-    def load(self, requests: Sequence[Request], *, skip_absent: bool) -> None:
-        """Load the data of requests, those with absent files excepted if so asked, unless all are absent."""
+    def load(self, requests: Sequence[Request], *, skip_absent: bool) -> list[tuple[Request, BinaryData]]:
+        """Return the requests with their data; leave out those with absent files if so asked, unless all are absent."""
         distinct = {(name_of(request), request.features["missing"]): request for request in requests}
         names = ", ".join(dict.fromkeys(request.dataset.name for request in distinct.values()))
         with status(f"Loading {names}"):
             collect_errors([partial(self._load, request, skip_absent) for request in distinct.values()])
         if self.absent and not self._complete:
             raise RequestError(*(fault for error in self.absent.values() for fault in error.faults))
+        return [(request, self.data(request)) for request in requests if not self.skips(request)]
 
     def data(self, request: Request) -> BinaryData:
         """Return the data of a request."""

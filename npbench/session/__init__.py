@@ -27,16 +27,16 @@ from npbench.records.files import RUNS
 from npbench.records.record import Record
 
 
+def ask(words: Sequence[str]) -> Requested:
+    """Return the checked requests of a command line."""
+    return requested(parse(words))
+
+
 def frame(asked: Requested, progress: Progress = SILENT) -> pl.DataFrame:
     """Run the jobs without a record of success, and return the latest record of each job."""
     found = plan(asked, progress)
     run(found, asked, progress)
     return found.records()
-
-
-def ask(words: Sequence[str]) -> Requested:
-    """Return the checked requests of a command line."""
-    return requested(parse(words))
 
 
 def plan(asked: Requested, progress: Progress) -> Plan:
@@ -91,23 +91,17 @@ def carry_out(plan: Plan, settings: RunSettings, description: Mapping[str, Any],
 
     observers.notify("npbench_run_started", run={**description, "jobs": len(plan.todo)})
     with progress.of(plan.todo):
-        if settings.name == "local":
-            _compile(plan, limits, context, progress)
+        if settings.name == "local" and (cold := not_compiled(job for job, _ in plan.todo.parts)):
+            progress.note(f"Compiling the kernels of {', '.join(job.request.solver.name for job in cold)}, once.")
+            local.compile_kernels(cold, limits, context)
+            progress.restart()
         run_jobs(plan.todo, plan.store, executor, limits, context, on_record)
 
 
-def answers(jobs: Sequence[Job], data: Mapping[str, BinaryData]) -> dict[str, Record]:
+def answers(jobs: Sequence[Job], data: Mapping[str, BinaryData], *, trace: bool = False) -> dict[str, Record]:
     """Run jobs here without storing anything, and return their records by key; data are given by content hash."""
-    context = RunContext(data, provenance.facts())
+    context = RunContext(data, provenance.facts(), trace)
     return {record.key: record for record in local.records(jobs, Limits(), context)} if jobs else {}
-
-
-def _compile(plan: Plan, limits: Limits, context: RunContext, progress: Progress) -> None:
-    cold = not_compiled(job for job, _ in plan.todo.parts)
-    if cold:
-        progress.note(f"Compiling the kernels of {', '.join(job.request.solver.name for job in cold)}, once.")
-        local.compile_kernels(cold, limits, context)
-        progress.restart()
 
 
 def _executor(plan: Plan, settings: RunSettings) -> Executor:

@@ -30,8 +30,7 @@ PACKAGED = (ROOT, ROOT.parent / "results")  # of a wheel, and of a checkout
 
 def named(words: Sequence[str]) -> Experiment | None:
     """Return the experiment that settings choose, if any."""
-    settings = [word for word in words if not word.startswith("-")]
-    name, others = split_off(settings)
+    name, others = split_off([word for word in words if not word.startswith("-")])
     if name is None:
         return None
     search_path.register()
@@ -46,9 +45,8 @@ def places(experiment: Experiment, records: pl.DataFrame, results: Path) -> list
     others = rivals(records, stored_records(results))
     if others.is_empty():
         return []
-    keys = records["key"].to_list()
     both = pl.concat([records, others], how="diagonal_relaxed")
-    sheets: list[Any] = resolve(experiment.places)(both, keys, **experiment.options)
+    sheets: list[Any] = resolve(experiment.places)(both, records["key"].to_list(), **experiment.options)
     return sheets
 
 

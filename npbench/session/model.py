@@ -40,13 +40,10 @@ def winner(requests: Sequence[Request], settings: RunSettings) -> Request:
             "without `fit` first, or give one solver."
         )
     judged_by = requests[0].problem.judged_by
-    frame = plan.store.frame(["key", judged_by]).select("key", judged_by)
-    means: list[float] = []
-    for job, repeats in plan.jobs.parts:
-        found = frame.filter(pl.col("key").is_in([job.key_of(repeat) for repeat in repeats]))[judged_by]
-        means.append(float(found.to_numpy().mean()))
-    best: Request = [job.request for job, _ in plan.jobs.parts][int(np.argmin(means))]
-    return best
+    frame = plan.store.frame([judged_by])
+    of_parts = [(job.request, [job.key_of(repeat) for repeat in repeats]) for job, repeats in plan.jobs.parts]
+    means = [frame.filter(pl.col("key").is_in(keys))[judged_by].to_numpy().mean() for _, keys in of_parts]
+    return of_parts[int(np.argmin(means))][0]
 
 
 def final_model(request: Request, *, delta: float = 0.05, rule: str = "umbrella") -> NPThresholdClassifier:
@@ -76,31 +73,22 @@ def final_model(request: Request, *, delta: float = 0.05, rule: str = "umbrella"
 
 
 def from_record(record: Mapping[str, Any]) -> Pipeline:
-    """Return the unfitted preprocessing and estimator of a record, with the parameters that it selected.
-
-    See :func:`npbench.from_record`.
-    """
+    """Return the unfitted model of a record; see :func:`npbench.from_record`."""
     lacks = [name for name in ("solver", "dataset", "chosen_params") if record.get(name) is None]
     if lacks:
         raise RequestError(f"The record has no {', '.join(lacks)}: use one with the status ok.")
     found, options = registry.installed(), {name: record[name] for name in ("preprocess", "missing", "categories")}
     samples = data.load(found.dataset(record["dataset"]), **json.loads(record["dataset_params"]))
     of_class = resolve(found.solver(record["solver"]).estimator)
-    known = of_class().get_params()
-    problem = json.loads(record["problem_params"])
-    params = {
-        **{name: value for name, value in problem.items() if name in known},
-        **json.loads(record["params"]),
-        **json.loads(record["chosen_params"]),
-    }
-    return _chain(samples, options, of_class(**params))
+    problem, params, chosen = (json.loads(record[name]) for name in ("problem_params", "params", "chosen_params"))
+    of_problem = {name: problem[name] for name in problem.keys() & of_class().get_params().keys()}
+    return _chain(samples, options, of_class(**{**of_problem, **params, **chosen}))
 
 
 def _selected(request: Request, samples: BinaryData, rows: np.ndarray) -> Mapping[str, Any]:
     """Return the parameters selected by cross-validation on some rows."""
-    folds = getattr(request.protocol, "folds", FOLDS)
-    folds = folds if isinstance(folds, int) else FOLDS
-    parts = k_fold(rows, samples, folds, random_state(request.seed, 0))
+    folds = getattr(request.protocol, "folds", None)
+    parts = k_fold(rows, samples, folds if isinstance(folds, int) else FOLDS, random_state(request.seed, 0))
     places = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in parts]
     steps = pipeline(sparse.issparse(samples.X), samples.categorical, **request.features).fit(samples.X[rows])
     X, y = steps.transform(samples.X[rows]), samples.y[rows]

@@ -17,13 +17,12 @@ from npbench.testing.samples import blobs
 
 def job(solver: Solver, problem: str) -> None:
     """A complete job succeeds and stores a record: split, select, fit, score, measure, store."""
+    from npbench import session
     from npbench.data import BinaryData
-    from npbench.evaluation.measure import run
     from npbench.evaluation.protocols import CrossValidation
     from npbench.evaluation.request import Request
     from npbench.planning.plan import jobs_of
     from npbench.records.files import RECORDS
-    from npbench.records.record import Record
     from npbench.records.store import RecordStore
 
     asked = PROBLEMS[problem]()
@@ -41,7 +40,7 @@ def job(solver: Solver, problem: str) -> None:
     )
     data = BinaryData.checked(*blobs(), "blobs")
     (planned,) = jobs_of(request, data)
-    record = Record(run(planned, data, trace=True))
+    record = session.answers([planned], {data.sha256: data}, trace=True)[planned.key]
     require(
         record["status"] == "ok",
         f"A job of problem={problem} ended with status {record['status']}: {record.get('error_type')}: "

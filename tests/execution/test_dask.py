@@ -13,13 +13,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from misbehaving_jobs import ended, gaussians, jobs
+from misbehaving_jobs import ended, jobs
 
 from npbench.errors import RequestError
 from npbench.execution import dask
-from npbench.execution.context import Limits, RunContext
-from npbench.execution.run import run_jobs
-from npbench.records.store import RecordStore
 
 pytest.importorskip("distributed")
 
@@ -29,9 +26,8 @@ MODULES = str(Path(__file__).parents[1] / "misbehaving")
 @contextlib.contextmanager
 def started(*arguments, environment, says):
     """Start a part of a cluster, and yield the process and what the line that it waits for says."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dask", *arguments], stderr=subprocess.PIPE, text=True, env=environment
-    )
+    command = [sys.executable, "-m", "dask", *arguments]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
     try:
         for line in process.stderr:
             if found := re.search(says, line):
@@ -40,11 +36,6 @@ def started(*arguments, environment, says):
     finally:
         process.kill()
         process.communicate()
-
-
-@pytest.fixture(scope="module")
-def data():
-    return gaussians()
 
 
 @pytest.fixture(scope="module")
@@ -72,31 +63,22 @@ def cluster(tmp_path_factory):
         _, address = stack.enter_context(of_scheduler)
         workers = []
         for name in ("one", "two"):
-            of_worker = started(
-                *worker, "--name", name, address, environment=environment, says=r"Registered to: +(\S+)"
-            )
+            command = [*worker, "--name", name, address]
+            of_worker = started(*command, environment=environment, says=r"Registered to: +(\S+)")
             workers.append(stack.enter_context(of_worker)[0])
         yield address, workers
 
 
-def run(address, planned, data, folder, on_record=lambda record: None, **limits):
-    store, seen = RecordStore(folder), []
-    context = RunContext({data.sha256: data}, {"run_id": "r"})
-
-    def note(record):
-        seen.append(record.key)
-        on_record(record)
-
-    executor = functools.partial(dask.records, address=address)
-    counts = run_jobs(planned, store, executor, Limits(**{"n_jobs": 2, **limits}), context, note)
-    assert Counter(seen) == Counter(job.key for job in planned)
-    return counts, {record["key"]: record for record in store.frame().to_dicts()}
+@pytest.fixture
+def run(stored):
+    """Return a function that runs jobs on the cluster at an address: see ``stored``."""
+    return lambda address, *jobs, **options: stored(functools.partial(dask.records, address=address), *jobs, **options)
 
 
-def test_a_solver_that_fails_affects_its_own_job_only(scheduler, data, tmp_path):
+def test_a_solver_that_fails_affects_its_own_job_only(scheduler, data, run):
     acts = ["", "raise", "segfault", "hang", "print and die", ""]
     planned = jobs(data, *({"act": act} for act in acts))
-    counts, records = run(scheduler, planned, data, tmp_path / "records", seconds=1.0)
+    counts, records = run(scheduler, planned, seconds=1.0)
     statuses = [records[job.key]["status"] for job in planned]
     assert statuses == ["ok", "failed", "crashed", "timeout", "crashed", "ok"]
     assert counts == Counter(statuses)
@@ -104,20 +86,20 @@ def test_a_solver_that_fails_affects_its_own_job_only(scheduler, data, tmp_path)
     assert {record["run_id"] for record in records.values()} == {"r"}
 
 
-def test_without_an_address_a_cluster_is_started_and_ended(data, tmp_path, monkeypatch):
+def test_without_an_address_a_cluster_is_started_and_ended(data, run, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", MODULES, prepend=os.pathsep)
-    counts, _ = run(None, jobs(data, {}, {}, {"act": "leave"}), data, tmp_path / "records", n_jobs=1)
+    counts, _ = run(None, jobs(data, {}, {}, {"act": "leave"}), n_jobs=1)
     assert counts == {"ok": 2, "crashed": 1}
 
 
-def test_an_address_without_a_scheduler_is_an_error(data, tmp_path, monkeypatch):
+def test_an_address_without_a_scheduler_is_an_error(data, run, monkeypatch):
     monkeypatch.setattr("npbench.execution.dask.SECONDS_TO_CONNECT", 0.5)
     with pytest.raises(RequestError, match=r"tcp://127\.0\.0\.1:9"):
-        run("tcp://127.0.0.1:9", jobs(data, {}), data, tmp_path / "records")
+        run("tcp://127.0.0.1:9", jobs(data, {}))
 
 
 @pytest.mark.slow  # starts a scheduler and two workers as processes: 6 s
-def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data, tmp_path):
+def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data, run, tmp_path):
     address, workers = cluster
     planned = jobs(data, *[{"folder": str(tmp_path), "seconds": 0.2}] * 6)
     seen = []
@@ -127,7 +109,7 @@ def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data
         if len(seen) == 2:
             workers[0].send_signal(signal.SIGKILL)
 
-    counts, records = run(address, planned, data, tmp_path / "records", kill_one)
+    counts, records = run(address, planned, on_record=kill_one)
     assert counts == {"ok": 6}
     assert len(records) == 6
     processes = [int(path.name.removeprefix("pid-")) for path in tmp_path.glob("pid-*")]

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from collections import Counter
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from misbehaving_jobs import ended, gaussians, jobs, sleeping
+from misbehaving_jobs import ended, jobs, sleeping
 from scipy import sparse
 
 from npbench.contracts import Metric
 from npbench.data import BinaryData, SharedData, share
-from npbench.evaluation.job import Job
 from npbench.execution import local
 from npbench.execution import worker as task
 from npbench.execution.context import Limits, RunContext
@@ -30,97 +26,80 @@ from npbench.execution.run import run_jobs
 from npbench.records.store import RecordStore
 
 
-@pytest.fixture(scope="module")
-def data() -> BinaryData:
-    return gaussians()
+@pytest.fixture
+def run(stored):
+    """Return a function that runs jobs in worker processes of this machine: see ``stored``."""
+    return functools.partial(stored, local.records)
 
 
-def run(
-    planned: list[Job], data: BinaryData, folder: Path, *, facts=MappingProxyType({"run_id": "r"}), **limits
-) -> tuple[Counter, dict[str, dict]]:
-    store, seen = RecordStore(folder), []
-    context = RunContext({data.sha256: data}, facts)
-    counts = run_jobs(planned, store, local.records, Limits(**{"n_jobs": 2, **limits}), context, seen.append)
-    assert Counter(record.key for record in seen) == Counter(job.key for job in planned)
-    assert set(store.frame()["key"]) == {job.key for job in planned}
-    return counts, {record["key"]: record for record in store.frame().to_dicts()}
-
-
-def test_a_solver_that_fails_affects_its_own_job_only(data, tmp_path):
+def test_a_solver_that_fails_affects_its_own_job_only(data, run):
     acts = ["", "raise", "memory", "segfault", "", "leave", "leave 7", "sys.exit", "dies early", "", ""]
     planned = jobs(data, *({"act": act} for act in acts))
-    counts, records = run(planned, data, tmp_path / "records")
-    expected = {
-        "": "ok",
-        "raise": "failed",
-        "sys.exit": "failed",
-        "memory": "out_of_memory",
-        "segfault": "crashed",
-        "leave": "crashed",
-        "leave 7": "crashed",
-        "dies early": "crashed",
-    }
-    assert [records[job.key]["status"] for job in planned] == [expected[act] for act in acts]
-    assert counts == Counter(expected[act] for act in acts)
+    counts, records = run(planned)
+    ended = {"": "ok", "raise": "failed", "sys.exit": "failed", "memory": "out_of_memory"}
+    expected = [ended.get(act, "crashed") for act in acts]
+    assert [records[job.key]["status"] for job in planned] == expected
+    assert counts == Counter(expected)
     by_act = {act: records[job.key] for act, job in zip(acts, planned, strict=True)}
-    assert by_act["raise"]["error_type"] == "ArithmeticError"
-    assert by_act["raise"]["error"] == "the solver gave up"
+    assert (by_act["raise"]["error_type"], by_act["raise"]["error"]) == ("ArithmeticError", "the solver gave up")
     assert "_misbehave" in by_act["raise"]["traceback"]
-    assert by_act["segfault"]["exit_code"] == -signal.SIGSEGV
     assert "SIGSEGV" in by_act["segfault"]["error"]
-    assert by_act["leave 7"]["exit_code"] == 7
-    assert by_act["leave"]["exit_code"] == 0
+    codes = {act: by_act[act]["exit_code"] for act in ("segfault", "leave", "leave 7")}
+    assert codes == {"segfault": -signal.SIGSEGV, "leave": 0, "leave 7": 7}
 
 
-def test_a_job_ends_with_what_it_started(data, tmp_path):
+def test_a_job_ends_with_what_it_started(data, run, tmp_path):
     started = [{"act": act, "folder": str(tmp_path)} for act in ("child", "session", "session of a crash")]
     planned = jobs(data, {"act": "hang"}, *started, {"act": ""}, {"act": ""})
-    counts, records = run(planned, data, tmp_path / "records", seconds=1.0)
+    counts, records = run(planned, seconds=1.0)
     assert counts == {"timeout": 2, "crashed": 1, "ok": 3}
     assert records[planned[0].key]["seconds"] == pytest.approx(1.0)
     assert "execution.time_limit" in records[planned[0].key]["error"]
     assert all(ended(int((tmp_path / job["act"]).read_text())) for job in started)
 
 
-def test_a_late_death_is_not_charged_to_the_next_job(data, tmp_path):
-    planned = jobs(data, {"act": "leave late"}, {"seconds": 0.5}, {})
-    assert run(planned, data, tmp_path / "records", n_jobs=1)[0] == {"ok": 3}
+@pytest.mark.parametrize(
+    ("params", "limits", "counts"),
+    [
+        ([{"act": "leave late"}, {"seconds": 0.5}, {}], {}, {"ok": 3}),  # a late death is not charged to the next job
+        ([{"act": "fork"}, {"seconds": 0.3}], {}, {"ok": 2}),  # one that forks and returns twice answers once
+        # 120 MB in the preparations, and again in the job: the limit counts from a fresh worker.
+        ([{"act": "leak early"}, {}], {"memory_mb": 200}, {"out_of_memory": 1, "ok": 1}),
+    ],
+)
+def test_what_a_job_does_to_its_worker_is_its_own(data, run, params, limits, counts):
+    assert run(jobs(data, *params), n_jobs=1, **limits)[0] == counts
 
 
-def test_a_solver_that_forks_and_returns_twice_answers_once(data, tmp_path):
-    planned = jobs(data, {"act": "fork"}, {"seconds": 0.3})
-    assert run(planned, data, tmp_path / "records", n_jobs=1)[0] == {"ok": 2}
-
-
-def test_temporary_files_may_be_removed_while_jobs_run(data, tmp_path, monkeypatch):
+def test_temporary_files_may_be_removed_while_jobs_run(data, run, tmp_path, monkeypatch):
     folder = temporary_folder(tmp_path)
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     planned = jobs(data, {"act": "remove", "folder": str(folder)}, {"act": "print and die"}, {})
-    counts, records = run(planned, data, tmp_path / "records", n_jobs=1)
+    counts, records = run(planned, n_jobs=1)
     assert counts == {"ok": 2, "crashed": 1}
     assert records[planned[1].key]["output"].endswith("last words\n")
 
 
-def test_warming_up_has_a_time_limit(data, tmp_path, monkeypatch):
-    run(jobs(data, {}), data, tmp_path / "before")  # the server of workers has started
+def test_warming_up_has_a_time_limit(data, run, monkeypatch):
+    run(jobs(data, {}), "before")  # the server of workers has started
     monkeypatch.setattr("npbench.execution.pool.START_BEYOND", 0.6)
     planned = jobs(data, *[{"act": "hangs early"}] * 3, {"act": ""})
-    counts, _ = run(planned, data, tmp_path / "records", seconds=0.6)
+    counts, _ = run(planned, seconds=0.6)
     assert counts == {"timeout": 3, "ok": 1}
 
 
-def test_a_job_over_its_memory_limit_leaves_the_worker_to_the_others(data, tmp_path):
+def test_a_job_over_its_memory_limit_leaves_the_worker_to_the_others(data, run):
     planned = jobs(data, {"act": "allocate"}, {}, {"act": "allocate"}, {})
-    counts, records = run(planned, data, tmp_path / "records", n_jobs=1, memory_mb=150)
+    counts, records = run(planned, n_jobs=1, memory_mb=150)
     assert counts == {"out_of_memory": 2, "ok": 2}
     limited = records[planned[0].key]
     assert "execution.memory_limit" in limited["error"]
     assert 100 < limited["peak_memory_mb"] - limited["memory_before_mb"] < 160
 
 
-def test_output_is_kept_in_the_record_of_its_job(data, tmp_path, capfd):
+def test_output_is_kept_in_the_record_of_its_job(data, run, capfd):
     planned = jobs(data, {"act": "print"}, {}, {"act": "print and die"}, {})
-    _, records = run(planned, data, tmp_path / "records", n_jobs=1)
+    _, records = run(planned, n_jobs=1)
     printed = [records[job.key]["output"] for job in planned]
     assert sorted(printed[0].splitlines()) == ["and warned", "by a child", "from C", "to be seen"]
     assert printed[2].endswith("xlast words\n")
@@ -129,14 +108,14 @@ def test_output_is_kept_in_the_record_of_its_job(data, tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_threads_are_pinned_and_answers_do_not_depend_on_the_number_of_workers(data, tmp_path):
+def test_threads_are_pinned_and_answers_do_not_depend_on_the_number_of_workers(data, run):
     names = ("threads", "sum_of_scores")
     metrics = tuple(Metric(name=n, compute=f"misbehaving_solvers:{n}", direction="none") for n in names)
     planned = jobs(data, *[{}] * 2, metrics=metrics)
     cores = len(os.sched_getaffinity(0))
     before = dict(os.environ)
-    _, one = run(planned, data, tmp_path / "one", n_jobs=1)
-    _, two = run(planned, data, tmp_path / "two", n_jobs=2)
+    _, one = run(planned, "one", n_jobs=1)
+    _, two = run(planned, "two", n_jobs=2)
     for job in planned:
         assert (one[job.key]["n_jobs"], two[job.key]["n_jobs"]) == (1, 2)
         assert one[job.key]["threads"] == one[job.key]["n_threads"] == cores
@@ -145,10 +124,10 @@ def test_threads_are_pinned_and_answers_do_not_depend_on_the_number_of_workers(d
     assert dict(os.environ) == before
 
 
-def test_workers_stay_for_many_jobs_and_warm_up_once(data, tmp_path):
+def test_workers_stay_for_many_jobs_and_warm_up_once(data, run, tmp_path):
     csr = BinaryData(sparse.csr_array(data.X), data.y, "sparse")
     planned = jobs(csr, *[{"folder": str(tmp_path)}] * 6)
-    counts, records = run(planned, csr, tmp_path / "records", n_jobs=2)
+    counts, records = run(planned, data=csr)
     assert counts == {"ok": 6}
     workers = list(tmp_path.glob("pid-*"))
     assert len(workers) <= 2
@@ -157,13 +136,9 @@ def test_workers_stay_for_many_jobs_and_warm_up_once(data, tmp_path):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_search_and_fit_compile_side_by_side(data, tmp_path, n_jobs):
-    planned = jobs(data, {"act": "leak early", "folder": str(tmp_path)})
+    planned = jobs(data, {"act": "leak early", "folder": str(tmp_path)}, {"act": "dies early"})  # which ends a worker
     local.compile_kernels(planned, Limits(n_jobs=n_jobs), RunContext({data.sha256: data}))
     assert len(list(tmp_path.glob("pid-*"))) == (2 if n_jobs == 2 else 0)
-
-
-def test_jobs_follow_preparations_that_end_their_worker(data):
-    local.compile_kernels(jobs(data, {"act": "dies early"}), Limits(n_jobs=2), RunContext({data.sha256: data}))
 
 
 def test_a_worker_opens_the_data_once(data, tmp_path, monkeypatch):
@@ -177,14 +152,14 @@ def test_a_worker_opens_the_data_once(data, tmp_path, monkeypatch):
     assert len(opened) == 1
 
 
-def test_a_solver_reaches_no_process_of_another_solver(data, tmp_path):
+def test_a_solver_reaches_no_process_of_another_solver(data, run):
     acts = ["", "patch", "", "", "clear", ""]
     names = ["good", "bad", "bad", "better", "worse", "best"]
     metrics = (Metric(name="sum_of_scores", compute="misbehaving_solvers:sum_of_scores", direction="none"),)
     planned = jobs(data, *({"act": act} for act in acts), metrics=metrics, names=names)
     good = [planned[place] for place in (0, 3, 5)]
-    _, alone = run(good, data, tmp_path / "alone", n_jobs=1)
-    _, records = run(planned, data, tmp_path / "together", n_jobs=1)
+    _, alone = run(good, "alone", n_jobs=1)
+    _, records = run(planned, "together", n_jobs=1)
     for job in good:
         assert answers(records[job.key]) == answers(alone[job.key])
     assert records[planned[2].key]["roc"] != alone[good[0].key]["roc"]  # a solver may still patch what it uses itself
@@ -196,58 +171,41 @@ def answers(record: dict) -> dict:
     return {name: value for name, value in record.items() if not any(word in name for word in varying)}
 
 
-def test_memory_that_a_job_leaves_is_not_counted_for_the_next(data, tmp_path):
+def test_memory_that_a_job_leaves_is_not_counted_for_the_next(data, run, tmp_path):
     planned = jobs(data, *[{"act": "leak", "folder": str(tmp_path)}] * 6)
-    counts, records = run(planned, data, tmp_path / "records", n_jobs=1, memory_mb=1000)
+    counts, records = run(planned, n_jobs=1, memory_mb=1000)
     assert counts == {"ok": 6}
     assert len(pids_in(tmp_path)) == 2  # replaced when a quarter of the limit is lost, in jobs of 120 MB
     peaks = [record["peak_memory_mb"] for record in records.values()]
     assert max(peaks) - min(peaks) < 60
 
 
-def test_the_memory_limit_counts_from_a_fresh_worker(data, tmp_path):
-    planned = jobs(data, {"act": "leak early"}, {})  # 120 MB in the preparations, and again in the job
-    counts, _ = run(planned, data, tmp_path / "records", n_jobs=1, memory_mb=200)
-    assert counts == {"out_of_memory": 1, "ok": 1}
+@pytest.mark.parametrize(("n_jobs", "n_tasks", "workers"), [(4, 3, 3), (1, 3, 1), (-1, 1, 1)])
+def test_never_more_workers_than_jobs(n_jobs, n_tasks, workers):
+    assert Limits(n_jobs).workers(n_tasks) == workers
 
 
-@given(st.integers(1, 10**6), st.integers(1, 10**6))
-def test_never_more_workers_than_jobs(n_jobs, n_tasks):
-    assert Limits(n_jobs).workers(n_tasks) == min(n_jobs, n_tasks)
-    assert 1 <= Limits(-1).workers(n_tasks) <= n_tasks
+PARENT = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from misbehaving_jobs import gaussians, sleeping
+from npbench.records.store import RecordStore
+from npbench.execution import local
+from npbench.execution.context import Limits, RunContext
+from npbench.execution.run import run_jobs
+
+data, folder = gaussians(), Path(sys.argv[2])
+run_jobs(sleeping(data, folder), RecordStore(folder / "records"), local.records, Limits(n_jobs=2),
+         RunContext({data.sha256: data}), lambda record: print("stored", flush=True))
+"""
 
 
 def run_in_background(folder: Path) -> subprocess.Popen:
     """Run the jobs that sleep in another process, on two workers."""
-    script = folder / "parent.py"
-    script.write_text(
-        textwrap.dedent(
-            f"""
-            import sys
-            sys.path[:0] = {[str(Path(__file__).parents[1] / "misbehaving")]!r}
-            from pathlib import Path
-            from misbehaving_jobs import gaussians, sleeping
-            from npbench.records.store import RecordStore
-            from npbench.execution import local
-            from npbench.execution.context import Limits, RunContext
-            from npbench.execution.run import run_jobs
-
-            def main():
-                data = gaussians()
-                store = RecordStore({str(folder / "records")!r})
-                planned = sleeping(data, Path({str(folder)!r}))
-                run_jobs(planned, store, local.records, Limits(n_jobs=2), RunContext({{data.sha256: data}}),
-                         lambda record: print("stored", flush=True))
-
-            if __name__ == "__main__":
-                main()
-            """
-        )
-    )
     environment = {**os.environ, "TMPDIR": str(temporary_folder(folder))}
-    return subprocess.Popen(
-        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    )
+    command = [sys.executable, "-c", PARENT, str(Path(__file__).parents[1] / "misbehaving"), str(folder)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
 def temporary_folder(folder: Path) -> Path:

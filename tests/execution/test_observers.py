@@ -3,9 +3,7 @@
 import json
 from pathlib import Path
 
-import pytest
-
-from npbench import cli, registry
+from npbench import registry
 from npbench.execution.observers import Observers
 from npbench.records.store import RecordStore
 
@@ -34,42 +32,28 @@ def npbench_job_finished(record):
 """
 
 
-@pytest.fixture
-def command(capfd):
-    """Return a function that runs npbench here and returns what it printed on stderr."""
-
-    def run(*arguments):
-        registry.installed.cache_clear()
-        with pytest.raises(SystemExit) as ended:
-            cli.main(list(arguments))
-        printed = capfd.readouterr()
-        return ended.value.code, printed.err
-
-    return run
-
-
 def diary():
     return [json.loads(line) for line in Path("diary.jsonl").read_text().splitlines()]
 
 
-def test_observers_see_a_run_and_each_of_its_records(stranger, install, command):
+def test_observers_see_a_run_and_each_of_its_records(stranger, install, npbench):
     install("npbench-diary", npbench_diary=DIARY)
     blobs = ("solver=centroid", "dataset=blobs", "execution.n_jobs=2", "repeats=3")
-    assert command(*blobs)[0] == 0
+    assert npbench(*blobs)[0] == 0
     frame = RecordStore(Path("results/records")).frame()
     (run_id,) = set(frame["run_id"])
     started, *jobs = diary()
     assert started == ["run", run_id, 3, "centroid"]
     assert sorted(jobs) == sorted(["job", run_id, "ok", p_fa] for p_fa in frame["p_fa"])
 
-    assert command(*blobs)[0] == 0  # nothing is left to do
+    assert npbench(*blobs)[0] == 0  # nothing is left to do
     assert len(diary()) == 4
 
 
-def test_an_observer_that_fails_is_named_once_and_left_out(stranger, install, command):
+def test_an_observer_that_fails_is_named_once_and_left_out(stranger, install, npbench):
     install("npbench-diary", npbench_diary=DIARY)
     install("npbench-grumpy", npbench_grumpy=GRUMPY)
-    code, errors = command("solver=centroid", "dataset=blobs", "execution.n_jobs=1", "repeats=2")
+    code, _, errors = npbench("solver=centroid", "dataset=blobs", "execution.n_jobs=1", "repeats=2")
     assert code == 0
     (line,) = errors.splitlines()
     assert line.startswith("npbench: npbench_grumpy (npbench-grumpy 1.0) raised in npbench_job_finished")
@@ -113,11 +97,11 @@ def start_run(run_name):
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "npbench-mlflow"
 
 
-def test_the_documented_logger_logs_every_job(stranger, install, command):
+def test_the_documented_logger_logs_every_job(stranger, install, npbench):
     install("npbench-mlflow", npbench_mlflow=(EXAMPLE / "npbench_mlflow.py").read_text(), mlflow=MLFLOW)
     arguments = ("solver=centroid", "dataset=blobs", "execution.n_jobs=1", "repeats=1")
-    assert command(*arguments)[0] == 0
-    _, errors = command(*arguments, "solver.mode=fail")
+    assert npbench(*arguments)[0] == 0
+    _, _, errors = npbench(*arguments, "solver.mode=fail")
     assert errors == ""
     events = [json.loads(line) for line in Path("mlflow.jsonl").read_text().splitlines()]
     name = "centroid on blobs, repeat 0"

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from misbehaving_jobs import ended
 
-from npbench.execution.pool import Died, Pool, Returned, TimedOut, WorkerFunction
+from npbench.execution.pool import Died, Returned, TimedOut, WorkerFunction, outcomes
 
 ACTIVITIES = """
 import os, threading, time
@@ -75,11 +74,13 @@ def activities(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pool(activities):
-    def make(n_workers=2, time_limit=None, initialize=activities.nothing):
-        function = WorkerFunction(activities.perform, owner=activities.owner)
-        return Pool(function, n_workers, initialize, time_limit)
+    """Return a function that runs tasks on workers, and yields each with its outcome."""
+    function = WorkerFunction(activities.perform, owner=activities.owner)
 
-    return make
+    def run(tasks, n_workers=2, time_limit=None, initialize=activities.nothing):
+        return outcomes(function, tasks, n_workers, initialize, time_limit)
+
+    return run
 
 
 def kind(act: str, outcome: object) -> object:
@@ -109,7 +110,7 @@ EXPECTED = {
 @given(st.lists(st.sampled_from(sorted(EXPECTED)), max_size=10), st.integers(1, 3))
 def test_every_task_has_the_outcome_it_deserves(pool, acts, n_workers):
     ended = {}
-    for (number, act), outcome in pool(n_workers).outcomes(enumerate(acts)):
+    for (number, act), outcome in pool(enumerate(acts), n_workers):
         assert number not in ended
         ended[number] = kind(act, outcome)
     for number, act in enumerate(acts):
@@ -124,8 +125,8 @@ def test_tasks_are_drawn_as_workers_are_free(pool):
             drawn.append(number)
             yield number, ""
 
-    with closing(pool(2).outcomes(tasks())) as outcomes:
-        for ended, _ in enumerate(outcomes, start=1):
+    with closing(pool(tasks())) as ran:
+        for ended, _ in enumerate(ran, start=1):
             assert len(drawn) <= ended + 2
     assert len(drawn) == 6
 
@@ -134,53 +135,48 @@ def test_workers_may_need_more_files_than_the_soft_limit_allows(pool):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (len([*Path("/proc/self/fd").iterdir()]) + 4, hard))
     try:
-        ended = [kind(act, outcome) for (_, act), outcome in pool(3).outcomes(enumerate([""] * 3))]
+        ended = [kind(act, outcome) for (_, act), outcome in pool(enumerate([""] * 3), 3)]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert ended == [1, 1, 1]
 
 
-def test_a_time_limit_counts_for_each_task_alone(pool):
-    acts = ["waits", "", "", "waits", ""]
-    ended = Counter(kind(act, outcome) for (_, act), outcome in pool(2, time_limit=0.5).outcomes(enumerate(acts)))
-    assert ended == {"timed out 0.5": 2, 1: 3}
-
-
-def test_half_a_message_delays_no_other_task(pool):
-    acts = enumerate(["half a message", ""])
-    ended = {number: kind(act, outcome) for (number, act), outcome in pool(2, time_limit=0.7).outcomes(acts)}
-    assert ended == {0: "timed out 0.7", 1: 1}
-    assert list(ended) == [1, 0]
-
-
-def test_a_server_that_is_killed_is_replaced(pool):
-    acts = ["kills the server", ""]
-    ended = [kind(act, outcome) for (_, act), outcome in pool(1).outcomes(enumerate(acts))]
-    assert ended == ["died -9", 1]
+@pytest.mark.parametrize(
+    ("acts", "n_workers", "expected"),
+    [
+        (["waits", "", "", "waits", ""], 2, ["timed out 0.7", 1, 1, "timed out 0.7", 1]),
+        (["half a message", ""], 2, ["timed out 0.7", 1]),  # which delays no other task
+        (["kills the server", ""], 1, ["died -9", 1]),
+    ],
+)
+def test_a_task_is_stopped_alone(pool, acts, n_workers, expected):
+    ran = {number: kind(act, outcome) for (number, act), outcome in pool(enumerate(acts), n_workers, time_limit=0.7)}
+    assert [ran[number] for number in range(len(acts))] == expected
+    if n_workers == 2:
+        assert next(iter(ran)) == 1
 
 
 def test_a_hanging_preparation_is_stopped_once_for_each_kind_of_task(pool, monkeypatch):
-    assert len(list(pool(1).outcomes([(0, "")]))) == 1  # the server of workers has started
+    assert len(list(pool([(0, "")], 1))) == 1  # the server of workers has started
     monkeypatch.setattr("npbench.execution.pool.START_BEYOND", 0.5)
     tasks = [(0, "waits before")] * 4 + [(1, "")]
-    outcomes = list(pool(n_workers=1, time_limit=0.5).outcomes(iter(tasks)))
-    assert [outcome.value[2] for _, outcome in outcomes] == [2, 2, 2, 2, 1]
+    ran = list(pool(tasks, 1, time_limit=0.5))
+    assert [outcome.value[2] for _, outcome in ran] == [2, 2, 2, 2, 1]
     assert len(list(Path().glob("waits-*"))) == 1
 
 
 def test_a_worker_that_cannot_begin_fails_each_task(pool, activities, capfd):
-    broken = pool(2, initialize=activities.fails)
-    ended = [outcome for _, outcome in broken.outcomes(enumerate(["", "", ""]))]
+    ended = [outcome for _, outcome in pool(enumerate(["", "", ""]), initialize=activities.fails)]
     assert [outcome.exit_code for outcome in ended] == [1] * 3
     assert all(outcome.output.endswith("RuntimeError: this worker cannot begin\n") for outcome in ended)
 
 
 def test_workers_are_gone_after_the_last_task_and_after_leaving_early(pool):
     for tasks in (["", ""], ["", "waits", "waits"]):
-        with closing(pool(2).outcomes(enumerate(tasks))) as outcomes:
-            pids = {next(outcomes)[1].value[3]}
+        with closing(pool(enumerate(tasks))) as ran:
+            pids = {next(ran)[1].value[3]}
             if "waits" not in tasks:
-                pids |= {outcome.value[3] for _, outcome in outcomes}
+                pids |= {outcome.value[3] for _, outcome in ran}
             deadline = time.monotonic() + 20
             while len(pids) < 2 and time.monotonic() < deadline:
                 pids |= {int(path.name[4:]) for path in Path().glob("pid-*")}
@@ -200,11 +196,11 @@ def test_an_interrupt_while_the_first_worker_starts(tmp_path):
     script = (
         "import sys, threading, time\n"
         "import activities\n"
-        "from npbench.execution.pool import Pool, WorkerFunction\n"
+        "from npbench.execution.pool import WorkerFunction, outcomes\n"
         "function = WorkerFunction(activities.perform, owner=activities.owner)\n"
         "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()  # takes the signal of a blocked thread\n"
         "try:\n"
-        "    list(Pool(function, 2, activities.nothing, None).outcomes([(0, 'waits')]))\n"
+        "    list(outcomes(function, [(0, 'waits')], 2, activities.nothing, None))\n"
         "except KeyboardInterrupt:\n"
         "    sys.exit('interrupted')\n"
     )

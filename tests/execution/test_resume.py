@@ -19,7 +19,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from npbench import cli
 from npbench.planning import plan
 from npbench.records.store import RecordStore
 
@@ -58,7 +57,6 @@ class Steady(ClassifierMixin, BaseEstimator):
 # npbench, merging files every few jobs.
 COMMAND = """
 import functools, sys
-from npbench import cli
 from npbench.planning import plan
 plan.RecordStore = functools.partial(plan.RecordStore, batch=4)
 cli.main(sys.argv[1:])
@@ -126,15 +124,9 @@ def hidden() -> list[str]:
 
 
 @pytest.fixture
-def answer(capfd):
+def answer(npbench):
     """Return a function that carries out a command in this process: its exit code, output and errors."""
-
-    def answer(*settings):
-        with pytest.raises(SystemExit) as end:
-            cli.main(["solver=steady", "dataset=gaussians", *settings])
-        return end.value.code, *capfd.readouterr()
-
-    return answer
+    return functools.partial(npbench, "solver=steady", "dataset=gaussians")
 
 
 def test_two_commands_in_one_folder_lose_and_corrupt_nothing(answer, monkeypatch):
@@ -161,8 +153,7 @@ def test_a_command_outlives_another_that_is_killed():
     assert eventually(lambda: len(files()) >= 3)
     one.kill()
     code, output, errors = other.ended()
-    assert (code, errors) == (0, "")
-    assert "10/10" in output
+    assert (code, errors, "10/10" in output) == (0, "", True)
     assert len(RecordStore("results/records").frame().filter(status="ok")) == 10
 
 
@@ -217,13 +208,13 @@ def underway(results):
     return run
 
 
-def check_resumed(results, stored):
-    """Check that the same command does what is missing, and no more."""
-    code, output, errors = underway(results).ended()
+def check_resumed(ended, results, stored, n_jobs):
+    """Check that the same command did what was missing, and no more."""
+    code, output, errors = ended
     assert (code, errors) == (0, "")
-    assert f"60 records, {stored} of them from before" in output
+    assert f"{n_jobs} records, {stored} of them from before" in output
     frame = pl.concat(pl.read_parquet(path, columns=["key", "status"]) for path in results.glob("records/*.parquet"))
-    assert (len(frame), frame["key"].n_unique(), set(frame["status"])) == (60, 60, {"ok"})
+    assert (len(frame), frame["key"].n_unique(), set(frame["status"])) == (n_jobs, n_jobs, {"ok"})
 
 
 @pytest.mark.slow  # 10 s; the limit on file sizes below is the same fault without root
@@ -233,7 +224,7 @@ def test_a_run_on_a_full_disk_ends_and_resumes_when_there_is_room(small_disk, fi
     code, output, errors = run.ended()
     stored = check_stopped_by_a_full_disk(code, output, errors, small_disk, "No space left on device")
     filler.unlink()
-    check_resumed(small_disk, stored)
+    check_resumed(underway(small_disk).ended(), small_disk, stored, 60)
 
 
 def check_stopped_by_a_full_disk(code, output, errors, results, reason):
@@ -263,8 +254,4 @@ def test_a_run_over_its_file_size_limit_ends_and_resumes(tmp_path, answer, monke
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     stored = check_stopped_by_a_full_disk(*ended, tmp_path, "File too large")
-    code, output, errors = answer(*settings)
-    assert (code, errors) == (0, "")
-    assert f"20 records, {stored} of them from before" in output
-    frame = pl.concat(pl.read_parquet(path, columns=["key", "status"]) for path in tmp_path.glob("records/*.parquet"))
-    assert (len(frame), frame["key"].n_unique(), set(frame["status"])) == (20, 20, {"ok"})
+    check_resumed(answer(*settings), tmp_path, stored, 20)

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from npbench import cli
 from npbench.records.store import RecordStore
 
 DATA = ("dataset=file", "dataset.path=visits.csv", "dataset.label=ill", "dataset.positive=yes", "dataset.group=patient")
@@ -28,12 +27,10 @@ def _table():
     pl.DataFrame({"patient": patient, "age": age, "job": job, "ill": labels}).write_csv("visits.csv")
 
 
-def test_a_sweep_over_missing_values(capsys):
-    with pytest.raises(SystemExit) as end:
-        cli.main(["-m", *SOLVER, *DATA, "missing=drop,impute", "preprocess=unit_range"])
-    printed = capsys.readouterr()
-    assert end.value.code in (0, None), printed.err
-    assert "test rows of a split" in printed.out
+def test_a_sweep_over_missing_values(npbench):
+    code, output, errors = npbench("-m", *SOLVER, *DATA, "missing=drop,impute", "preprocess=unit_range")
+    assert code == 0, errors
+    assert "test rows of a split" in output
     frame = RecordStore(Path("results/records")).frame().sort("missing", "repeat")
     assert frame["status"].to_list() == ["ok"] * 4
     assert frame["missing"].to_list() == ["drop", "drop", "impute", "impute"]
@@ -45,24 +42,20 @@ def test_a_sweep_over_missing_values(capsys):
     assert frame["n_test_duplicates"].min() >= 1
 
 
-def refused(capsys, *arguments):
-    with pytest.raises(SystemExit) as end:
-        cli.main([*SOLVER, *DATA, *arguments])
-    assert end.value.code == 2
+@pytest.mark.parametrize(
+    ("settings", "starts"),
+    [
+        ((), ["Data set 'file' has 12 missing values, in column age and rows 0, 1, 2, 3, 4 and 7 more"]),
+        (
+            ("missing=fill", "categories=dummy", "preprocess=scale"),
+            ["preprocess is 'scale'", "missing is 'fill'", "categories is 'dummy'"],
+        ),
+    ],
+)
+def test_settings_of_features_are_checked_together(npbench, settings, starts):
+    code, _, errors = npbench(*SOLVER, *DATA, *settings)
+    lines = errors.splitlines()
+    assert code == 2
     assert not Path("results").exists()
-    return capsys.readouterr().err.splitlines()
-
-
-def test_missing_values_are_refused_by_default(capsys):
-    (line,) = refused(capsys)
-    assert "Data set 'file' has 12 missing values, in column age and rows 0, 1, 2, 3, 4 and 7 more" in line
-    assert "add missing=impute" in line
-
-
-def test_settings_of_features_are_checked_together(capsys):
-    lines = refused(capsys, "missing=fill", "categories=dummy", "preprocess=scale")
-    assert [line.split(":")[1] for line in lines] == [
-        " preprocess is 'scale'",
-        " missing is 'fill'",
-        " categories is 'dummy'",
-    ]
+    assert all(line.startswith(f"npbench: {start}") for line, start in zip(lines, starts, strict=True))
+    assert settings or "add missing=impute" in lines[0]

@@ -44,10 +44,8 @@ def noisy(times, random):
 @pytest.mark.parametrize(
     "asked",
     [
-        {"candidates": 1000},
         {"candidates": 1},
         {"folds": 10, "candidates": 100},
-        {"n_samples": 3000},
         {"n_samples": 3000, "dataset": "other", "candidates": 500},
         {"test_size": 0.5},
     ],

@@ -13,7 +13,7 @@ import polars as pl
 from npbench import session
 from npbench.errors import RequestError
 from npbench.evaluation.job import Job
-from npbench.planning.reasons import changes
+from npbench.planning.forecast import changes
 from npbench.planning.sources import Sources
 from npbench.records.fields import ASKED, SCHEMA, Role, names
 from npbench.records.reading import LABEL
