@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import inspect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.filesize import decimal
-from rich.table import Table
 from rich.text import Text
 
 from npbench import registry
+from npbench.commands.tables import named_rows
 from npbench.config.files import config_folders
 from npbench.contracts import DataFile, Dataset, resolve
 from npbench.data import sources
@@ -23,13 +23,7 @@ from npbench.signature import REQUIRED, signature
 
 PRESENT, INCOMPLETE, ABSENT, CORRUPT = "here", "in part", "to fetch", "WRONG"
 COLOURS = {PRESENT: "green", INCOMPLETE: "yellow", CORRUPT: "red"}
-NOT_IN_TABLE = (
-    "name",
-    "title",
-    "files",
-    "original",
-    "mirror",
-)  # fields of a description with a place of their own
+NOT_IN_TABLE = ("name", "title", "files", "original", "mirror")  # fields with a place of their own
 
 
 def show_list() -> None:
@@ -37,28 +31,24 @@ def show_list() -> None:
     console = Console()
     datasets = sorted(registry.installed().datasets.values(), key=lambda dataset: dataset.name)
     console.print(Text("Read from files (npbench data fetch NAME)", "bold"))
-    console.print(_with_files([dataset for dataset in datasets if dataset.files]))
+    described = (_with_files(dataset) for dataset in datasets if dataset.files)
+    console.print(named_rows(described, ["right", "right", "left"]))
     console.print(Text("Generated, from a library, or from files you bring", "bold"))
-    console.print(_grid([(dataset.name, dataset.source) for dataset in datasets if not dataset.files]))
+    console.print(named_rows((dataset.name, dataset.source) for dataset in datasets if not dataset.files))
     wanted = (dataset for dataset in datasets if state_of(dataset)[0] != PRESENT)
     absent = {file for dataset in wanted for file in dataset.files if not any(sources.copies(file))}
     console.print(f"{decimal(_size(absent))} are not here and can be fetched.", highlight=False)
 
 
-def _with_files(datasets: Sequence[Dataset]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for dataset in datasets:
-        state, note = state_of(dataset)
-        rows = f"{dataset.n_samples} x {dataset.n_features}" if dataset.n_samples and dataset.n_features else ""
-        size = decimal(_size(dataset.files))
-        table.add_row(f"  {dataset.name}", rows, size, Text(state, COLOURS.get(state, "")), Text(note, "dim"))
-    table.add_row()
-    return table
+def _with_files(dataset: Dataset) -> list[str | Text]:
+    state, note = state_of(dataset)
+    size = decimal(_size(dataset.files))
+    return [dataset.name, shape_of(dataset), size, Text(state, COLOURS.get(state, "")), Text(note, "dim")]
+
+
+def shape_of(dataset: Dataset) -> str:
+    """Return the size of a data set as described; empty where it varies."""
+    return f"{dataset.n_samples} x {dataset.n_features}" if dataset.n_samples and dataset.n_features else ""
 
 
 def state_of(dataset: Dataset) -> tuple[str, str]:
@@ -96,28 +86,19 @@ def show(dataset: Dataset) -> None:
     console = Console()
     provider = registry.installed().providers["dataset", dataset.name]
     console.print(Text(f"{dataset.name}: {dataset.title}", "bold"))
-    console.print(_grid([*_described(dataset), ("plugin", str(provider))]))
-    for file in dataset.files:
-        console.print(Text(file.path, "bold"), _grid(_places(file)))
-    for file in dataset.original.files if dataset.original else ():
-        title = f"{file.path}, read instead if it is here: npbench data fetch --original {dataset.name}"
-        console.print(Text(title, "bold"), _grid(_places(file)))
-    for file in dataset.mirror.files if dataset.mirror else ():
-        console.print(Text(f"{file.path}, with the same data, read where the files above are absent", "bold"))
-        console.print(_grid(_places(file)))
+    console.print(named_rows([*_described(dataset), ("plugin", str(provider))]))
+    instead = f", read instead if it is here: npbench data fetch --original {dataset.name}"
+    mirrored = ", with the same data, read where the files above are absent"
+    for files, note in (
+        (dataset.files, ""),
+        (dataset.original.files if dataset.original else (), instead),
+        (dataset.mirror.files if dataset.mirror else (), mirrored),
+    ):
+        for file in files:
+            console.print(Text(f"{file.path}{note}", "bold"), named_rows(_places(file)))
     for title, text in _settings(dataset):
         console.print(Text(title, "bold"))
         console.print(Text(text), soft_wrap=True)
-
-
-def _grid(rows: Sequence[tuple[str, str]]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in rows:
-        table.add_row(f"  {name}", Text(value, "red" if name == CORRUPT else ""))
-    table.add_row()
-    return table
 
 
 def _described(dataset: Dataset) -> Iterator[tuple[str, str]]:
@@ -127,19 +108,21 @@ def _described(dataset: Dataset) -> Iterator[tuple[str, str]]:
             yield field.name, str(value)
 
 
-def _places(file: DataFile) -> list[tuple[str, str]]:
-    rows = [("size", f"{file.size} bytes ({decimal(file.size)})"), ("sha256", file.sha256), ("address", file.url)]
+def _places(file: DataFile) -> Iterator[tuple[str, str | Text]]:
+    yield "size", f"{file.size} bytes ({decimal(file.size)})"
+    yield from (("sha256", file.sha256), ("address", file.url))
     if file.wheel:
-        rows.append(("wheel", f"{file.wheel.package} {file.wheel.version}, {file.member}"))
-        rows.append(("licence", file.wheel.licence))
-    described = len(rows)
-    for path in sources.copies(file):
+        yield "wheel", f"{file.wheel.package} {file.wheel.version}, {file.member}"
+        yield "licence", file.wheel.licence
+    paths = list(sources.copies(file))
+    for path in paths:
         try:
             sources.verify(path, file)
-            rows.append((PRESENT, f"{path}, hash right"))
+            yield PRESENT, f"{path}, hash right"
         except RequestError as error:
-            rows.append((CORRUPT, str(error)))
-    return rows if len(rows) > described else [*rows, (ABSENT, "in none of the data folders (npbench data path)")]
+            yield CORRUPT, Text(str(error), "red")
+    if not paths:
+        yield ABSENT, "in none of the data folders (npbench data path)"
 
 
 def _settings(dataset: Dataset) -> Iterator[tuple[str, str]]:

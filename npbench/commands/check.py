@@ -22,25 +22,18 @@ STYLES = {"ok": "green", "failed": "red", "skipped": "yellow"}
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Run ``npbench check``; the exit code is 1 if a check failed.
-
-    Raises
-    ------
-    RequestError
-        If the kind, name or plugin does not exist.
-    """
+    """Run the checks; the exit code is 1 if one failed."""
     options = _parser().parse_args(list(words) or ["--help"])
     if options.kind not in (*KINDS, "plugin"):
         raise RequestError(unknown_name("kind to check", options.kind, (*KINDS, "plugin")))
-    find = registry.installed()
     broken: list[registry.Unavailable] = []
     subjects = [(options.kind, name) for name in options.names]
     if options.kind == "plugin":
         subjects, broken = _of_plugins(options.names)
-    for kind, name in subjects:
-        getattr(find, kind)(name)  # look up all names before any work
         _warn_of_deprecated_hooks(options.names)
-    counts: Counter[str] = Counter(failed=len(broken))
+    for kind, name in subjects:
+        getattr(registry.installed(), kind)(name)  # look up all names before any work
+    counts = Counter(failed=len(broken))
     for one in broken:
         print(one)
     for kind, name in dict.fromkeys(subjects):
@@ -55,12 +48,8 @@ def _parser() -> ArgumentParser:
         description="Check that what a plugin provides keeps the contracts of npbench.",
         epilog="Exit code: 0 if no check failed, 1 if some did, 2 if the request is wrong.",
     )
-    parser.add_argument(
-        "kind", metavar="KIND", help="solver, dataset or metric; or plugin, for everything that it provides"
-    )
-    parser.add_argument(
-        "names", nargs="+", metavar="NAME", help="name as in `npbench list`; for a plugin, its distribution"
-    )
+    parser.add_argument("kind", metavar="KIND", help="solver, dataset or metric; plugin for all that it provides")
+    parser.add_argument("names", nargs="+", metavar="NAME", help="as in `npbench list`; the distribution of a plugin")
     parser.add_argument("--traceback", action="store_true", help="show the traceback of failed checks")
     return parser
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.filesize import decimal
 
 from npbench import registry
+from npbench.commands.catalogue import show, show_list
 from npbench.contracts import DataFile, Dataset
 from npbench.data import sources
 from npbench.errors import Exit, RequestError, collect_errors, unknown_name
@@ -26,8 +27,7 @@ def run(words: Sequence[str]) -> Exit:
     if words and not words[0].startswith("-") and words[0] not in commands:
         raise RequestError(unknown_name("command of npbench data", words[0], commands))
     options = parser.parse_args(list(words) or ["--help"])
-    code: Exit = options.carry_out(options)
-    return code
+    return options.carry_out(options) or Exit.OK
 
 
 def _parser() -> tuple[ArgumentParser, set[str]]:
@@ -43,7 +43,7 @@ def _parser() -> tuple[ArgumentParser, set[str]]:
         added.set_defaults(carry_out=carry_out)
         return added
 
-    command("list", _list, "list each data set, its size, and whether its files are here")
+    command("list", lambda _: show_list(), "list each data set, its size, and whether its files are here")
     info = command("info", _info, "show the description of a data set and the place of each file")
     info.add_argument("names", nargs="+", metavar="NAME")
     fetch = command("fetch", _fetch, "download files that are in no data folder into the cache")
@@ -63,19 +63,9 @@ def _datasets(names: Sequence[str]) -> list[Dataset]:
     return collect_errors([partial(registry.installed().dataset, name) for name in dict.fromkeys(names)])
 
 
-def _list(_: Namespace) -> Exit:
-    from npbench.commands.catalogue import show_list
-
-    show_list()
-    return Exit.OK
-
-
-def _info(options: Namespace) -> Exit:
-    from npbench.commands.catalogue import show
-
+def _info(options: Namespace) -> None:
     for dataset in _datasets(options.names):
         show(dataset)
-    return Exit.OK
 
 
 def _fetch(options: Namespace) -> Exit:
@@ -132,17 +122,15 @@ def _verified(path: Path, file: DataFile) -> str:
     return RIGHT
 
 
-def _path(_: Namespace) -> Exit:
+def _path(_: Namespace) -> None:
     for folder in sources.data_folders():
         print(folder)
-    return Exit.OK
 
 
-def _clean(options: Namespace) -> Exit:
+def _clean(options: Namespace) -> None:
     from npbench.data.cache import clean
 
     if not options.unused_for >= 0:
         raise RequestError(f"--unused-for is {options.unused_for:g}: expected a number of days, 0 or more.")
     number, size = clean(options.unused_for * DAY)
     print(f"{number} data sets and interrupted downloads removed, {decimal(size)}, in {sources.cache_folder()}.")
-    return Exit.OK

@@ -48,15 +48,10 @@ def print_experiment(
     console = console or Console()
     terminal.show(sections(experiment, records), console)
     if experiment.figure:
-        console.print(f"\n{_draw(experiment, records, results / 'figures')}", soft_wrap=True, markup=False)
-
-
-def _draw(experiment: Experiment, records: pl.DataFrame, folder: Path) -> str:
-    """Write the figure, and return where it is."""
-    path = folder / f"{experiment.name}.png"
-    folder.mkdir(parents=True, exist_ok=True)
-    figure(experiment, records).savefig(path, dpi=150)
-    return f"Figure: {path}"
+        path = results / "figures" / f"{experiment.name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure(experiment, records).savefig(path, dpi=150)
+        console.print(f"\nFigure: {path}", soft_wrap=True, markup=False)
 
 
 def figure(experiment: Experiment, records: pl.DataFrame) -> Figure:

@@ -31,7 +31,7 @@ MAX_LISTED = 5  # solvers on data sets in one sentence
 def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, dict[str, Callable[[], Figure]], Path]:
     """Return the sections of an experiment's report, their records, its drawings, and the folder to write it to.
 
-    Words that are no settings are folders, whose records of other methods on the same tasks join.
+    Words without ``=`` are folders, whose records of other methods on the same tasks join.
     """
     options = parse([*words, f"+experiment={name}"])
     others = [Path(word) for word in options.overrides if "=" not in word and not word.startswith("~")]
@@ -53,15 +53,11 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
         frame = pl.concat([frame, experiments.rivals(frame, added)], how="diagonal_relaxed")
     records = measured(named(frame))
     collection = Collection(records, faults)
-    made = [
-        *sections(experiment, records),
-        lead(collection),
-        *failures.sections(records),
-        *environment.sections(records),
-    ]
-    drawings: dict[str, Callable[[], Figure]] = (
-        {name: partial(figure, experiment, records)} if experiment.figure and not experiment.charts else {}
-    )
+    made = [*sections(experiment, records), lead(collection)]
+    made += [*failures.sections(records), *environment.sections(records)]
+    drawings: dict[str, Callable[[], Figure]] = {}
+    if experiment.figure and not experiment.charts:
+        drawings = {name: partial(figure, experiment, records)}
     return made, collection, drawings, results / "report" / name
 
 

@@ -36,13 +36,8 @@ def run_by_hydra(requested: Requested) -> Exit:
     """Check data and splits, let Hydra launch the combinations, print one table, and return the exit code."""
     what, settings = requested.hydra, requested.settings
     assert what is not None
-    task = RunCombination(
-        launch_id=str(provenance.facts()["run_id"]),
-        words=tuple(requested.words),
-        adaptive=what.adaptive,
-        starter=os.getpid(),
-        folder=Path.cwd(),
-    )
+    launch_id = str(provenance.facts()["run_id"])
+    task = RunCombination(launch_id, tuple(requested.words), what.adaptive, os.getpid(), Path.cwd())
     requests = task.validated(requested.requests, settings)
     plan = session.plan(replace(requested, requests=requests), TerminalProgress())
     if what.combinations is not None:  # those of absent data are skipped
@@ -52,11 +47,11 @@ def run_by_hydra(requested: Requested) -> Exit:
     if code is Exit.INTERRUPTED:
         return code
     if what.adaptive:
-        configs = _launched(settings, task.launch_id)
+        configs = _launched(settings, launch_id)
         if not configs:
             return Exit.FAILED
         plan = planned(check_all(configs)[0], replace(settings, force=False))
-    ours = plan.records(["run_id"])["run_id"].str.starts_with(task.launch_id)
+    ours = plan.records(["run_id"])["run_id"].str.starts_with(launch_id)
     return report(plan, requested, skipped=len(ours) - int(ours.sum())) or code
 
 
@@ -98,7 +93,7 @@ class RunCombination:
     def __call__(self, config: DictConfig) -> float:
         """Run the jobs without a record of success; return their mean validation loss, or the mean of a metric.
 
-        Without that number the basic sweeper gets NaN, and an adaptive one the error that it knows to handle.
+        Without that number the basic sweeper gets NaN, and an adaptive one an error that it handles.
         """
         job = HydraConfig.get().job
         number = 0 if OmegaConf.is_missing(job, "num") else job.num
@@ -131,14 +126,7 @@ class RunCombination:
 
 
 def mean(records: pl.DataFrame, column: str, n_jobs: int) -> float:
-    """Return the mean of a column over the records of ``n_jobs`` jobs; NaN if a job failed or has no value.
-
-    Examples
-    --------
-    >>> records = pl.DataFrame({"status": ["ok", "ok"], "selection_loss": [0.25, 0.75]})
-    >>> mean(records, "selection_loss", 2), mean(records, "selection_loss", 3)
-    (0.5, nan)
-    """
+    """Return the mean of a column over the records of ``n_jobs`` jobs; NaN if a job failed or has no value."""
     good = records.filter(status="ok")
     values = good[column].drop_nulls().to_list() if column in good.columns else []
     return sum(values) / n_jobs if len(values) == n_jobs else math.nan

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 from yaml import YAMLError
 
 from npbench import registry
+from npbench.commands.catalogue import shape_of
+from npbench.commands.tables import named_rows
 from npbench.config.files import content, group_files
 from npbench.errors import Exit, RequestError, unknown_name
 from npbench.problem import PROBLEMS
@@ -38,19 +39,14 @@ def show(kinds: Sequence[str], console: Console | None = None) -> None:
     for kind in kinds:
         title, entries = _KINDS[kind]
         console.print(Text(title, "bold"))
-        console.print(_table(sorted(entries())))
+        found = ((name, _lines(*lines)) for name, lines in sorted(entries()))
+        console.print(named_rows(found))
     for unavailable in unusable:
         console.print(str(unavailable), style="red", markup=False, highlight=False)
 
 
-def _table(entries: Sequence[Entry]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, (title, *notes) in entries:
-        table.add_row(f"  {name}", Text.assemble(title, *((f"\n{note}", "dim") for note in notes if note)))
-    table.add_row()
-    return table
+def _lines(title: str, *notes: str) -> Text:
+    return Text.assemble(title, *((f"\n{note}", "dim") for note in notes if note))
 
 
 def _from(kind: str, name: str) -> str:
@@ -76,8 +72,8 @@ def _variants() -> Iterator[Entry]:
 
 def _datasets() -> Iterator[Entry]:
     for data in registry.installed().datasets.values():
-        size = f"{data.n_samples} x {data.n_features}" if data.n_samples and data.n_features else ""
-        yield data.name, [data.title, "; ".join(filter(None, [size, data.source, _from("dataset", data.name)]))]
+        notes = [shape_of(data), data.source, _from("dataset", data.name)]
+        yield data.name, [data.title, "; ".join(filter(None, notes))]
 
 
 def _metrics() -> Iterator[Entry]:

@@ -53,16 +53,12 @@ def _parser() -> ArgumentParser:
         "as often as you like on a growing file), and whether the scores of negatives have changed (one look).",
         epilog="Exit code: 0; 1 if the bound is exceeded or the scores have changed; 2 if the request is wrong.",
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help=f"new scores: {', '.join(score_files.READERS)}")
-    parser.add_argument(
-        "--threshold", type=Path, required=True, metavar="JSON", help="file that `npbench threshold` wrote"
-    )
     score_files.add_columns(parser, score=None, label=None)
-    parser.add_argument("--time", metavar="COLUMN", help="column to sort by (default: the order of the file)")
-    parser.add_argument("--alpha", type=float, default=0.05, help="level of each test (default: 0.05)")
-    parser.add_argument(
-        "--output", type=Path, default=Path("monitor.png"), metavar="PNG", help="chart over time (default: monitor.png)"
-    )
+    option = parser.add_argument
+    option("--threshold", type=Path, required=True, metavar="JSON", help="file that `npbench threshold` wrote")
+    option("--time", metavar="COLUMN", help="column to sort by (default: the order of the file)")
+    option("--alpha", type=float, default=0.05, help="level of each test (default: 0.05)")
+    option("--output", type=Path, default=Path("monitor.png"), metavar="PNG", help="chart (default: monitor.png)")
     return parser
 
 
@@ -93,12 +89,11 @@ def _monitored(
         raise RequestError("The threshold has groups: name their column by --by.")
     by = score_files.column(table, names["by"])
     deployed.values(by)  # refuses unknown groups
+    each = alpha / len(deployed.groups)
     found = {}
     for name, one in deployed.groups.items():
-        rows = by == name
-        if rows.any():
+        if (rows := by == name).any():
             part = None if positive is None else positive.filter(rows)
-            each = alpha / len(deployed.groups)
             found[name] = monitor(scores.filter(rows), part, threshold=one, alpha=each, pos_label=True)
     return found
 

@@ -15,41 +15,17 @@ from string import Template
 from npbench import registry
 from npbench.errors import Exit, RequestError, unknown_name
 
-# Templates by path in the new package: those of every plugin, and those of each kind.
-COMMON_FILES = {
-    "pyproject.toml": "pyproject.toml.txt",
-    "tests/test_$name.py": "test_plugin.py.txt",
-    "$package/py.typed": None,
-}
-FILES_BY_KIND = {
-    "solver": {
-        "$package/__init__.py": "solver/__init__.py.txt",
-        "$package/estimator.py": "solver/estimator.py.txt",
-    },
-    "dataset": {
-        "$package/__init__.py": "dataset/__init__.py.txt",
-        "$package/loader.py": "dataset/loader.py.txt",
-    },
-    "metric": {
-        "$package/__init__.py": "metric/__init__.py.txt",
-        "$package/figure.py": "metric/figure.py.txt",
-    },
-}
+KINDS = ("solver", "dataset", "metric")  # folders of templates for the modules of the package
+COMMON_FILES = {"pyproject.toml": "pyproject.toml.txt", "tests/test_$name.py": "test_plugin.py.txt"}
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Run ``npbench new``.
-
-    Raises
-    ------
-    RequestError
-        If the kind is unknown, the name invalid or taken, or the folder exists.
-    """
+    """Write a package, and print how to install and test it."""
     parser = ArgumentParser(
         "npbench new",
         description="Write a working plugin package, with tests that pass, as a starting point for your own.",
     )
-    parser.add_argument("kind", metavar="KIND", help=", ".join(FILES_BY_KIND))
+    parser.add_argument("kind", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("name", metavar="NAME", help="name that users will type, KIND=NAME, in lower case")
     parser.add_argument(
         "--into", metavar="FOLDER", type=Path, default=Path(), help="parent folder (default: the current one)"
@@ -66,15 +42,9 @@ def run(words: Sequence[str]) -> Exit:
 
 
 def write(kind: str, name: str, into: Path) -> Path:
-    """Write the package of a plugin that provides one solver, data set or metric; return its folder.
-
-    Raises
-    ------
-    RequestError
-        If the kind is unknown, the name invalid or taken, or the folder exists or cannot be written.
-    """
-    if kind not in FILES_BY_KIND:
-        raise RequestError(unknown_name("kind of plugin", kind, FILES_BY_KIND))
+    """Write the package of a plugin that provides one solver, data set or metric; return its folder."""
+    if kind not in KINDS:
+        raise RequestError(unknown_name("kind of plugin", kind, KINDS))
     _require_free(kind, name)
     folder = into / f"npbench-{name.replace('_', '-')}"
     if folder.exists():
@@ -90,11 +60,13 @@ def write(kind: str, name: str, into: Path) -> Path:
 
 def _write(kind: str, words: Mapping[str, str], folder: Path) -> None:
     templates = resources.files("npbench.commands") / "templates"
-    for path, template in {**COMMON_FILES, **FILES_BY_KIND[kind]}.items():
+    files = {path: templates / name for path, name in COMMON_FILES.items()}
+    files |= {f"$package/{one.name.removesuffix('.txt')}": one for one in (templates / kind).iterdir()}
+    for path, template in files.items():
         target = folder / Template(path).substitute(words)
         target.parent.mkdir(parents=True, exist_ok=True)
-        text = (templates / template).read_text(encoding="utf-8") if template else ""
-        target.write_text(Template(text).substitute(words), encoding="utf-8")
+        target.write_text(Template(template.read_text(encoding="utf-8")).substitute(words), encoding="utf-8")
+    (folder / words["package"] / "py.typed").touch()
 
 
 def _require_free(kind: str, name: str) -> None:

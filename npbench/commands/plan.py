@@ -14,7 +14,6 @@ from npbench.config.run_settings import RunSettings
 from npbench.console import duration, status
 from npbench.errors import Exit, RequestError
 from npbench.evaluation.job import Job
-from npbench.evaluation.request import Request
 from npbench.planning.forecast import count_reasons, forecast, past_records
 from npbench.planning.jobs import Jobs
 from npbench.planning.plan import Plan
@@ -54,9 +53,8 @@ def _protocols(plan: Plan) -> str:
     names = ("dataset", "protocol", "protocol_params")
     rows = [{name: job.request.columns()[name] for name in names} for job, _ in plan.jobs.parts]
     text = protocols(pl.DataFrame(rows))
-    if " differ" not in text:
-        return text
-    return f"{text} A data set may state its own; protocol=NAME sets the same for all."
+    hint = " A data set may state its own; protocol=NAME sets the same for all."
+    return text + hint * (" differ" in text)
 
 
 def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
@@ -69,8 +67,11 @@ def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
             why_and_count["no test scores stored"] = lacking
             why_and_count["done"] -= lacking
         for why, count in ((why, count) for why, count in why_and_count.items() if count):
-            runs = why != "done" or settings.force
-            rows[*_described(job), "[bold]run[/]" if runs else "skip", _reason(runs, why)] += count
+            if why != "done":
+                then = "[bold]run[/]", why
+            else:
+                then = ("[bold]run[/]", "done, but forced") if settings.force else ("skip", why)
+            rows[*_described(job), *then] += count
     table = Table(box=None, pad_edge=False, header_style="dim")
     for header in ("data", "solver", "problem", "then", "why"):
         table.add_column(header)
@@ -81,20 +82,12 @@ def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
 
 
 def _described(job: Job) -> tuple[str, str, str]:
-    request = job.request
-    parameters = ", ".join(f"{name}={value}" for name, value in request.problem.parameters().items())
-    return request.dataset.name, _method(request), f"{request.problem.name} {parameters}"
-
-
-def _method(request: Request) -> str:
-    """Return the choice of the solver with the settings that differ from it, as reports label it."""
-    columns = request.columns()
+    """Return data set, method with the settings that differ from it, as reports label it, and problem."""
+    request, columns = job.request, job.request.columns()
     own = own_settings(columns["method"], columns["solver"], columns["params"]) or {}
-    return " ".join([columns["method"], *(f"{name}={value}" for name, value in own.items())])
-
-
-def _reason(runs: bool, why: str) -> str:
-    return "done, but forced" if runs and why == "done" else why
+    method = " ".join([columns["method"], *(f"{name}={value}" for name, value in own.items())])
+    parameters = ", ".join(f"{name}={value}" for name, value in request.problem.parameters().items())
+    return request.dataset.name, method, f"{request.problem.name} {parameters}"
 
 
 def how_long(todo: Jobs, settings: RunSettings, frame: pl.DataFrame) -> str:

@@ -59,24 +59,14 @@ def parse(words: Sequence[str]) -> tuple[Namespace, list[str]]:
 
 
 def _parser() -> ArgumentParser:
-    parser = _Parser(
-        "npbench report",
-        usage=USAGE,
-        formatter_class=RawDescriptionHelpFormatter,
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--experiment", metavar="NAME", help="report an experiment instead: its tables and figure")
-    parser.add_argument("--against", type=Path, metavar="FOLDER", help="compare with the records in FOLDER")
-    parser.add_argument("--force", action="store_true", help="compare even if data, splits or machines differ")
-    parser.add_argument("--anyway", dest="force", action="store_true", help=SUPPRESS)  # its name in 0.1
-    parser.add_argument(
-        "--output",
-        type=Path,
-        metavar="FOLDER",
-        help="output folder (default: results/report; with filters, one of their name)",
-    )
+    parser = _Parser("npbench report", USAGE, DESCRIPTION, EXAMPLES, allow_abbrev=False)
+    parser.formatter_class = RawDescriptionHelpFormatter
+    option = parser.add_argument
+    option("--experiment", metavar="NAME", help="report an experiment instead: its tables and figure")
+    option("--against", type=Path, metavar="FOLDER", help="compare with the records in FOLDER")
+    option("--force", action="store_true", help="compare even if data, splits or machines differ")
+    option("--anyway", dest="force", action="store_true", help=SUPPRESS)  # its name in 0.1
+    option("--output", type=Path, metavar="FOLDER", help="default: results/report; with filters, one of their name")
     return parser
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +12,10 @@ import polars as pl
 
 from npbench.errors import RequestError, unknown_name
 
-READERS: dict[str, Callable[..., pl.DataFrame]] = {
+READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
     ".csv": pl.read_csv,
-    ".tsv": pl.read_csv,
+    ".tsv": functools.partial(pl.read_csv, separator="\t"),
 }
 
 
@@ -22,9 +23,8 @@ def read(path: Path) -> pl.DataFrame:
     """Return the table in a file."""
     if path.suffix not in READERS:
         raise RequestError(f"{path} has the suffix {path.suffix!r}: expected {', '.join(READERS)}.")
-    options = {"separator": "\t"} if path.suffix == ".tsv" else {}
     try:
-        table = READERS[path.suffix](path, **options)
+        table = READERS[path.suffix](path)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise RequestError(f"Cannot read {path}: {str(error).splitlines()[0]}") from error
     if table.is_empty():
@@ -33,14 +33,14 @@ def read(path: Path) -> pl.DataFrame:
 
 
 def column(table: pl.DataFrame, name: str) -> pl.Series:
-    """Return a column; raise a RequestError with the nearest name if there is none."""
+    """Return a column that must be there."""
     if name not in table.columns:
         raise RequestError(unknown_name("column", name, table.columns))
     return table[name]
 
 
 def numbers(table: pl.DataFrame, name: str) -> pl.Series:
-    """Return a column of scores; raise a RequestError if it holds no numbers."""
+    """Return a column of scores, which must be numbers."""
     found = column(table, name)
     if not found.dtype.is_numeric():
         raise RequestError(f"The column {name} holds {found.dtype}, expected numbers: name scores by --score.")
@@ -53,18 +53,17 @@ def positive_label(labels: pl.Series, word: str | None) -> Any:
     if word is None:
         if set(there) <= {0, 1} or set(there) <= {-1, 1}:
             return 1
-        raise RequestError(
-            f"The positive class of {labels.name} is unclear: set --positive to one of "
-            f"{', '.join(map(str, there[:5]))}."
-        )
-    for label in there:
-        if str(label).lower() == word.lower():
-            return label
-    raise RequestError(unknown_name(f"label of {labels.name}", word, map(str, there[:20])))
+        some = ", ".join(map(str, there[:5]))
+        raise RequestError(f"The positive class of {labels.name} is unclear: set --positive to one of {some}.")
+    found = next((label for label in there if str(label).lower() == word.lower()), None)
+    if found is None:
+        raise RequestError(unknown_name(f"label of {labels.name}", word, map(str, there[:20])))
+    return found
 
 
 def add_columns(parser: ArgumentParser, *, score: str | None, label: str | None) -> None:
-    """Add the options that name columns."""
+    """Add the file of scores, and the options that name its columns."""
+    parser.add_argument("file", type=Path, metavar="FILE", help=f"table of scores: {', '.join(READERS)}")
     parser.add_argument("--score", default=score, metavar="COLUMN", help="scores, larger for more positive samples")
     parser.add_argument("--label", default=label, metavar="COLUMN", help="labels of two classes")
     parser.add_argument("--positive", metavar="LABEL", help="label of the positives; 1 for labels 0 and 1")

@@ -23,18 +23,9 @@ COLUMNS = (*overview.COLUMNS, "protocol", "repeat", "converged", "error", "error
 def print_summary(
     frame: pl.DataFrame, *, planned: int, skipped: int, folder: Path, console: Console | None = None
 ) -> None:
-    """Print the tables of a run's records.
+    """Print the tables of a run's records: the latest of each of ``planned`` jobs, with at least :data:`COLUMNS`.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Latest record of each planned job, with at least :data:`COLUMNS`.
-    planned, skipped : int
-        Number of jobs of the run, and of those that were done before.
-    folder : Path
-        Folder of the records.
-    console : Console, optional
-        Output; the standard output by default.
+    ``skipped`` jobs were done before. The records lie in ``folder``.
     """
     console = console or Console()
     problems = frame["problem"].unique(maintain_order=True).to_list()
@@ -78,10 +69,8 @@ def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:
     if not loose.is_empty():
         pairs = loose.select("method", "dataset").unique().sort("method", "dataset").rows()
         where = ", ".join(f"{method} on {dataset}" for method, dataset in pairs)
-        note = (
-            f"\n{len(loose)} of {len(good)} classifiers did not converge ({where}); see solver_status in the records."
-        )
-        terminal.write(note, console, "dim")
+        text = f"{len(loose)} of {len(good)} classifiers did not converge ({where})"
+        terminal.write(f"\n{text}; see solver_status in the records.", console, "dim")
 
 
 def _print_failures(frame: pl.DataFrame, planned: int, folder: Path, console: Console) -> None:

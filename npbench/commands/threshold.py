@@ -42,7 +42,12 @@ def run(words: Sequence[str]) -> Exit:
     try:
         found = threshold(scores, labels, rho=rho, by=by, pos_label=pos_label, **asked)
     except ValueError as error:
-        raise RequestError(*_faults(error, labels, pos_label, by, rho, options.delta)) from error
+        faults = [str(error)]
+        if "held-out negatives" in faults[0] and by is None:
+            promise = f"{_percent(rho)} at {_percent(1 - options.delta)}"
+            n, needed = int((labels != pos_label).sum()), fewest_negatives(rho, options.delta)
+            faults.append(f"{needed} negatives for {promise}; you have {n}.")
+        raise RequestError(*faults) from error
     names = {"score": options.score, "label": options.label, "positive": pos_label, "by": options.by}
     _conclude(found, Samples(scores, labels == pos_label, by), names, options.output)
     return Exit.OK
@@ -55,7 +60,6 @@ def _parser() -> ArgumentParser:
         "The file holds scores of samples that the model has not seen.",
         epilog="Exit code: 0, or 2 if the request is wrong or the negatives are too few.",
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help=f"table: {', '.join(score_files.READERS)}")
     score_files.add_columns(parser, score="score", label="label")
     parser.add_argument("--rho", type=float, help="bound on the false-alarm rate (default: 0.05)")
     parser.add_argument("--budget", metavar="TEXT", help='false alarms to afford, as in "5 per day"; needs --rate')
@@ -97,13 +101,7 @@ def _bound(options: Namespace) -> float:
 
 
 def per_second(text: str) -> float:
-    """Return a number per time, such as "5 per day", per second.
-
-    Examples
-    --------
-    >>> per_second("2 per minute") * 60
-    2.0
-    """
+    """Return a number per time, such as "5 per day", per second."""
     found = re.fullmatch(r"\s*([\d_.,]+(?:e\d+)?)\s*(?:per|/|a|an)\s*([a-z]+?)s?\s*", text.lower())
     try:
         if found is None or found[2] not in SECONDS:
@@ -111,15 +109,6 @@ def per_second(text: str) -> float:
         return float(found[1].replace(",", "").replace("_", "")) / SECONDS[found[2]]
     except ValueError:
         raise RequestError(f"{text!r} is not a number per {', '.join(SECONDS)}, as in '5 per day'.") from None
-
-
-def _faults(error: ValueError, labels: pl.Series, pos_label: Any, by: Any, rho: float, delta: float) -> list[str]:
-    """Return the error and, if negatives are too few, how many it takes."""
-    faults = [str(error)]
-    if "held-out negatives" in faults[0] and by is None:
-        n, needed = int((labels != pos_label).sum()), fewest_negatives(rho, delta)
-        faults.append(f"{needed} negatives for {_percent(rho)} at {_percent(1 - delta)}; you have {n}.")
-    return faults
 
 
 def _percent(rate: float) -> str:
@@ -130,24 +119,21 @@ def _conclude(found: Threshold | GroupThresholds, samples: Samples, names: Mappi
     """Write the result and print it."""
     members: Mapping[Any, Threshold] = found.groups if isinstance(found, GroupThresholds) else {None: found}
     sheets = [_thresholds(members), *(_plan(name, one, samples) for name, one in members.items())]
+    stored, page, picture = (output / name for name in ("threshold.json", "threshold.html", "np_roc.png"))
     try:
         output.mkdir(parents=True, exist_ok=True)
-        written = [output / "threshold.json", output / "threshold.html"]
-        stored = {**json.loads(found.to_json()), "columns": dict(names)}
-        written[0].write_text(json.dumps(stored) + "\n", encoding="utf-8")
-        pictures = []
-        if (drawn := _picture(members, samples)) is not None:
-            written.append(output / "np_roc.png")
-            drawn.savefig(written[-1], dpi=150, bbox_inches="tight")
-            pictures.append(written[-1])
-        picture_page.write(written[1], "A threshold with a bound on false alarms", found.promise, sheets, pictures)
+        stored.write_text(json.dumps({**json.loads(found.to_json()), "columns": dict(names)}) + "\n", encoding="utf-8")
+        pictures = [picture] if any(one.n_positives for one in members.values()) else []
+        if pictures:
+            _drawn(members, samples).savefig(picture, dpi=150, bbox_inches="tight")
+        picture_page.write(page, "A threshold with a bound on false alarms", found.promise, sheets, pictures)
     except OSError as error:
         raise RequestError(f"Cannot write {error.filename}: {error.strerror}. Choose another --output.") from error
     console = Console()
     terminal.write(found.promise, console)
     for sheet in sheets:
         terminal.show_sheet(sheet, console)
-    terminal.write(f"\nIn {output}: {', '.join(path.name for path in written)}", console)
+    terminal.write(f"\nIn {output}: {', '.join(path.name for path in (stored, page, *pictures))}", console)
 
 
 def _thresholds(members: Mapping[Any, Threshold]) -> Sheet:
@@ -155,15 +141,10 @@ def _thresholds(members: Mapping[Any, Threshold]) -> Sheet:
     rows: list[Row] = []
     for name, one in members.items():
         missed = one.p_nd()
-        found: Row = [
-            f"score > {one.value:.6g}",
-            number(one.n_negatives, "d"),
-            number(one.n_needed, "d"),
-            number(one.false_alarms, "d"),
-            number(one.n_positives, "d"),
-            number(missed and missed.value),
-            f"[{missed.low:.3f}, {missed.high:.3f}]" if missed else "-",
-        ]
+        counts = (one.n_negatives, one.n_needed, one.false_alarms, one.n_positives)
+        limits = f"[{missed.low:.3f}, {missed.high:.3f}]" if missed else "-"
+        rate = number(missed and missed.value)
+        found: Row = [f"score > {one.value:.6g}", *(number(count, "d") for count in counts), rate, limits]
         rows.append(found if name is None else [str(name), *found])
     return Sheet("on the calibration sample", columns if None in members else ["group", *columns], rows)
 
@@ -175,9 +156,8 @@ def _plan(name: Any, one: Threshold, samples: Samples) -> Sheet:
     rows: list[Row] = []
     for rho in sorted({*BOUNDS, one.rho}, reverse=True):
         needed = fewest_negatives(rho, one.share)
-        limits = (
-            np_roc(negatives, positives, one.share).at(rho) if len(negatives) >= needed and len(positives) else None
-        )
+        is_measured = len(negatives) >= needed and len(positives)
+        limits = np_roc(negatives, positives, one.share).at(rho) if is_measured else None
         span = f"[{limits.p_nd_low:.3f}, {limits.p_nd_high:.3f}]" if limits else "-"
         more = number(max(0, needed - len(negatives)), "d")
         rows.append([_percent(rho), number(needed, "d"), more, number(limits and limits.p_nd), span])
@@ -185,19 +165,17 @@ def _plan(name: Any, one: Threshold, samples: Samples) -> Sheet:
     return Sheet(title, ["bound", "negatives", "to collect", "misses", "limits"], rows)
 
 
-def _picture(members: Mapping[Any, Threshold], samples: Samples) -> Figure | None:
-    """Return the NP-ROC bands; None without positives."""
-    drawable = [(name, one, samples.of_class(name)) for name, one in members.items() if one.n_positives]
-    if not drawable:
-        return None
+def _drawn(members: Mapping[Any, Threshold], samples: Samples) -> Figure:
+    """Return the NP-ROC bands of members with positives."""
     from matplotlib.figure import Figure
 
     from npbench.thresholding.display import NPRocDisplay
 
     figure = Figure(figsize=(6, 4))
     axes = figure.subplots()
-    for place, (name, one, (negatives, positives)) in enumerate(drawable):
-        curve = np_roc(negatives, positives, one.share)
+    drawable = [(name, one) for name, one in members.items() if one.n_positives]
+    for place, (name, one) in enumerate(drawable):
+        curve = np_roc(*samples.of_class(name), one.share)
         shown = NPRocDisplay(curve=curve, name=None if name is None else str(name))
         shown.plot(axes, rho=None if place else one.rho)
     return figure

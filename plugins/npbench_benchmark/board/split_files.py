@@ -39,9 +39,8 @@ def write_splits(requests: Sequence[Request], words: Sequence[str], folder: Path
     for name, same in by_dataset.items():
         data, repeats = sources.data(same[0]), max(request.repeats for request in same)
         splits = [same[0].protocol.split(data, same[0].seed, repeat) for repeat in range(repeats)]
-        pl.concat([_parts(split, repeat) for repeat, split in enumerate(splits)]).write_parquet(
-            folder / f"{name}.parquet"
-        )
+        parts = pl.concat([_parts(split, repeat) for repeat, split in enumerate(splits)])
+        parts.write_parquet(folder / f"{name}.parquet")
         if with_data:
             (folder / "data").mkdir(exist_ok=True)
             _table(data).write_parquet(folder / "data" / f"{name}.parquet")
@@ -74,9 +73,8 @@ def _parts(split: Split, repeat: int) -> pl.DataFrame:
     part[split.train], part[split.test] = "train", "test"
     rows = np.flatnonzero(part != "")
     frame = pl.DataFrame({"row": rows, "part": part[rows].tolist(), "fold": fold[rows]})
-    return frame.select(
-        pl.lit(repeat, pl.Int64).alias("repeat"), "row", "part", pl.when(pl.col("fold") >= 0).then("fold").alias("fold")
-    )
+    validated = pl.when(pl.col("fold") >= 0).then("fold").alias("fold")
+    return frame.select(pl.lit(repeat, pl.Int64).alias("repeat"), "row", "part", validated)
 
 
 def _table(data: BinaryData) -> pl.DataFrame:

@@ -36,12 +36,11 @@ def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Reque
         repeats=record["repeat"] + 1,
         method=record.get("method") or "",
     )
-    differing = [name for name in ENCODERS if name != "method" and request.columns()[name] != record[name]]
-    if differing:
-        raise RequestError(
-            f"{', '.join(differing)} of a record cannot be rebuilt: it was stored by npbench "
-            f"{record.get('npbench_version') or 'of unknown version'}, use that version"
-        )
+    columns = request.columns()
+    if differing := [name for name in ENCODERS if name != "method" and columns[name] != record[name]]:
+        version = record.get("npbench_version") or "of unknown version"
+        found = f"{', '.join(differing)} of a record cannot be rebuilt"
+        raise RequestError(f"{found}: it was stored by npbench {version}, use that version")
     return request
 
 

@@ -76,8 +76,7 @@ def read_tasks(folder: Path, name: str) -> tuple[list[str], list[Task]]:
 
 def _tasks(asked: Mapping[str, Any], name: str, sources: Sources) -> list[Task]:
     method = {"solver": name, "params": "{}", "search": "{}", "repeat": asked["repeats"] - 1}
-    solver = Solver(name=name, estimator=f"{__name__}:Submitted", solves=(asked["problem"],))
-    request = request_of({**asked, **method}, solver)
+    request = _request({**asked, **method})
     data = sources.data(request)
     remedy = "write the splits again and score them again"
     if data.sha256 != asked["data_sha256"]:
@@ -91,13 +90,15 @@ def _tasks(asked: Mapping[str, Any], name: str, sources: Sources) -> list[Task]:
     return tasks
 
 
+def _request(record: Mapping[str, Any]) -> Request:
+    solver = Solver(name=record["solver"], estimator=f"{__name__}:Submitted", solves=(record["problem"],))
+    return request_of(record, solver)
+
+
 def _parameters(request: Request) -> dict[str, Any]:
     """Return the parameters of the problem as columns of scores: numbers, or the JSON text of anything else."""
     parameters = json.loads(request.columns()["problem_params"])
-    return {
-        name: float(value) if isinstance(value, (int, float)) else json.dumps(value)
-        for name, value in parameters.items()
-    }
+    return {name: float(v) if isinstance(v, (int, float)) else json.dumps(v) for name, v in parameters.items()}
 
 
 def read_table(path: Path) -> pl.DataFrame:
@@ -113,29 +114,36 @@ def read_table(path: Path) -> pl.DataFrame:
 
 def checked(table: pl.DataFrame, tasks: Sequence[Task]) -> list[np.ndarray]:
     """Return the scores of each task, in the order of its test rows."""
-    names = list(tasks[0].name)
-    _require_columns(table, [*names, ROW, SCORE])
     table = _typed(table, tasks[0].name)
-    _require_numbers(table)
+    names = list(tasks[0].name)
+    score, stored = pl.col(SCORE), pl.col(SCORE).cast(pl.Float32)
+    one_of = f"of {len(table)} scores are"
+    for is_wrong, what, remedy in (
+        (~score.is_finite().fill_null(False), f"{one_of} NaN, infinite or missing", "expected finite numbers"),
+        (
+            ~stored.is_finite() | ((stored == 0) & (score != 0)),
+            f"{one_of} out of the range of float32, in which they are stored",
+            "multiply all scores by a positive number",
+        ),
+        (pl.struct(*names, ROW).is_duplicated(), "scores are duplicates", "expected one for each row"),
+    ):
+        if len(wrong := table.filter(is_wrong)):
+            first = _case(wrong.drop(SCORE).row(0, named=True))
+            raise RequestError(f"{len(wrong)} {what}, the first at {first}: {remedy}")
     _require_known(table, tasks, names)
-    _require_distinct(table, [*names, ROW])
     groups = dict(table.group_by(names))
-    _require_all(groups, tasks)
+    if lacking := [task for task in tasks if tuple(task.name.values()) not in groups]:
+        first = f"{_case(lacking[0].name)}: expected {len(lacking[0].split.test)} rows"
+        raise RequestError(f"no scores for {len(lacking)} of {len(tasks)} cases, the first {first}")
     return collect_errors([partial(_scores, groups[tuple(task.name.values())], task) for task in tasks])
 
 
-def _require_columns(table: pl.DataFrame, names: Sequence[str]) -> None:
-    missing = [name for name in names if name not in table.columns]
-    if missing:
-        raise RequestError(f"the scores lack the columns {', '.join(missing)}: expected {', '.join(names)}")
-
-
 def _typed(table: pl.DataFrame, example: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the columns in the types of the tasks' names."""
-    types: dict[str, Any] = {
-        name: pl.String if isinstance(value, str) else pl.Float64 for name, value in example.items()
-    }
+    """Return the columns of a task's name, row and score in their types."""
+    types: dict[str, Any] = {name: pl.String if isinstance(v, str) else pl.Float64 for name, v in example.items()}
     types |= {"repeat": pl.Int64, ROW: pl.Int64, SCORE: pl.Float64}
+    if missing := [name for name in types if name not in table.columns]:
+        raise RequestError(f"the scores lack the columns {', '.join(missing)}: expected {', '.join(types)}")
     numbers = [name for name, value in example.items() if isinstance(value, float)]
     try:  # 0.1 as float32 is another number than 0.1 as float64, but the same text
         return table.cast(dict.fromkeys(numbers, pl.String)).select(pl.col(name).cast(t) for name, t in types.items())
@@ -144,54 +152,17 @@ def _typed(table: pl.DataFrame, example: Mapping[str, Any]) -> pl.DataFrame:
         raise RequestError(f"the scores have columns of a wrong type ({reason}): expected numbers") from error
 
 
-def _require_numbers(table: pl.DataFrame) -> None:
-    wrong = table.filter(~pl.col(SCORE).is_finite().fill_null(False))
-    if len(wrong):
-        raise RequestError(
-            f"{len(wrong)} of {len(table)} scores are NaN, infinite or missing, the first {_place(wrong)}: expected "
-            "finite numbers"
-        )
-    stored = pl.col(SCORE).cast(pl.Float32)
-    wrong = table.filter(~stored.is_finite() | ((stored == 0) & (pl.col(SCORE) != 0)))
-    if len(wrong):
-        raise RequestError(
-            f"{len(wrong)} of {len(table)} scores are out of the range of float32, in which they are stored, the first "
-            f"{_place(wrong)}: multiply all scores by a positive number"
-        )
-
-
 def _require_known(table: pl.DataFrame, tasks: Sequence[Task], names: Sequence[str]) -> None:
     known = {tuple(task.name.values()) for task in tasks}
     datasets = {task.name["dataset"] for task in tasks}
     strange = [key for key in table.select(names).unique(maintain_order=True).rows() if key not in known]
-    faults = [
-        unknown_name("data set", str(name), datasets)
-        for name in {key[0]: None for key in strange}
-        if name not in datasets
-    ]
-    of_known = [key for key in strange if key[0] in datasets]
-    if of_known:
+    elsewhere = dict.fromkeys(key[0] for key in strange if key[0] not in datasets)
+    faults = [unknown_name("data set", str(name), datasets) for name in elsewhere]
+    if of_known := [key for key in strange if key[0] in datasets]:
         case = _case(dict(zip(names, of_known[0], strict=True)))
         faults.append(f"the splits have no {case} ({len(of_known)} such cases): score the cases of {SPLITS}")
     if faults:
         raise RequestError(*faults)
-
-
-def _require_distinct(table: pl.DataFrame, names: Sequence[str]) -> None:
-    twice = table.filter(table.select(names).is_duplicated())
-    if len(twice):
-        raise RequestError(f"{len(twice)} scores are duplicates, the first {_place(twice)}: expected one for each row")
-
-
-def _require_all(groups: Mapping[tuple[Any, ...], Any], tasks: Sequence[Task]) -> None:
-    lacking = [task for task in tasks if tuple(task.name.values()) not in groups]
-    if lacking:
-        first = f"{_case(lacking[0].name)}: expected {len(lacking[0].split.test)} rows"
-        raise RequestError(f"no scores for {len(lacking)} of {len(tasks)} cases, the first {first}")
-
-
-def _place(rows: pl.DataFrame) -> str:
-    return f"at {_case(rows.drop(SCORE).row(0, named=True))}"
 
 
 def _case(names: Mapping[str, Any]) -> str:
@@ -200,33 +171,25 @@ def _case(names: Mapping[str, Any]) -> str:
 
 def _scores(group: pl.DataFrame, task: Task) -> np.ndarray:
     """Return the scores of one task in the order of its test rows."""
-    where = _case(task.name)
+    where, group = _case(task.name), group.sort(ROW)
     rows, expected = group[ROW].to_numpy(), task.split.test
-    strange, missing = np.setdiff1d(rows, expected), np.setdiff1d(expected, rows)
-    if len(strange):
-        raise RequestError(
-            f"{len(strange)} of {len(rows)} rows are not in the test part of {where}, the first {strange[0]}: score "
-            "the rows whose part is test"
-        )
-    if len(missing):
-        raise RequestError(
-            f"{len(missing)} of {len(expected)} test rows of {where} are missing, the first {missing[0]}"
-        )
-    scores: np.ndarray = group[SCORE].to_numpy()[np.argsort(rows)]
-    return scores[np.searchsorted(np.sort(rows), expected)]
+    if len(strange := np.setdiff1d(rows, expected)):
+        found = f"{len(strange)} of {len(rows)} rows are not in the test part of {where}, the first {strange[0]}"
+        raise RequestError(f"{found}: score the rows whose part is test")
+    if len(missing := np.setdiff1d(expected, rows)):
+        found = f"{len(missing)} of {len(expected)} test rows of {where} are missing"
+        raise RequestError(f"{found}, the first {missing[0]}")
+    scores: np.ndarray = group[SCORE].to_numpy()
+    return scores[np.searchsorted(rows, expected)]
 
 
 def records(tasks: Sequence[Task], scores: Sequence[np.ndarray], facts: Mapping[str, Any]) -> Iterator[Record]:
     """Yield the record of each task, with its scores; metrics that need a model are NaN, and there are no seconds."""
     for task, values in zip(tasks, scores, strict=True):
         kept = packed(task.job.key, task.split.test, task.data.y[task.split.test], values)
-        columns: dict[str, Any] = {**facts, **_columns(task, _stored(values)), TEST_SCORES: kept}
+        stored = values.astype(np.float32).astype(float)  # from which the metrics must follow
+        columns: dict[str, Any] = {**facts, **_columns(task, stored), TEST_SCORES: kept}
         yield Record(columns)
-
-
-def _stored(scores: np.ndarray) -> np.ndarray:
-    """Return scores as stored, float32: the metrics must follow from them."""
-    return scores.astype(np.float32).astype(float)
 
 
 def _columns(task: Task, scores: np.ndarray) -> dict[str, Any]:
@@ -240,8 +203,7 @@ def rescored(record: Mapping[str, Any], stored: pl.DataFrame, sources: Sources) 
     kept = stored.filter(key=record["key"])
     if kept.is_empty():
         raise RequestError(f"the test scores of {record['solver']} on {record['dataset']} are not stored")
-    solver = Solver(name=record["solver"], estimator=f"{__name__}:Submitted", solves=(record["problem"],))
-    request = request_of(record, solver)
+    request = _request(record)
     data = sources.data(request)
     split = request.protocol.split(data, request.seed, record["repeat"])
     (job,) = (job for job in jobs_of(request, data) if job.repeat == record["repeat"])
