@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 import yaml
 
-from npbench import cli, session
+from npbench import session
 from npbench.config.command_line import parse, requested
 from npbench.records.store import RecordStore
 
@@ -39,13 +39,12 @@ def needs(plugin):
 
 
 @pytest.fixture
-def answer(capsys, stranger):
+def answer(npbench, stranger):
     """Return a function that carries out a command line in this process: its exit code, and what it printed."""
 
     def answer(*words):
-        with pytest.raises(SystemExit) as end:
-            cli.main(words)
-        return end.value.code, "".join(capsys.readouterr())
+        code, output, errors = npbench(*words)
+        return code, output + errors
 
     root = logging.getLogger()
     before = root.level, list(root.handlers)
@@ -270,12 +269,9 @@ def test_experiment_skips_absent_data(answer):
 
 
 JOBLIB = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
-OPTUNA = (
-    "hydra/sweeper=optuna",
-    "hydra.sweeper.n_trials=4",
-    "hydra.sweeper.n_jobs=2",
-    "solver.shrinkage=interval(0,1)",
-)
+OPTUNA = ("hydra/sweeper=optuna", "hydra.sweeper.n_jobs=2", "hydra.sweeper.n_trials=4")
+TRIALS = (*OPTUNA, "solver.shrinkage=interval(0,1)")
+SUBMITIT = ("hydra/launcher=submitit_local", "problem.rho=0.05,0.1")
 
 
 @pytest.mark.slow  # every process of a launcher imports everything: 3 to 20 s each
@@ -283,10 +279,8 @@ OPTUNA = (
     ("words", "n_records"),
     [
         pytest.param((*JOBLIB, "problem.rho=0.05,0.1"), 4, marks=needs("hydra_joblib_launcher")),
-        pytest.param((*JOBLIB, *OPTUNA), 8, marks=[needs("hydra_joblib_launcher"), needs("hydra_optuna_sweeper")]),
-        pytest.param(
-            ("hydra/launcher=submitit_local", "problem.rho=0.05,0.1"), 4, marks=needs("hydra_submitit_launcher")
-        ),
+        pytest.param((*JOBLIB, *TRIALS), 8, marks=[needs("hydra_joblib_launcher"), needs("hydra_optuna_sweeper")]),
+        pytest.param(SUBMITIT, 4, marks=needs("hydra_submitit_launcher")),
     ],
 )
 def test_launchers_of_hydra(answer, words, n_records):

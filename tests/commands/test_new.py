@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from npbench import cli
 from npbench.commands import new as scaffold
 from npbench.errors import RequestError
 
@@ -60,32 +59,24 @@ def test_new_package_passes_its_tests(kind, installed):
         (["solver", "np_svm"], "'np_svm' exists already, from npbench_np_svm"),
         (["metric", "np_svm"], "npbench_np_svm exists already"),
         (["solver", "taken"], "npbench-taken exists"),
+        (["solver", "../up"], "up"),
+        (["solver", "mine", "--into", "file"], "another place with --into"),
     ],
 )
-def test_invalid_names_are_one_error(capsys, arguments, expected):
+def test_a_refused_package_is_one_error_and_leaves_no_folder(npbench, arguments, expected):
     Path("npbench-taken").mkdir()
-    with pytest.raises(SystemExit) as end:
-        cli.main(["new", *arguments])
-    assert end.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert expected in line
-    assert [path.name for path in Path().iterdir()] == ["npbench-taken"]
-
-
-def test_next_step_is_printed(capsys):
-    with pytest.raises(SystemExit) as end:
-        cli.main(["new", "metric", "gain", "--into", "plugins"])
-    assert end.value.code == 0
-    assert "npbench check metric gain" in capsys.readouterr().out
-    assert Path("plugins/npbench-gain/npbench_gain/figure.py").is_file()
-
-
-@pytest.mark.parametrize(("name", "into", "expected"), [("../up", "", "up"), ("mine", "file", r"npbench-mine.*--into")])
-def test_refused_package_leaves_no_folder(name, into, expected):
     Path("file").touch()
-    with pytest.raises(RequestError, match=expected):
-        scaffold.write("solver", name, Path(into))
-    assert [path.name for path in Path().iterdir()] == ["file"]
+    code, _, errors = npbench("new", *arguments)
+    (line,) = errors.splitlines()
+    assert (code, expected in line) == (2, True)
+    assert sorted(path.name for path in Path().iterdir()) == ["file", "npbench-taken"]
+
+
+def test_next_step_is_printed(npbench):
+    code, output, _ = npbench("new", "metric", "gain", "--into", "plugins")
+    assert (code, "npbench check metric gain" in output) == (0, True)
+    assert Path("plugins/npbench-gain/npbench_gain/figure.py").is_file()
+    assert Path("plugins/npbench-gain/npbench_gain/py.typed").is_file()
 
 
 def test_full_disk_leaves_no_partial_package(monkeypatch):

@@ -1,5 +1,6 @@
 """``npbench report`` as a user meets it: what it prints, writes, refuses, and with which code it ends."""
 
+import functools
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,6 @@ import pytest
 import yaml
 
 import sample_records
-from npbench import cli
 from npbench.records.reading import conformed
 from npbench.report import files
 from npbench.report.render import latex
@@ -36,18 +36,9 @@ def stored(*records, place="results"):
 
 
 @pytest.fixture
-def answer(capsys, monkeypatch):
+def answer(npbench):
     """Return a function that carries out ``npbench report``: its exit code, what it printed, and its errors."""
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def answer(*arguments):
-        with pytest.raises(SystemExit) as end:
-            cli.main(["report", *arguments])
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return end.value.code, captured.out, captured.err
-
-    return answer
+    return functools.partial(npbench, "report")
 
 
 @pytest.fixture
@@ -76,16 +67,13 @@ def test_report_is_printed_and_written_in_every_form(answer, results):
     assert [path.name for path in (results / "records").iterdir()] == ["a.parquet"]
 
 
-def test_report_is_no_source_of_the_next(answer, results, without_figures):
-    for _ in range(2):
-        assert "3 jobs" in answer()[1]
-
-
 def test_report_replaces_only_an_earlier_one(answer, results, without_figures):
     tables = Path("out/tables")
     tables.mkdir(parents=True)
     (tables / "mine.csv").write_text("a")
-    assert answer("--output", "out")[0] == 0
+    assert answer()[0] == 0  # which is no source of the next
+    code, text, _ = answer("--output", "out")
+    assert (code, "3 jobs" in text) == (0, True)
     assert (tables / "mine.csv").exists()  # there was no report before
     assert (tables / "failures.csv").exists()
     assert answer("--output", "out", "solver=gen")[0] == 0
@@ -120,6 +108,7 @@ def test_unreadable_sources_end_with_1(answer, results, without_figures):
         (["--output", "file/report"], "The report cannot be written to file/report"),
         (["--experiment", "gasso_tabel2"], "did you mean 'gasso_table2'?"),
         (["--experiment", "gasso_table2", "--against", "results"], "compares no folders"),
+        (["results", "--force"], "--against FOLDER --force"),
     ],
 )
 def test_fault_is_one_line(answer, results, words, expected):
@@ -136,7 +125,7 @@ def test_help(answer):
     assert (code, "--against" in text) == (0, True)
 
 
-def test_report_of_an_experiment(answer, results, stranger, request):
+def test_report_of_an_experiment(npbench, answer, results, stranger, request):
     Path("mine/experiment").mkdir(parents=True)
     node = {
         "title": "Centroids",
@@ -147,9 +136,7 @@ def test_report_of_an_experiment(answer, results, stranger, request):
         "figure": "npbench_papers.gasso.rates:plot",
     }
     Path("mine/experiment/demo.yaml").write_text(yaml.safe_dump(node))
-    with pytest.raises(SystemExit) as end:
-        cli.main(["--config-dir", "mine", "+experiment=demo", "repeats=1", "execution.n_jobs=1"])
-    assert end.value.code == 0
+    assert npbench("--config-dir", "mine", "+experiment=demo", "repeats=1", "execution.n_jobs=1")[0] == 0
     code, text, _ = answer("--config-dir", "mine", "--experiment", "demo")
     assert code == 1
     for expected in ("Centroids", "Nobody (2026)", "1 of 2 jobs", "centroid on blobs: 1", "npbench +experiment=demo"):

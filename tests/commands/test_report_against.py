@@ -3,7 +3,6 @@
 import pytest
 
 import sample_records
-from npbench.cli import main
 from npbench.records.fields import SCHEMA
 from npbench.records.store import RecordStore
 
@@ -23,53 +22,42 @@ def store(folder, *, n=6, **columns):
     records.compact()
 
 
-def report(capsys, *words):
-    with pytest.raises(SystemExit) as left:
-        main(["report", *words, "--output", "out"])
-    printed = capsys.readouterr()
-    return left.value.code, printed.out, printed.err
-
-
-@pytest.fixture(autouse=True)
-def _before():
+@pytest.fixture
+def report(npbench):
+    """Return a function that compares records with those of the folder ``before``."""
     store("before/records")
+    return lambda *words: npbench("report", *words, "--against", "before", "--output", "out")
 
 
-def test_nothing_changed(capsys):
+def test_nothing_changed(report):
     store("after/records")
-    code, out, _ = report(capsys, "after", "--against", "before")
+    code, out, _ = report("after")
     assert code == 0
     assert out.rstrip().endswith("Against before: No regression.")
 
 
-def test_regression_has_exit_code_1(capsys):
+def test_regression_has_exit_code_1(report, npbench):
     store("after/records", p_nd=0.3)
-    code, out, _ = report(capsys, "after", "--against", "before")
+    code, out, _ = report("after")
     assert code == 1
     assert out.rstrip().endswith("Against before: 1 regression.")
     assert "Worse: p_nd of gen on pima (0.1): +0.1 [+0.1, +0.1]." in out
-    assert report(capsys, "before", "--against", "after")[0] == 0
+    assert npbench("report", "before", "--against", "after")[0] == 0
 
 
-def test_filter_applies_to_both(capsys):
+def test_filter_applies_to_both(report):
     store("after/records", p_nd=0.3)
     store("more/records", solver="ac_svm", key="x")
     folders = ["after", "more/records"]
-    assert report(capsys, *folders, "solver=gen", "--against", "before")[0] == 1
-    code, _, err = report(capsys, *folders, "solver=ac_svm", "--against", "before")
+    assert report(*folders, "solver=gen")[0] == 1
+    code, _, err = report(*folders, "solver=ac_svm")
     assert code == 2
     assert "No record has solver=ac_svm" in err
 
 
-def test_other_data_need_force(capsys):
+def test_other_data_need_force(report):
     store("after/records", data_sha256="e", p_nd=0.3)
-    code, _, err = report(capsys, "after", "--against", "before")
+    code, _, err = report("after")
     assert code == 2
     assert "The data of pima differ" in err
-    assert report(capsys, "after", "--against", "before", "--force")[0] == 1
-
-
-def test_force_needs_against(capsys):
-    code, _, err = report(capsys, "before", "--force")
-    assert code == 2
-    assert "--against FOLDER --force" in err
+    assert report("after", "--force")[0] == 1

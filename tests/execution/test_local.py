@@ -187,7 +187,7 @@ def test_never_more_workers_than_jobs(n_jobs, n_tasks, workers):
 
 PARENT = """
 import sys
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[1], sys.argv[1] + "/misbehaving"
 from pathlib import Path
 from misbehaving_jobs import gaussians, sleeping
 from npbench.records.store import RecordStore
@@ -204,7 +204,7 @@ run_jobs(sleeping(data, folder), RecordStore(folder / "records"), local.records,
 def run_in_background(folder: Path) -> subprocess.Popen:
     """Run the jobs that sleep in another process, on two workers."""
     environment = {**os.environ, "TMPDIR": str(temporary_folder(folder))}
-    command = [sys.executable, "-c", PARENT, str(Path(__file__).parents[1] / "misbehaving"), str(folder)]
+    command = [sys.executable, "-c", PARENT, str(Path(__file__).parents[1]), str(folder)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 

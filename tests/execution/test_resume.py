@@ -57,6 +57,7 @@ class Steady(ClassifierMixin, BaseEstimator):
 # npbench, merging files every few jobs.
 COMMAND = """
 import functools, sys
+from npbench import cli
 from npbench.planning import plan
 plan.RecordStore = functools.partial(plan.RecordStore, batch=4)
 cli.main(sys.argv[1:])
