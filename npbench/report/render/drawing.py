@@ -315,7 +315,12 @@ def _set_number_ticks(axis: Any, log: bool, n_columns: int) -> None:
         axis.set_major_locator(few)
         axis.set_minor_locator(NullLocator())
     step = 2 if n_columns * np.log10(high / low) > MAX_DECADES else 1
-    axis.set_major_formatter(FuncFormatter(lambda value, _: "" if round(np.log10(value)) % step else f"{value:g}"))
+
+    def label(value: float, _: int) -> str:
+        # Evenly spaced ticks of a narrow axis may begin at 0, outside the axis.
+        return f"{value:g}" if value > 0 and round(np.log10(value)) % step == 0 else ""
+
+    axis.set_major_formatter(FuncFormatter(label))
     axis.set_minor_formatter(NullFormatter())
 
 
