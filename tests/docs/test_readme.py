@@ -143,6 +143,7 @@ def follow(page, shell, change):
     missing, names = [], {}
     for path, language, text in fences(page):
         if path:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
             Path(path).write_text(text, encoding="utf-8")
             continue
         if language == "python" and change is shortened:
