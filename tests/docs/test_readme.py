@@ -135,6 +135,13 @@ def commands(page):
     yield from (line for _, language, text in fences(page) if language == "bash" for line in text.splitlines())
 
 
+def forget(package):
+    """Let the next command in this process import a package whose files have changed."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]
+    registry.installed.cache_clear()
+
+
 def follow(page, shell, change):
     """Run the commands of a page in order, each after ``change``, and save the files that it shows.
 
@@ -143,8 +150,8 @@ def follow(page, shell, change):
     missing, names = [], {}
     for path, language, text in fences(page):
         if path:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
             Path(path).write_text(text, encoding="utf-8")
+            forget(Path(path).parent.name)
             continue
         if language == "python" and change is shortened:
             exec(text, names)

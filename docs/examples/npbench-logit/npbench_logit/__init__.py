@@ -12,6 +12,7 @@ def npbench_solvers() -> list[Solver]:
             name="logit",
             estimator="npbench_logit.estimator:Logit",
             solves=("np",),
+            search={"C": ["geomspace", 0.001, 10, 5]},
             title="Logistic regression, threshold on approximate leave-one-out scores",
             reference="Rad and Maleki (2020), JRSS-B 82(4): leave-one-out scores",
             tags=frozenset({"linear", "sparse", "convex"}),
