@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,6 +121,6 @@ class DescentClassifier(BinaryClassifier):
             "objective_": 0.5 * self.lambda_c * self._squared_weights() + p_nd,
         }
 
+    @abstractmethod
     def _squared_weights(self) -> float:
         """Return the squared norm of all weights of the fitted classifier."""
-        raise NotImplementedError

@@ -7,6 +7,7 @@ of a split.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import ClassVar, Protocol
@@ -55,7 +56,7 @@ class SplitProtocol(Protocol):
 
 
 @dataclass(frozen=True)
-class _Stratified:
+class _Stratified(ABC):
     """A protocol whose splits exist or not by the class counts alone; its parameters are shares and counts."""
 
     stratified: ClassVar[bool] = True
@@ -77,11 +78,13 @@ class _Stratified:
         self.check(data)
         return self._split(data, seed, repeat)
 
+    @abstractmethod
     def _needs(self, count: int, n_samples: int) -> Iterator[MinimumCount]:
-        raise NotImplementedError
+        """Yield how many samples of a class of ``count`` each part needs, and how to get them."""
 
+    @abstractmethod
     def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        raise NotImplementedError
+        """Split data that meet the needs."""
 
 
 @dataclass(frozen=True)
