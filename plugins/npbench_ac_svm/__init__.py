@@ -2,6 +2,7 @@
 
 from npbench import hookimpl
 from npbench.contracts import Solver
+from npbench.estimators.grids import COSTS, GAMMAS
 
 
 @hookimpl
@@ -12,10 +13,9 @@ def npbench_solvers() -> list[Solver]:
         estimator="npbench_ac_svm.estimator:ACSVM",
         solves=("np",),
         search={
-            "C_pos": ["geomspace", 0.01, 100, 10],  # with gamma the 1000 candidates of section 5.4
-            "C_neg": ["geomspace", 0.01, 100, 10],
-            # 1 / (2 sigma^2) for the paper's bandwidths sigma from 100 to 0.01
-            "gamma": ["geomspace", 5e-5, 5000, 10],
+            "C_pos": COSTS,  # with gamma the 1000 candidates of section 5.4
+            "C_neg": COSTS,
+            "gamma": GAMMAS,
         },
         grid_search="npbench_ac_svm.selection:select",
         title="SVM with asymmetric costs (SMO, LIBLINEAR)",

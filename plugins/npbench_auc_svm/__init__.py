@@ -2,6 +2,7 @@
 
 from npbench import hookimpl
 from npbench.contracts import Solver
+from npbench.estimators.grids import PAUC_COSTS
 
 
 @hookimpl
@@ -12,7 +13,7 @@ def npbench_solvers() -> list[Solver]:
         estimator="npbench_auc_svm.estimator:AUCSVM",
         solves=("pauc",),
         # decades; planes are shared along them
-        search={"C": ["geomspace", 0.1, 10000, 6]},
+        search={"C": PAUC_COSTS},
         grid_search="npbench.estimators.warm_start_selection:select",
         title="SVM for the full AUC",
         reference="Joachims (2005), ICML",

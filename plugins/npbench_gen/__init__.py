@@ -2,6 +2,7 @@
 
 from npbench import hookimpl
 from npbench.contracts import Solver
+from npbench.estimators.grids import GAMMAS
 
 
 @hookimpl
@@ -11,8 +12,7 @@ def npbench_solvers() -> list[Solver]:
         name="gen",
         estimator="npbench_gen.estimator:GenerativeNP",
         solves=("np",),
-        # 1 / (2 sigma^2) for the paper's bandwidths sigma from 100 to 0.01 (section 5.4)
-        search={"gamma": ["geomspace", 5e-5, 5000, 10]},
+        search={"gamma": GAMMAS},
         title="Generative classifier from class means and covariances",
         reference="Huang, Yang, King, Lyu (2006), IEEE TSMC-B 36(4); Kim, Magnani, Samar, Boyd, Lim (2006), ICML",
         tags=frozenset({"kernel", "linear", "sparse"}),

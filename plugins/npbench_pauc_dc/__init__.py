@@ -2,6 +2,7 @@
 
 from npbench import hookimpl
 from npbench.contracts import Solver
+from npbench.estimators.grids import PAUC_COSTS
 
 
 @hookimpl
@@ -12,7 +13,7 @@ def npbench_solvers() -> list[Solver]:
         estimator="npbench_pauc_dc.estimator:PAUCDC",
         solves=("pauc",),
         # decades
-        search={"C": ["geomspace", 0.1, 10000, 6]},
+        search={"C": PAUC_COSTS},
         grid_search="npbench.estimators.warm_start_selection:select",
         title="DC programming for the partial AUC",
         reference="Narasimhan, Agarwal (2016), arXiv:1605.04337, section 6",

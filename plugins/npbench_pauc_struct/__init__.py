@@ -2,6 +2,7 @@
 
 from npbench import hookimpl
 from npbench.contracts import Solver
+from npbench.estimators.grids import PAUC_COSTS
 
 
 @hookimpl
@@ -12,7 +13,7 @@ def npbench_solvers() -> list[Solver]:
         estimator="npbench_pauc_struct.estimator:PAUCStruct",
         solves=("pauc",),
         # decades; planes are shared along them
-        search={"C": ["geomspace", 0.1, 10000, 6]},
+        search={"C": PAUC_COSTS},
         grid_search="npbench.estimators.warm_start_selection:select",
         title="structural SVM for the partial AUC",
         reference="Narasimhan, Agarwal (2016), arXiv:1605.04337, sections 4 and 5",

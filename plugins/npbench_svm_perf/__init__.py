@@ -2,6 +2,7 @@
 
 from npbench import hookimpl
 from npbench.contracts import Solver
+from npbench.estimators.grids import COSTS
 
 
 @hookimpl
@@ -12,7 +13,7 @@ def npbench_solvers() -> list[Solver]:
         estimator="npbench_svm_perf.estimator:SVMPerf",
         solves=("np",),
         search={
-            "C": ["geomspace", 0.01, 100, 10],  # as for np_svm_linear
+            "C": COSTS,  # as for np_svm_linear
             # ten values, linearly spaced (section 5.5)
             "k_share": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1],
         },

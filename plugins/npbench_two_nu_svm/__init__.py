@@ -2,6 +2,7 @@
 
 from npbench import hookimpl
 from npbench.contracts import Solver
+from npbench.estimators.grids import GAMMAS
 
 
 @hookimpl
@@ -14,8 +15,7 @@ def npbench_solvers() -> list[Solver]:
         search={
             "nu_pos": ["linspace", 0.05, 1, 20],  # twenty values, evenly spaced; the paper has fifty
             "nu_neg": ["linspace", 0.05, 1, 20],
-            # 1 / (2 sigma^2) for bandwidths sigma from 100 to 0.01; the paper has fifty
-            "gamma": ["geomspace", 5e-5, 5000, 10],
+            "gamma": GAMMAS,  # the paper has fifty
         },
         grid_search="npbench_two_nu_svm.grid:grid_search",
         select="npbench_two_nu_svm.selection:select",

@@ -2,6 +2,7 @@
 
 from npbench import hookimpl
 from npbench.contracts import Solver
+from npbench.estimators.grids import RAMP_SEARCH
 
 
 @hookimpl
@@ -11,11 +12,7 @@ def npbench_solvers() -> list[Solver]:
         name="uzawa",
         estimator="npbench_uzawa.estimator:UzawaSVM",
         solves=("np",),
-        search={
-            "C": ["geomspace", 0.01, 100, 10],  # ten values, evenly on a log scale (sections 5.2 and 5.4)
-            # 1 / (2 sigma^2) for the paper's bandwidths sigma from 100 to 0.01
-            "gamma": ["geomspace", 5e-5, 5000, 10],
-        },
+        search=RAMP_SEARCH,
         grid_search="npbench.estimators.ramp_selection:select",
         title="Nonconvex NP-SVM by Uzawa's algorithm",
         reference="Gasso, Pappaioannou, Spivak, Bottou (2011), ACM TIST 2(3), Algorithms 1 and 2",
