@@ -11,11 +11,9 @@ from typing import Any
 import yaml
 
 from npbench import registry
-from npbench.config.files import config_folders, content, group_files, merged
+from npbench.config.files import config_folders, group_files, merged_choice
 from npbench.config.solver_settings import divided
 from npbench.errors import RequestError
-
-NO_PARAMETERS = ("defaults", "name", "search")
 
 
 @dataclass(frozen=True)
@@ -38,20 +36,9 @@ def _choices(_: tuple[Path, ...], solvers: tuple[str, ...]) -> Mapping[str, Choi
     found = {}
     for name in dict.fromkeys([*solvers, *files]):
         try:
-            solver, node = _merged_node(name, files)
-            settings = {key: value for key, value in node.items() if key not in NO_PARAMETERS}
-            found[name] = Choice(solver, *divided(settings, node.get("search") or {}))
+            solver, node = merged_choice(name, files)
+            grids = node.pop("search", None) or {}
+            found[name] = Choice(solver, *divided(node, grids))
         except (RequestError, OSError, yaml.YAMLError, TypeError, ValueError, AttributeError, LookupError):
             continue
     return found
-
-
-def _merged_node(name: str, files: Mapping[str, Path]) -> tuple[str, dict[str, Any]]:
-    """Return the solver of a choice, and its settings merged over those that it starts from."""
-    own = content(files[name]) if name in files else {}
-    described = registry.installed().solvers.get(name)
-    solver, node = own.get("name", name), {"search": described.search} if described else {}
-    for base in own.get("defaults", ()):
-        if base != "_self_":
-            solver, node = _merged_node(base, files)
-    return solver, merged(node, own)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
@@ -65,6 +64,21 @@ def merged(first: Mapping[Any, Any], second: Mapping[Any, Any]) -> dict[Any, Any
     return {**first, **second, **both}
 
 
+def merged_choice(name: str, files: Mapping[str, Path]) -> tuple[str, dict[str, Any]]:
+    """Return the solver of a choice in ``files`` or of an installed solver, and its settings over those it starts from.
+
+    The section has the parameters, and grids under ``search``.
+    """
+    own = content(files[name]) if name in files else {}
+    described = registry.installed().solvers.get(name)
+    solver, node = own.get("name", name), {"search": described.search} if described else {}
+    for base in own.get("defaults", ()):
+        if base != "_self_":
+            solver, of_base = merged_choice(base, files)
+            node = merged(node, of_base)
+    return solver, merged(node, {key: value for key, value in own.items() if key not in ("defaults", "name")})
+
+
 def settings_of(name: str) -> tuple[str, dict[str, Any]]:
     """Return the solver of a choice, and the parameters that a variant sets; those with a grid keep their defaults.
 
@@ -80,11 +94,9 @@ def settings_of(name: str) -> tuple[str, dict[str, Any]]:
     if name not in files:
         reasons = map(str, found.unavailable)
         raise RequestError(" ".join([unknown_name("solver", name, {*found.solvers, *files}), *reasons]))
-    node = content(files[name])
-    bases = [settings_of(base) for base in node.pop("defaults", ()) if base != "_self_"]
-    solver = node.pop("name", bases[-1][0] if bases else name)
+    solver, node = merged_choice(name, files)
     node.pop("search", None)
-    return solver, _without_nulls(functools.reduce(merged, [*(params for _, params in bases), node]))
+    return solver, _without_nulls(node)
 
 
 def _without_nulls(node: Mapping[str, Any]) -> dict[str, Any]:
