@@ -64,7 +64,7 @@ class DescentClassifier(BinaryClassifier):
         (P_nd, P_fa) of the loss on the training sample.
     imbalance_ : float
         Relative size of the gradient: the norm of the sum of its parts over the sum of their norms. It is 0 at a saddle
-        point, and at most 1. The parts are those of the penalty, the positives and the negatives.
+        point, and at most 1. The parts belong to the penalty, the positives and the negatives.
     converged_ : bool
         Whether the constraint is met within epsilon (or does not bind), and ``imbalance_ <= tol``.
     trace_ : list of Trace

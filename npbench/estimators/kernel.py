@@ -74,7 +74,7 @@ class KernelClassifier(BinaryClassifier):
 
     @property
     def is_linear(self) -> bool:
-        """Whether the classifier has weights of features."""
+        """True if the classifier has weights of features."""
         return self.kernel == "linear"
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -17,7 +17,7 @@ from npbench.numerics import network as nn
 from npbench.numerics.network_kernels import RAMP, SIGMOID, Network, Rule
 from npbench.numerics.sgd import LEAST_MULTIPLIER, MOST_NU, LossName, width
 
-FIRST_SCORE_CHANGE = 1.0 / 16.0  # by the first step if f is linear, in widths of the loss
+FIRST_SCORE_CHANGE = 1.0 / 16.0  # in widths of the loss: how far the first step moves a linear f
 
 EXPLANATIONS = {
     "empty": "no training sample has a positive score, so the constraint is void",

@@ -40,7 +40,7 @@ class NystroemClassifier(KernelClassifier):
 
     @property
     def is_linear(self) -> bool:
-        """Whether the classifier has weights of features: the kernel is linear or approximated."""
+        """True if the classifier has weights of features: the kernel is linear or approximated."""
         return super().is_linear or self.n_components is not None
 
     def _validate_params(self) -> None:

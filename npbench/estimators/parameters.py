@@ -25,7 +25,7 @@ def parameter(*allowed: Any, **options: Any) -> Any:
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
 def keyword_parameters(cls: type[T]) -> type[T]:
-    """Make an estimator's annotated attributes its keyword-only parameters, with those of its base classes.
+    """Make an estimator's annotated attributes its keyword-only parameters, beside its base classes'.
 
     This is a dataclass that compares and prints as scikit-learn's estimators do. Its ``__init__`` names each parameter,
     as ``get_params`` and ``clone`` need it, and the classes of a family declare and describe each one once: a class

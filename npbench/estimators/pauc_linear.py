@@ -147,7 +147,7 @@ def structural_svm(
     is C. The status is "collapsed" if the objective found is not below C by more than the gap, so that nothing better
     than w = 0 is certified. The weights returned are then those with the largest partial AUC on the training sample,
     among all that the search tried and those for the full AUC. (For the full AUC the minimiser is 0 only if both
-    classes have the same mean.) The objective and the gap remain those of the problem.
+    classes have the same mean.) The objective and the gap still refer to the problem.
 
     ``ranks`` and ``surrogate`` are those of :class:`npbench.numerics.pauc_surrogates.StructuralRisk`, the other
     arguments those of :func:`npbench.numerics.bundle.minimise`.

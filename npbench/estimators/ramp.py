@@ -99,7 +99,7 @@ class RampClassifier(NystroemClassifier):
 
     @property
     def has_path(self) -> bool:
-        """Whether :meth:`path` may stand for searches one by one: the search is the default one, and not too exact."""
+        """True if :meth:`path` may stand for searches one by one: the search is the default one, and not too exact."""
         return self.update == "secant" and self.tol >= ramp_path.LEAST_TOLERANCE * self.eta
 
     def path(self, K: np.ndarray, signs: np.ndarray, costs: np.ndarray) -> ramp_path.Path:
@@ -130,7 +130,7 @@ class RampClassifier(NystroemClassifier):
         best = found.best
         self._set_expansion(X, signs, best.x, best.b)
         if self.is_linear:
-            # the Gram matrix is that of centred features, and so is b
+            # the Gram matrix and b belong to centred features
             self.coef_ = svm.weights(best.x)[None, :]
             self.intercept_ = best.b - self.coef_ @ self._offsets
         self.n_iter_, self.trace_, self.status_ = len(found.trace), found.trace, found.status

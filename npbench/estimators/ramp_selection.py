@@ -45,7 +45,7 @@ def select(
 ) -> Selection:
     """Choose parameters by grid search, sharing work among the candidates.
 
-    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
+    Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
     are searched at the same time. Falls back on it if no work can be shared: if C
     is not searched, the Gram matrix of all rows exceeds ``cache_size``, or a kernel is not the same function on every
     fold.

@@ -1,6 +1,6 @@
 """Grid search along one parameter, each fit starting from the solution for the value before.
 
-The losses are those of independent fits, to the tolerance of both.
+The losses equal those of independent fits, to the tolerance of both.
 """
 
 from __future__ import annotations

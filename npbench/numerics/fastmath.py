@@ -1,4 +1,4 @@
 """Sets of fast-math flags for Numba."""
 
 REORDERED = {"reassoc", "contract", "nsz"}  # sums may be vectorised; NaN and infinity keep their meaning
-FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # for finite values that the caller has checked
+FAST = {"reassoc", "nnan", "nsz", "contract", "arcp"}  # right for finite values, which the caller has checked

@@ -203,7 +203,7 @@ class SearchState:
 
     @property
     def may_descend(self) -> bool:
-        """Whether an iterate met the constraint, and the flat samples have changed: without them L is convex."""
+        """True if an iterate met the constraint, and the flat samples have changed: without them L is convex."""
         return self._best.rate <= self._limit and self._has_moved
 
     @property

@@ -46,7 +46,7 @@ class Area:
         if math.isnan(self.error):  # a class has a single sample
             return 0.0, 1.0
         # All pairs are in order, or none: the error says nothing. The disjoint pairs are independent trials with
-        # the same outcome: their limits are those of Clopper and Pearson.
+        # the same outcome: they have Clopper and Pearson's limits.
         if self.value in (0.0, 1.0):
             least = tail ** (1.0 / self.n_disjoint)
             return (least, 1.0) if self.value else (0.0, 1.0 - least)
@@ -61,8 +61,8 @@ def pairwise(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
     """Return the mean over positives i and negatives ranked j_lo < j <= j_hi of 1[s_i > s_(j)], ties one half.
 
     With n negatives by descending score, j_lo = ceil(n lo) and j_hi = floor(n hi), rounded to the integer within 1e-9
-    first (Narasimhan and Agarwal 2013). The standard error is that of :func:`fractional`. Raises a ValueError if no
-    negative rank falls into the range.
+    first (Narasimhan and Agarwal 2013). The standard error is computed as in :func:`fractional`. Raises a ValueError if
+    no negative rank falls into the range.
     """
     n = int(np.sum(y < 0))
     first, last = rank_range(n, lo, hi)

@@ -38,7 +38,7 @@ from npbench.numerics.fastmath import FAST
 SHRINKAGE = 0.2  # factor by which the width falls after a round
 LEAST_WIDTH = 0.25  # in units of the tolerance
 RESIDUAL_FACTOR = 0.1  # error of Xw that ends a round, relative to max(min(width, violation), tol)
-MAX_NEWTON_STEPS = 50  # in a round
+MAX_NEWTON_STEPS_PER_ROUND = 50
 MAX_STALLED_NEWTON_ROUNDS = 3  # more rounds without a smaller violation are stopped: rounding prevents one
 WIDENING = 25.0  # factor by which the width grows after a failed Newton round or a stall
 MAX_TRIALS = 30  # steps of a line search
@@ -46,7 +46,7 @@ FLAT_SLOPE = 0.5  # slope that ends a line search, relative to the slope at its 
 LEAST_MARGIN = 0.1  # share of the interval that a trial keeps from its ends
 LEAST_RIDGE = 1e-15  # added to the unit diagonal of a Hessian; times 100 while rounding makes it indefinite
 HESSIAN_BLOCK = 2048  # samples that enter a Hessian together
-MAX_BALANCE_STEPS = 200  # in the search for b, which halves its interval at least every other step
+MAX_BALANCE_STEPS = 200  # the search for b halves its interval at least every other step
 INFINITE = 1e300  # finite, since fastmath does not allow infinities
 
 
@@ -118,7 +118,7 @@ class Rounds:
 
     @property
     def stalled(self) -> bool:
-        """Whether rounding prevents a smaller violation."""
+        """True if rounding prevents a smaller violation."""
         return self._stalled >= MAX_STALLED_NEWTON_ROUNDS
 
     def take(self, max_iter: int) -> int:
@@ -128,7 +128,7 @@ class Rounds:
         error = RESIDUAL_FACTOR * max(min(self.width, self.violation), self.tol) / problem.largest_norm
         rounded = _RoundedProblem(problem.X, problem.lower, problem.upper, point.x.copy(), self.width)
         # Newton's method solves the problem of this width
-        steps, exact = rounded.solve(error, min(MAX_NEWTON_STEPS, max_iter), point.x, point.g, point.w)
+        steps, exact = rounded.solve(error, min(MAX_NEWTON_STEPS_PER_ROUND, max_iter), point.x, point.g, point.w)
         self._stalled += 1
         if exact:
             point.x[:] = problem.feasible(point.x, point.g)  # against rounding

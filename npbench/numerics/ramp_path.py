@@ -22,7 +22,7 @@ from npbench.numerics.smo_kernels import submatrix
 
 TOL_FACTOR = 30.0  # factor of the tolerance of convex steps
 LEAST_TOLERANCE = 1e-4  # in units of the margin; single precision reaches TOL_FACTOR times as much
-MAX_CONVEX_STEPS = 30  # of one search
+MAX_CONVEX_STEPS = 30
 STEPS_PER_SAMPLE = 20  # SMO steps of a convex step, beyond which it is left as it is
 ISOLATED = 0.01  # largest sum of a sample's kernel values with all others, relative to its own
 

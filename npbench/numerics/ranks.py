@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 SELECTION_BUCKETS = 4096  # their counts stay in the first-level cache
-BUCKETS_PER_VALUE = 4  # in the table of places: few values share one, so that searches are short
+BUCKETS_PER_VALUE = 4  # so that few values share a bucket and searches are short
 LARGEST_RATE = 1e300  # buckets per unit; beyond it, all values share one bucket
 
 

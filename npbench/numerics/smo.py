@@ -26,7 +26,7 @@ from npbench.numerics.threads import one_blas_thread
 
 # SMO steps per sample before each call of the interior point method, and whether that call includes settled samples.
 INTERIOR_POINT_CALLS = ((50, False), (5, False), (5, False), (5, True), (10, True))
-STEPS_PER_ROUND = 50  # for each sample; then g is recomputed, since its rounding errors accumulate
+STEPS_PER_SAMPLE = 50  # in a round; then g is recomputed, since its rounding errors accumulate
 MAX_STALLED_SMO_ROUNDS = 20  # more rounds without a smaller violation are stopped: rounding prevents one
 WORKING_SET_SIZE = 2000  # samples, when the Gram matrix exceeds its budget
 
@@ -104,7 +104,7 @@ def _finish(
     best, least = x.copy(), np.inf
     n_iter = stalled_rounds = 0
     while True:
-        budget = min(STEPS_PER_ROUND * len(x), max_iter - n_iter)
+        budget = min(STEPS_PER_SAMPLE * len(x), max_iter - n_iter)
         steps, _ = kernels.optimise(K, diagonal, lower, upper, x, g, tol, budget)
         n_iter += steps
         g[:] = p - K @ x

@@ -30,7 +30,7 @@ class Points(NamedTuple):
 
     @property
     def is_dense(self) -> bool:
-        """Whether there are too many points to mark each one."""
+        """True if there are too many points to mark each one."""
         return len(self.x) > MAX_MARKED_POINTS
 
 

@@ -24,7 +24,7 @@ class Cell:
 
     @property
     def is_missing(self) -> bool:
-        """Whether there is nothing to show."""
+        """True if there is nothing to show."""
         return self.text in ("", MISSING.text)
 
 
@@ -55,7 +55,7 @@ class Sheet:
 
     @property
     def numeric(self) -> list[bool]:
-        """Whether each column holds numbers only, and is aligned on the right."""
+        """True if each column holds numbers only, and is aligned on the right."""
         columns = zip(*self.cells, strict=True) if self.rows else [()] * len(self.columns)
         return [all(cell.value is not None or cell.is_missing for cell in column) for column in columns]
 

@@ -92,7 +92,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     It takes ``log(delta) / log(1 - rho)`` negatives: 59 for 5 % and 299 for 1 %, at delta = 5 %.
 
     With several folds, each sample is scored by a classifier that has not seen it, and the classifier in use is fitted
-    to all samples. No negative is lost, but the scores are those of other classifiers: the promise is only typical.
+    to all samples. No negative is lost, but the scores come from other classifiers: the promise is only typical.
 
     The promise is about new negatives of the same population. Sample weights reach the classifier, not the threshold.
 

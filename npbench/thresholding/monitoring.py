@@ -51,17 +51,17 @@ class Monitoring:
 
     @property
     def exceeded(self) -> bool:
-        """Whether the false-alarm rate exceeds rho, at level alpha under optional stopping."""
+        """True if the false-alarm rate exceeds rho, at level alpha under optional stopping."""
         return self.exceeded_after is not None
 
     @property
     def shifted(self) -> bool:
-        """Whether the scores of negatives differ from the calibration scores, at level alpha for a single test."""
+        """True if the scores of negatives differ from the calibration scores, at level alpha for a single test."""
         return self.shift_p_value is not None and self.shift_p_value <= self.alpha
 
     @property
     def ok(self) -> bool:
-        """Whether neither test rejects."""
+        """True if neither test rejects."""
         return not (self.exceeded or self.shifted)
 
     def __str__(self) -> str:

@@ -54,7 +54,7 @@ class Threshold:
 
     @property
     def guaranteed(self) -> bool:
-        """Whether the false-alarm rate of new samples exceeds rho with probability at most delta."""
+        """True if the false-alarm rate of new samples exceeds rho with probability at most delta."""
         return self.rule == "umbrella" and not self.cross_fitted
 
     @property
@@ -151,7 +151,7 @@ class GroupThresholds:
 
     @property
     def guaranteed(self) -> bool:
-        """Whether all groups together keep rho with probability 1 - delta."""
+        """True if all groups together keep rho with probability 1 - delta."""
         return all(one.guaranteed for one in self.groups.values())
 
     @property

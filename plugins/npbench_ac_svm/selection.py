@@ -39,7 +39,7 @@ def select(
 ) -> Selection:
     """Choose parameters by grid search, sharing work among the candidates.
 
-    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
+    Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
     are searched at the same time. A fit of the search ends at a duality gap of ``tol``, relative to the objective of
     the best constant, or of 1e-5 if the loss depends on the order of scores, which differ little at low costs. Falls
     back on independent fits if no work can be shared: for the linear kernel (LIBLINEAR takes no Gram matrix), if

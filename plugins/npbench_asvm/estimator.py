@@ -43,7 +43,7 @@ class AsymmetricSVM(LinearClassifier):
         Weight of the core, which begins at rho: at most ``(mu + tau) r`` positives are outside. Positive;
         ``mu + tau <= 1``.
     tol : float, default=1e-6
-        Duality gap at which the fit stops, relative to an upper bound on that of w = 0; positive.
+        Duality gap at which the fit stops, relative to an upper bound on the gap at w = 0; positive.
     max_iter : int, default=2000
         Largest number of iterations, each of which adds a plane.
 

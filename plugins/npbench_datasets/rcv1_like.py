@@ -42,7 +42,7 @@ def load_rcv1_like(
 
     Notes
     -----
-    Time is proportional to the number of words drawn; memory is twice that of X, 12 bytes for each nonzero entry.
+    Time is proportional to the number of words drawn; memory is twice the size of X, 12 bytes for each nonzero entry.
     """
     refuse(
         sizes(n_pos, n_neg, seed)

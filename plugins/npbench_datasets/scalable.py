@@ -55,8 +55,8 @@ def load_scalable(
 
     Notes
     -----
-    Time is proportional to the number of entries. Memory is that of X, 8 bytes an entry or 12 if sparse, and less than
-    20 MB or a few rows beside it. If X is larger than the memory, :class:`Scalable` draws any rows without the others.
+    Time is proportional to the number of entries. Memory is the size of X, 8 bytes an entry or 12 if sparse, and less
+    than 20 MB or a few rows beside it. If X is larger than the memory, :class:`Scalable` draws any rows by themselves.
     """
     refuse(
         integer(2, n_samples=n_samples)

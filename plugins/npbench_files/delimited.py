@@ -25,7 +25,7 @@ NOT_UTF8 = "it is not UTF-8 text: save it in this encoding, which spreadsheets c
 def read_delimited(
     stream: IO[bytes], *, delimiter: str | None = None, header: bool | None = None, decimal: str | None = None
 ) -> pl.DataFrame:
-    """Return the table in a UTF-8 text; settings are those of :func:`npbench_files.file.load_file`."""
+    """Return the table in a UTF-8 text; settings as in :func:`npbench_files.file.load_file`."""
     if decimal not in (None, "point", "comma"):
         raise RequestError(f"dataset.decimal is {decimal!r}: expected point or comma.")
     line = stream.readline(MAX_HEADER_BYTES)

@@ -69,7 +69,7 @@ FORMATS = {
 
 
 def format_of(path: Path, name: str | None) -> Format:
-    """Return the format called ``name``, or that of the path's ending."""
+    """Return the format called ``name``, or the one of the path's ending."""
     if name is not None:
         if name not in FORMATS:
             raise RequestError(unknown_name("dataset.format", str(name), FORMATS))

@@ -26,7 +26,7 @@ def load_openml(
     id : int
         Number of the data set, as in openml.org/d/37.
     label : str, optional
-        Column of the labels; by default that of OpenML.
+        Column of the labels; OpenML's by default.
     positive, negative : value or list of values, optional
         As in :func:`npbench_files.file.load_file`.
     """

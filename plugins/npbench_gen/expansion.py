@@ -25,7 +25,7 @@ WIDEST_TOL = 1e-5  # residual of the widest direction, relative to its eigenvalu
 JITTER = 1e-8  # added to the diagonal of K, in units of the ridge: directions that K cannot see get a length
 MIN_NEW_LENGTH = 1e-6  # a smaller part of a unit direction outside the subspace is rounding
 ROUNDING_FACTOR = 1e4  # times these tolerances is what rounding may leave
-MAX_DIMENSION = 300  # of the subspace; 60 suffice in most cases
+MAX_SUBSPACE_DIMENSION = 300  # 60 suffice in most cases
 
 
 class Expansion(NamedTuple):
@@ -173,7 +173,7 @@ def largest_margin(moments: KernelMoments, kappa: float) -> Expansion:
         # extend the subspace by the residuals, until they are small
         errors, grown = np.transpose([subspace.extend(residual) for residual in residuals])
         excess = float(np.max(errors / np.maximum(tolerances[: len(errors)], RESIDUAL_TOL**2)))
-        if excess <= 1.0 or not grown.any() or len(subspace) >= min(MAX_DIMENSION, len(zero)):
+        if excess <= 1.0 or not grown.any() or len(subspace) >= min(MAX_SUBSPACE_DIMENSION, len(zero)):
             return moments.expansion(x, kappa, len(subspace), excess <= ROUNDING_FACTOR)
 
 

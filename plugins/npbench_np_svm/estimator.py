@@ -52,7 +52,7 @@ class NPSVM(RampClassifier):
 
     @property
     def has_path(self) -> bool:
-        """Whether the search is the default one, to a tolerance that single precision reaches."""
+        """True if the search is the default one, to a tolerance that single precision reaches."""
         return super().has_path and self.init_seed is None
 
     def search(self, svm: RampSVM) -> SearchResult:

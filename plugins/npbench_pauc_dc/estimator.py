@@ -51,7 +51,7 @@ class PAUCDC(PartialAUCClassifier):
         How the fit ended; "collapsed" if nothing better than w = 0 was found. The weights are then those that the
         structural SVM returns in that case.
     objective_ : float
-        Objective at w; C, that of w = 0, if collapsed.
+        Objective at w; C, as at w = 0, if collapsed.
     duality_gap_ : float
         Upper bound on the gain of one more convex problem. The problem is not convex: a better w may exist elsewhere.
     trace_ : list of Step

@@ -52,7 +52,7 @@ class PAUCStruct(PartialAUCClassifier):
     Notes
     -----
     An iteration takes a product with X, one with its transpose and up to three rankings, O(n log n) each and less for
-    a narrow range. Memory is that of X and of some planes of n_features numbers.
+    a narrow range. Memory: X, and some planes of n_features numbers.
 
     References
     ----------

@@ -94,14 +94,14 @@ class Scorer(BinaryClassifier):
     that it was fitted to better than new ones; a threshold set on those would be exceeded several times over.
 
     Parameters chosen by a search on the same training sample are chosen with the held-out negatives, too, in other
-    folds; the guarantee is then that of a fixed choice.
+    folds; the guarantee then holds as for a fixed choice.
 
     With M splits, a false alarm of the majority is one of more than M/2 classifiers, so that its P_fa is at most
     ``M / (floor(M/2) + 1)`` times the mean of theirs, less than twice. The guarantee of the umbrella holds for each of
     them; for the majority, ``P_fa <= 2 rho`` with probability ``1 - M delta`` follows from it. In practice the P_fa of
     the majority varies less from sample to sample than that of one classifier, and exceeds rho less often.
 
-    With ``cv`` no negative is lost, for ``cv + 1`` fits. But the scores are those of other classifiers, fitted to fewer
+    With ``cv`` no negative is lost, for ``cv + 1`` fits. But the scores come from other classifiers, fitted to fewer
     samples: what "umbrella" promises is then only typical.
 
     References
@@ -141,7 +141,7 @@ class Scorer(BinaryClassifier):
 
     @property
     def shares_grid(self) -> bool:
-        """Whether a search may use that of the solver inside: it has one, and a single classifier decides."""
+        """True if the inner solver's own search may be used: it has one, and a single classifier decides."""
         return self.n_splits == 1 and inner.has_grid_search(self.estimator)
 
     def classifier(self) -> Any:

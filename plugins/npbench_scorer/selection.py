@@ -35,9 +35,9 @@ def select(
     search: Mapping[str, Sequence[Any]],
     n_threads: int = 1,
 ) -> Selection:
-    """Choose parameters by grid search, that of the solver inside where it has one.
+    """Choose parameters by grid search; an inner solver with a search of its own uses it.
 
-    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`, and so are the losses,
+    Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`, and so are the losses,
     to the tolerance of the solver's own search. Falls back on it if ``params`` is no full grid of two candidates or
     more, for several splits, and for classifiers without a ``grid_search``.
     """

@@ -58,9 +58,9 @@ class SplittingNP(LinearClassifier):
         Bound on the Euclidean norm of w, without b; positive. With fewer samples than a few times the number of
         features it keeps the classifier from fitting noise.
     group_tau : float, optional
-        Bound on phi_neg of each of the ``groups`` passed to :meth:`fit`. Default: that of all negatives.
+        Bound on phi_neg of each of the ``groups`` passed to :meth:`fit`. Default: the bound for all negatives.
     n_features_to_select : int, optional
-        Number of features to use: those of the largest :class:`GeneScore` on the training sample. Default: all.
+        Number of features to use, by the largest :class:`GeneScore` on the training sample. Default: all.
     tol : float, default=1e-6
         Largest relative KKT residual; positive.
     max_iter : int, default=1000

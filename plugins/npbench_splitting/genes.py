@@ -36,7 +36,7 @@ class GeneScore(SelectorMixin, BaseEstimator):
         S_i: infinite for a feature that is constant in each class with two different values, 0 for one that is
         constant altogether.
     classes_ : array
-        The labels. With more than two, the score of a feature is that of the pair it separates best.
+        The labels. With more than two, a feature is scored by the pair it separates best.
     n_features_in_ : int
         Number of features seen in ``fit``.
 

@@ -25,7 +25,7 @@ def select(
 ) -> Selection:
     """Choose parameters by grid search, with warm starts along tau.
 
-    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`.
+    Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`.
     """
 
     def path(params: Mapping[str, Any], taus: Sequence[float], X: Any, y: np.ndarray) -> Iterable[SplittingNP]:

@@ -166,7 +166,7 @@ class SVMPath(KernelClassifier):
 
     @property
     def searches(self) -> bool:
-        """Whether a fit chooses a classifier."""
+        """True if a fit chooses a classifier."""
         return self.total is None or (self.train_asymmetry is None and not (self.classifier == "one" and not self.rho))
 
     def choose(self, X: Any, y: np.ndarray, folds: Sequence[Fold], n_threads: int = 1) -> Search:

@@ -27,7 +27,7 @@ def select(
 ) -> Selection:
     """Choose the classifier as the estimator does, with errors from the folds, for each candidate of the search.
 
-    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_candidates`` counts
+    Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`; ``n_candidates`` counts
     classifiers, and ``losses`` has one for each candidate of the search. Among candidates with equal losses the first
     wins. An estimator with stages chooses these later in ``fit``, for the parameters chosen here.
     """

@@ -18,7 +18,7 @@ MAX_STEPS = 300  # each takes a product with Q_FF
 FREE_STEPS = 8  # after these, steps end when a weight leaves its bounds
 RESIDUAL_REDUCTION = 0.1  # steps end when the norm of the residual has fallen by this factor
 NEGLIGIBLE = 1e-15  # beside 1 in single precision; smaller products would underflow, which is slow
-BISECTIONS = 60  # for the threshold of a projection
+PROJECTION_BISECTIONS = 60
 FAST = {"reassoc", "nsz", "contract", "arcp"}
 
 
@@ -109,7 +109,7 @@ def _project(u, change, upper):
     for k in range(m):
         total += u[k]
         low, high = min(low, u[k] + change[k] - upper[k]), max(high, u[k] + change[k])
-    for _ in range(BISECTIONS):
+    for _ in range(PROJECTION_BISECTIONS):
         middle, reached = 0.5 * (low + high), 0.0
         for k in range(m):
             reached += min(max(u[k] + change[k] - middle, 0.0), upper[k])

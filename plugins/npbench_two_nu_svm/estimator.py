@@ -146,7 +146,7 @@ class TwoNuSVM(KernelClassifier):
 
     @property
     def searches(self) -> bool:
-        """Whether a fit searches a parameter: a number, or a name for one, is fixed."""
+        """True if a fit searches a parameter: a number, or a name for one, is fixed."""
         return self._searches_nu or np.ndim(self.gamma) > 0
 
     def search(self, X: Any, y: np.ndarray, folds: Sequence[Fold] | None, n_threads: int = 1) -> Found:

@@ -37,7 +37,7 @@ def grid_search(
 ) -> Selection:
     """Choose parameters by grid search, sharing work among the candidates.
 
-    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
+    Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
     are searched at the same time. Falls back on it if the Gram matrix of all rows exceeds ``cache_size``, a kernel is
     not the same function on every fold, a candidate searches by itself, or a strategy shifts the intercept.
     """

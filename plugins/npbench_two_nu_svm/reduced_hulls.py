@@ -45,7 +45,7 @@ Caps = Callable[[int, int], tuple[float, float]]
 LARGEST_CAP = 2.0
 CENTRING_SAMPLES = 500  # their mean becomes the origin
 MAX_FREE_WEIGHTS = 1500  # largest inverse of Newton steps
-MAX_NEWTON_STEPS = 2000  # for one problem
+MAX_NEWTON_STEPS = 2000
 REFIT_TOL_FACTOR = 1e-4  # tolerance of a refit whose sign is not yet certain, relative to the fit
 OBJECTIVE_ROUNDING = 4 * float(np.finfo(float).eps)  # times the largest K_ii: the effect of rounding in K
 MAX_REFIT_STEPS = 100  # Newton steps of one refit; they suffice unless the hulls nearly meet
@@ -114,7 +114,7 @@ class LeftOut(NamedTuple):
 
     @property
     def errors(self) -> np.ndarray:
-        """Whether each sample is misclassified, with ties as errors; boolean, of shape (n,)."""
+        """Mask of the misclassified samples, ties included; boolean, of shape (n,)."""
         return self.margins <= 0
 
 

@@ -28,7 +28,7 @@ def select(
 ) -> Selection:
     """Choose nu_pos, nu_neg and gamma as the estimator's strategy does, with error rates from the folds.
 
-    Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`, except that ``losses``
+    Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`, except that ``losses``
     is empty: the trace has the rates of every point visited, and ``n_candidates`` counts them. Folds of single rows
     give the rates of the estimator's leave-one-out. Kernels are the same on all folds: "scale" refers to all rows.
     """

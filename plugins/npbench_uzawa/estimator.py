@@ -50,7 +50,7 @@ class UzawaSVM(RampClassifier):
 
     @property
     def has_path(self) -> bool:
-        """Whether :meth:`path` may stand for searches: no, since it anneals."""
+        """False, since the search anneals: :meth:`path` may not stand for it."""
         return False
 
     def search(self, svm: RampSVM) -> SearchResult:

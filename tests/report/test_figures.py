@@ -228,7 +228,7 @@ def test_long_fits_are_thinned_on_log_axes():
     seconds, iterations = (row[0] for row in chart.rows)
     (series,) = iterations.series
     assert (series.x[0], series.x[-1]) == (0, n - 1)
-    assert len(series.x) <= trace_charts.MAX_POINTS
+    assert len(series.x) <= trace_charts.MAX_POINTS_PER_LINE
     assert set(range(20)) <= set(series.x)
     assert iterations.x_log
     assert seconds.x_log

@@ -230,9 +230,9 @@ def test_terminal_shortens_long_tables():
     terminal.show([Section("All", [Sheet("Long", ["a", "b"], rows)]), Section("Empty")], console)
     text = console.export_text()
     assert "x" * 100 in text
-    assert f"and {100 - terminal.MAX_ROWS} more rows" in text
-    assert f"solver{terminal.MAX_ROWS - 1:03d}" in text
-    assert f"solver{terminal.MAX_ROWS:03d}" not in text
+    assert f"and {100 - terminal.MAX_TABLE_ROWS} more rows" in text
+    assert f"solver{terminal.MAX_TABLE_ROWS - 1:03d}" in text
+    assert f"solver{terminal.MAX_TABLE_ROWS:03d}" not in text
     assert "Empty" not in text
 
 

@@ -30,12 +30,12 @@ HTML = Path(__file__).parent / "html"
 SCRIPTS = ("filters.js", "records.js", "page.js")
 OK = "ok"
 COUNTED = {"solver": "solvers", "dataset": "data sets", "problem": "problems", "repeat": "repeats", "run_id": "runs"}
-MAX_OPEN_ROWS = 40  # of the tables of a section; further tables are folded
+MAX_OPEN_ROWS = 40  # tables of a section beyond this are folded
 MAX_ERRORS = 200
 # Colours of a figure that follow the theme of the page.
 THEME_COLOURS = {FOREGROUND: "currentColor", GRID: "var(--line)", SHADE: "var(--shade)"}
 
-COORDINATES = re.compile(r'(?<=\b[ML] )-?[\d.]+ -?[\d.]+|(?<= [xy]=")[\d.]+')  # of paths, and of markers and texts
+COORDINATES = re.compile(r'(?<=\b[ML] )-?[\d.]+ -?[\d.]+|(?<= [xy]=")[\d.]+')  # in paths, markers and texts of an SVG
 
 
 class Picture(NamedTuple):

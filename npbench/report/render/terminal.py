@@ -13,8 +13,8 @@ from npbench.console import printable
 from npbench.report.section import Section
 from npbench.report.sheet import Cell, Sheet
 
-MAX_ROWS = 60  # of one table
-MAX_LENGTH = 500  # of one cell
+MAX_TABLE_ROWS = 60
+MAX_CELL_LENGTH = 500
 STYLES = {"": "", "above": "red", "incomplete": "red", "best": "bold"}
 
 
@@ -85,7 +85,7 @@ def _padded(column: Sequence[Cell], right: bool) -> list[Text]:
 def one_line(text: str) -> str:
     """Return a cell as the terminal shows it: without line breaks and control characters, and not endless."""
     line = printable(" ".join(text.splitlines()))
-    return line if len(line) <= MAX_LENGTH else f"{line[:MAX_LENGTH]}..."
+    return line if len(line) <= MAX_CELL_LENGTH else f"{line[:MAX_CELL_LENGTH]}..."
 
 
 def essential(sections: Sequence[Section]) -> list[Section]:
@@ -113,7 +113,8 @@ def _is_detail(section: Section) -> bool:
 
 
 def _shortened(sheet: Sheet) -> Sheet:
-    hidden = len(sheet.rows) - MAX_ROWS
+    hidden = len(sheet.rows) - MAX_TABLE_ROWS
     if hidden <= 0:
         return sheet
-    return replace(sheet, rows=sheet.rows[:MAX_ROWS], notes=[f"and {hidden} more rows in the files", *sheet.notes])
+    notes = [f"and {hidden} more rows in the files", *sheet.notes]
+    return replace(sheet, rows=sheet.rows[:MAX_TABLE_ROWS], notes=notes)

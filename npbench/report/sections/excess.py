@@ -17,7 +17,7 @@ COLUMN_NOTES = (
     "Above: the rate on the test part exceeds the bound. A test part is a sample: a classifier whose true rate equals "
     "the bound is above it on about half of all test parts. Noise is half the width of the exact 95 % limits of the "
     "rate on one test part; surely above counts repeats with limits wholly above the bound.",
-    "The limits of the share are those of Clopper and Pearson, for independent repeats. Test parts of one data set "
+    "The share has Clopper and Pearson's limits, for independent repeats. Test parts of one data set "
     "share samples, so these limits are too narrow.",
 )
 TOTALS_NOTE = (
@@ -39,7 +39,7 @@ class Count(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Whether the bound is kept, in words."""
+        """The verdict on the bound, in words."""
         if not self.above:
             return "kept in every repeat"
         if self.surely:

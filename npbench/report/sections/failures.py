@@ -7,7 +7,7 @@ import polars as pl
 from npbench.report.section import Section
 from npbench.report.sheet import Sheet, number
 
-MAX_KINDS = 100  # of errors or warnings in a table
+MAX_MESSAGES_LISTED = 100
 ABOUT = ["problem", "dataset", "label", "repeat"]
 NO_MESSAGE = "no message"
 # Type and place of an exception, as in "ValueError in estimator.py:17: "; empty without a traceback.
@@ -57,7 +57,7 @@ def _table(name: str, title: str, found: pl.DataFrame, header: str) -> Sheet:
     )
     rows = [
         [*(row[name] for name in place), number(row["jobs"], "d"), _span(row["repeats"]), row["text"]]
-        for row in kinds.head(MAX_KINDS).iter_rows(named=True)
+        for row in kinds.head(MAX_MESSAGES_LISTED).iter_rows(named=True)
     ]
     more = len(kinds) - len(rows)
     notes = [f"and {more} more kinds in the records"] if more > 0 else []

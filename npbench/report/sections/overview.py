@@ -29,7 +29,7 @@ COLUMNS = [
     *HEADLINES,
 ]
 CHOSEN = "chosen parameters: median (range), or the most frequent"
-MAX_GRID_VALUES = 4  # of more, only the ends are shown
+MAX_GRID_VALUES = 4  # a longer grid is shown by its ends
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from npbench.report.sheet import MISSING, Cell, Row, Sheet, interval, number
 from npbench.report.stats import paired
 from npbench.report.stats.paired import MIN_VALUES, SIGNIFICANCE_LEVEL, holm
 
-MAX_PAIRS = 10  # in a block; of more, only pairs with the best setting are shown
+MAX_PAIRS = 10  # a block with more shows only pairs with the best setting
 NO_DIFFERENCE = "no significant difference"
 COLUMNS = ["first", "second", "verdict", "pairs", "first - second", "95 % limits", "p", "p corrected", "effect", "A"]
 

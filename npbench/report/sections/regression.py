@@ -54,7 +54,7 @@ class Change:
 
     @property
     def regressed(self) -> bool:
-        """Whether the comparison fails because of it."""
+        """True if the comparison fails because of it."""
         return self.verdict in REGRESSIONS
 
     @property

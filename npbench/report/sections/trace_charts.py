@@ -19,7 +19,7 @@ from npbench.report.select.traces import traces
 OBJECTIVE, GAP = "objective", "gap"
 AXES = ("seconds", "iteration")
 SOURCES_OF_GAP = ("gap", "bound", "kkt")
-MAX_POINTS = 300  # in a line
+MAX_POINTS_PER_LINE = 300
 LOG_RANGE = 100  # ratio of values from which a logarithmic axis shows them better
 FIRST_REPEAT = "The fit of the first repeat of each solver. Each solver has its own objective."
 GAP_MEANING = "A gap is the objective minus a lower bound or, without one, the residual of the stopping rule."
@@ -83,9 +83,9 @@ def _line(label: str, course: pl.DataFrame, axis: str, name: str) -> Series:
 
 def thinned(n: int) -> np.ndarray:
     """Return the places of the n points to draw: of many both ends, and some that are dense at the start."""
-    if n <= MAX_POINTS:
+    if n <= MAX_POINTS_PER_LINE:
         return np.arange(n)
-    half = MAX_POINTS // 2
+    half = MAX_POINTS_PER_LINE // 2
     return np.unique(np.concatenate([np.geomspace(1, n, half).astype(int), np.linspace(1, n, half).astype(int)]) - 1)
 
 

@@ -49,7 +49,7 @@ def inferred(solver: str, params: str, search: str) -> str:
 
 @functools.lru_cache(maxsize=10_000)
 def own_settings(method: str, solver: str, params: str) -> Mapping[str, Any] | None:
-    """Return the fixed parameters, flat, that differ from those of a choice; None if the solver is not installed."""
+    """Return the fixed parameters, flat, that differ from a choice's; None if the solver is not installed."""
     choice = choices().get(method)
     if choice is None or choice.solver != solver:
         choice = Choice(solver, {}, {})

@@ -9,7 +9,7 @@ from npbench.problem import PROBLEMS
 from npbench.registry import installed
 
 Direction = Literal["lower", "higher", "none"]
-SECONDS = "seconds"  # of selection and fit, shown beside the metrics of every problem
+SECONDS = "seconds"  # selection and fit; shown beside the metrics of every problem
 
 
 def better(problem: str, metric: str) -> Direction:

@@ -17,7 +17,7 @@ MAX_EXACT_TEST = 25  # pairs, with or without ties
 MAX_EXACT_LIMITS = 50  # pairs, as in R's wilcox.test
 RESAMPLES = 2000
 MIN_VALUES = 6  # fewer have too few distinct resamples for limits at 95 %
-MAX_VALUES_DRAWN = 10**7  # in memory at once: 80 MB
+MAX_VALUES_DRAWN = 10**7  # 80 MB at once
 
 _places_of_two = functools.lru_cache(maxsize=4)(np.triu_indices)
 

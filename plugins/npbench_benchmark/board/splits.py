@@ -11,7 +11,7 @@ from npbench.errors import Exit, RequestError
 
 DESCRIPTION = """\
 Writes row numbers of the training, validation and test parts of each data set and repeat, as Parquet.
-Settings are those of a run, as in +experiment=NAME or dataset=pima repeats=5.
+Settings are written as for a run: +experiment=NAME or dataset=pima repeats=5.
 """
 
 

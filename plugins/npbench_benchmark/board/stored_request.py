@@ -20,7 +20,7 @@ from npbench.registry import installed
 
 
 def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Request:
-    """Return the request of a record, for one repeat more than that of the record."""
+    """Return the request of a record, with enough repeats to include the record's."""
     known = installed()
     request = Request(
         solver=solver or known.solver(record["solver"]),

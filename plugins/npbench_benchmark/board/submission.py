@@ -31,7 +31,7 @@ from npbench.records.scores import packed
 from npbench_benchmark.board.split_files import SPLITS
 from npbench_benchmark.board.stored_request import request_of
 
-SUBMITTED = "submitted scores"  # in place of the distribution that ships the solver
+SUBMITTED = "submitted scores"  # stands where records name the distribution of the solver
 ROW, SCORE = "row", "score"
 # Of a task in SPLITS, for all its repeats.
 COLUMNS = [name for name in TASK if name != "repeat"] + ["metrics", "repeats", "data_sha256", "split_sha256"]

@@ -53,7 +53,7 @@ def _check_name(name: str) -> None:
 
 
 def _print_places(settings: Sequence[str], records: object, output: Path) -> None:
-    """Print where the method stands, if the splits are those of an experiment with a ranking."""
+    """Print where the method stands, if the splits belong to an experiment with a ranking."""
     import polars as pl
     from rich.console import Console
 
@@ -71,6 +71,6 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser("npbench submit", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("scores", type=Path, metavar="SCORES", help="Parquet or CSV file of scores")
     parser.add_argument("--name", required=True, help="name of the method")
-    parser.add_argument("--splits", type=Path, metavar="FOLDER", help="folder of the splits (default: that of SCORES)")
+    parser.add_argument("--splits", type=Path, metavar="FOLDER", help="folder of the splits (default: where SCORES is)")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="(default: results/submissions/NAME)")
     return parser

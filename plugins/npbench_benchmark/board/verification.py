@@ -38,7 +38,7 @@ class Verified:
 
     @property
     def is_same(self) -> bool:
-        """Whether every answer agrees."""
+        """True if every answer agrees."""
         return not self.fault and not self.differing
 
 

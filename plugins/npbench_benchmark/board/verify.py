@@ -62,7 +62,7 @@ def _print(found: Sequence[Verified], n_good: int) -> Exit:
             console.print(f"          {name}: {_shown(stored)} -> {_shown(here)}", markup=False)
     causes = {cause: None for one in found for cause in one.environment}
     if causes:
-        console.print("\nThis environment differs from that of the records:")
+        console.print("\nThis environment differs from the records':")
         for cause in causes:
             console.print(f"  {cause}", markup=False)
     n_same = sum(one.is_same for one in found)

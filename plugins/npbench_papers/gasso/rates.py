@@ -91,7 +91,7 @@ def _rivals(records: pl.DataFrame, printed: Printed, ours: str, rival: str) -> S
         f"Of the bounds rho at which both have results: {ours} has the lower mean P_nd or NP score than {rival}; mean "
         f"P_fa is at most rho. Seconds are those of {rival} over those of {ours}, for selection and fit and for the "
         f"fit. Verdicts: {ours} has the better NP score, at all bounds (reproduced) or at most of them (close); the "
-        f"speed-up is that of the paper, to {100 * SPEEDUP_TOLERANCE:g} %."
+        f"speed-up agrees with the paper's, to {100 * SPEEDUP_TOLERANCE:g} %."
     )
     notes = explained(about, (cell for row in rows for cell in (row[5], row[-1])))
     return Sheet(f"{ours} against {rival}", columns, rows, notes)

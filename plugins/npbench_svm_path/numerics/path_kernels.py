@@ -19,7 +19,7 @@ from npbench.numerics.fastmath import REORDERED
 
 DONE, FULL, STALLED = 0, 1, 2
 LEFT, FREE, RIGHT = 0, 1, 2
-INITIAL_CAPACITY = 64  # for free samples; doubled when it is full
+INITIAL_CAPACITY = 64  # room for free samples, doubled when it is full
 
 LEAST_STEP_SHARE = 1e-15  # a step that is a smaller share of the line makes no progress
 MAX_SCORE_ERROR = 1e-11  # free scores further from their margins are corrected
