@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from rich.progress import Progress as Bar
 from npbench.console import TerminalConsole, duration
 
 if TYPE_CHECKING:
-    from npbench.evaluation.job import Job
+    from npbench.evaluation.job import JobStream
 
 SECONDS_BETWEEN_LINES = 30.0
 
@@ -35,7 +35,7 @@ class Progress:
         """Receive a sentence: data that are skipped, kernels that are compiled, a plugin that is disabled."""
 
     @contextmanager
-    def of(self, jobs: Sequence[Job]) -> Iterator[None]:
+    def of(self, jobs: JobStream) -> Iterator[None]:
         """Enclose the run of at least one job."""
         yield
 
@@ -75,10 +75,10 @@ class TerminalProgress(Progress):
         print(text, file=sys.stderr)
 
     @contextmanager
-    def of(self, jobs: Sequence[Job]) -> Iterator[None]:
+    def of(self, jobs: JobStream) -> Iterator[None]:
         """Show the bar during the block."""
         self._total, self._done, self._failed = len(jobs), 0, 0
-        first = jobs[0].request
+        first = next(iter(jobs)).request
         self._task = self._bar.add_task(f"{first.solver.name} on {first.dataset.name} ...", total=self._total)
         self._start = self._last_line = self._clock()
         with self._bar:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import json
 import os
 import stat
@@ -73,3 +74,13 @@ def write(path: Path, text: str) -> None:
     unfinished.write_text(text, encoding="utf-8")
     share_access(unfinished)
     unfinished.replace(path)
+
+
+def python_files(package: str) -> dict[str, Path] | None:
+    """Return the Python files of a package or module by name, without importing it; None if it is not installed."""
+    spec = importlib.util.find_spec(package)
+    if spec is None:
+        return None
+    if roots := [Path(location) for location in spec.submodule_search_locations or ()]:
+        return {path.relative_to(root).as_posix(): path for root in roots for path in root.rglob("*.py")}
+    return {Path(spec.origin).name: Path(spec.origin)} if spec.origin and spec.has_location else {}

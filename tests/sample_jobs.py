@@ -8,10 +8,8 @@ from typing import Any
 import polars as pl
 
 from npbench.contracts import Dataset, Metric, Solver
-from npbench.evaluation.job import DataIdentity, Job
-from npbench.evaluation.preprocess import CHOICES
+from npbench.evaluation.job import CHOICES, DataIdentity, Job, Request
 from npbench.evaluation.protocols import CrossValidation
-from npbench.evaluation.request import Request
 from npbench.planning.forecast import changes, reason_of_same
 from npbench.problem import NeymanPearson
 

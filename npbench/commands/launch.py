@@ -24,7 +24,7 @@ from npbench.config.compose import as_plain
 from npbench.config.hydra_launch import HydraLaunch, launch
 from npbench.config.run_settings import RunSettings
 from npbench.errors import Exit, RequestError
-from npbench.evaluation.request import Request
+from npbench.evaluation.job import Request
 from npbench.planning.plan import Plan
 from npbench.progress import TerminalProgress
 from npbench.records import provenance

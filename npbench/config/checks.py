@@ -12,8 +12,7 @@ from npbench.config.run_settings import RunSettings, check_settings
 from npbench.config.solver_settings import solver_settings
 from npbench.contracts import Dataset, Metric, Solver, resolve
 from npbench.errors import RequestError, collect_errors, unknown_name
-from npbench.evaluation.preprocess import CHOICES
-from npbench.evaluation.request import Request
+from npbench.evaluation.job import CHOICES, Request
 from npbench.problem import PROBLEMS, Problem
 from npbench.signature import fields
 from npbench.values import is_whole

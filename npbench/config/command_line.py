@@ -23,7 +23,7 @@ from npbench.config.run_settings import RunSettings
 from npbench.config.words import as_word, is_hydra_word
 from npbench.console import status
 from npbench.errors import RequestError
-from npbench.evaluation.request import Request
+from npbench.evaluation.job import Request
 
 
 @dataclass(frozen=True)

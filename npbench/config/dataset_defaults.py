@@ -7,7 +7,7 @@ from typing import Any
 
 from npbench import registry
 from npbench.contracts import Dataset
-from npbench.evaluation.preprocess import DEFAULTS
+from npbench.evaluation.job import DEFAULTS
 from npbench.signature import fields
 
 AUTO = "auto"

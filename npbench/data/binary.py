@@ -73,22 +73,11 @@ class BinaryData:
         columns: Any = None,
         copy: bool = True,
     ) -> BinaryData:
-        """Convert and check features and labels.
+        """Convert and check features and labels, given as array-likes; RequestError has a message for each fault.
 
-        Parameters
-        ----------
-        X, y, name, published, groups, columns
-            As above, as array-likes; groups may be numbers or strings.
-        categorical : array-like, optional
-            Columns of dense ``X`` that hold category codes: numbers from 0, or a boolean for each column, or a mapping
-            from numbers to words.
-        copy : bool
-            Whether ``X`` is copied. Otherwise it is converted in place if possible and becomes read-only.
-
-        Raises
-        ------
-        RequestError
-            With a message for each fault of the arrays.
+        ``categorical`` columns are numbers from 0, or a boolean for each column, or a mapping from numbers to words;
+        ``groups`` are numbers or strings. Without ``copy``, ``X`` is converted in place if possible and becomes
+        read-only.
 
         Examples
         --------

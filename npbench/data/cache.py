@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-import importlib.util
 import json
 import math
 import os
@@ -19,17 +18,14 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from npbench.data.binary import OPTIONAL, BinaryData
 from npbench.data.sources import RAW
 from npbench.errors import RequestError
-from npbench.user_cache import cache_folder, make_folder, remembered_folder, share_access, write
-
-if TYPE_CHECKING:
-    from scipy import sparse
+from npbench.user_cache import cache_folder, make_folder, python_files, remembered_folder, share_access, write
 
 FILE_TIMES = "stamps.json"  # size and time of each array file, to detect changes
 UNFINISHED_DOWNLOAD = "tmp" + 8 * "[a-z0-9_]"  # pattern of the temporary files of pooch
@@ -56,19 +52,15 @@ class SharedData:
         with contextlib.suppress(OSError):  # the folder belongs to another user
             os.utime(folder)  # tells `clean` that the arrays are in use
         arrays = {path.stem: np.asarray(np.load(path, mmap_mode="r")) for path in folder.glob("*.npy")}
-        optional: dict[str, Any] = {name: arrays.pop(name) for name in OPTIONAL if name in arrays}
-        y = arrays.pop("y")
-        X = arrays.pop("X") if "X" in arrays else _csr(shape=self.shape, **arrays)
-        return BinaryData(X, y, self.name, **optional, known_sha256=self.sha256)
+        X: Any = arrays.get("X")
+        if X is None:
+            from scipy import sparse
 
-
-def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
-    from scipy import sparse
-
-    X = sparse.csr_array((data, indices, indptr), shape=shape)
-    # Known from BinaryData; otherwise SciPy would read all indices, and sort them in place.
-    X.has_sorted_indices = X.has_canonical_format = True
-    return X
+            X = sparse.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=self.shape)
+            # Known from BinaryData; otherwise SciPy would read all indices, and sort them in place.
+            X.has_sorted_indices = X.has_canonical_format = True
+        optional: dict[str, Any] = {name: arrays[name] for name in OPTIONAL if name in arrays}
+        return BinaryData(X, arrays["y"], self.name, **optional, known_sha256=self.sha256)
 
 
 def arrays_folder() -> Path:
@@ -136,23 +128,13 @@ def key(target: str, hashes: Sequence[str], params: Mapping[str, Any]) -> str | 
     Without ``hashes`` of files, the loader is a generator or finds its data without npbench. The sources of its package
     count, so that a changed loader is called again.
     """
-    sources = _sources(target) if hashes else []
-    if not sources:
+    files = python_files(target.partition(":")[0].partition(".")[0]) if hashes else None
+    if not files:
         return None
     digest = hashlib.sha256(json.dumps([target, list(hashes), sorted(params.items())], default=repr).encode())
-    for path in [*sources, *sorted(Path(__file__).parent.glob("*.py"))]:
+    for path in [*sorted(files.values()), *sorted(Path(__file__).parent.glob("*.py"))]:
         digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-def _sources(target: str) -> list[Path]:
-    """Return the Python files of the package or single module that holds ``target``."""
-    spec = importlib.util.find_spec(target.partition(":")[0].partition(".")[0])
-    if spec is None or spec.origin is None:
-        return []
-    if spec.submodule_search_locations is None:
-        return [Path(spec.origin)]
-    return sorted(path for folder in spec.submodule_search_locations for path in Path(folder).rglob("*.py"))
 
 
 def recall(key: str | None, name: str) -> BinaryData | None:

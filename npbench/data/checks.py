@@ -156,13 +156,7 @@ def column_names(columns: Any, n_features: int, faults: list[str]) -> tuple[str,
 
 
 def first(what: str, numbers: Any, at_most: int = 5) -> str:
-    """Return the first few distinct ``numbers`` or names, after the noun ``what``.
-
-    Examples
-    --------
-    >>> first("row", [7, 2, 2, 5], at_most=2)
-    'rows 2, 5 and 1 more'
-    """
+    """Return the first few distinct ``numbers`` or names after the noun: "rows 2, 5 and 1 more"."""
     distinct = np.unique(numbers)
     listed = ", ".join(map(str, distinct[:at_most]))
     more = f" and {len(distinct) - at_most} more" if len(distinct) > at_most else ""

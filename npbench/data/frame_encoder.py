@@ -45,15 +45,8 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Return a float64 matrix: NaN for missing values, -1 for unknown words.
 
-        Parameters
-        ----------
-        X : frame or array of shape (n_samples, n_features)
-            Frame with the columns of the data set, or array in their order. Codes in an array of numbers stay.
-
-        Raises
-        ------
-        ValueError
-            If a column is missing, or has words where numbers are expected.
+        ``X`` is a frame with the columns of the data set, or an array in their order. Codes in an array of numbers
+        stay. A column that is missing, or has words where numbers are expected, raises ValueError.
         """
         if not hasattr(X, "columns"):
             X = np.asarray(X)

@@ -37,14 +37,7 @@ def locate(dataset: Dataset) -> list[Path]:
 
 
 def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
-    """Return an error for each of ``params`` that the data set does not have.
-
-    Examples
-    --------
-    >>> toy = Dataset(name="toy", load="random:gauss")
-    >>> parameter_faults(toy, {"sigm": 2.0})
-    ["Unknown parameter of dataset=toy 'sigm': did you mean 'sigma'? There are: mu, sigma."]
-    """
+    """Return an error for each of ``params`` that the data set does not have."""
     if not params:
         return []  # a loader that is not needed need not be imported
     _loader(dataset.name, dataset.load)  # reports a plugin that cannot be imported

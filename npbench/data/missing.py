@@ -10,7 +10,7 @@ from npbench.errors import RequestError
 
 
 def without_missing(data: BinaryData, missing: str) -> BinaryData:
-    """Return the data to split, for an option ``missing`` of :mod:`npbench.evaluation.preprocess`.
+    """Return the data to split, for the option ``missing`` of a request.
 
     "drop" leaves out rows with a missing value, which changes the hash; "impute" and "keep" leave the data unchanged.
     """

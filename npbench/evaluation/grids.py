@@ -14,6 +14,8 @@ import numpy as np
 
 from npbench.values import is_number, is_positive, is_whole
 
+# Kinds of values that a grid lists.
+KINDS = (is_number, lambda value: isinstance(value, (str, bool)), lambda value: isinstance(value, dict))
 # Check of both ends, and the word for it.
 SPACINGS = {"geomspace": (is_positive, "positive"), "linspace": (is_number, "finite")}
 
@@ -35,20 +37,12 @@ def grid_fault(name: str, grid: Any) -> str | None:
         possible, ends = SPACINGS[spacing]
         good = len(grid) == 4 and all(map(possible, grid[1:3])) and is_whole(grid[3], at_least=1)
         return None if good else f"{start}write [{spacing},low,high,count] with {ends} ends and a count of 1 or more."
-    if isinstance(grid, list) and grid and any(all(map(good, grid)) for good in (is_number, _is_name, _is_mapping)):
+    if isinstance(grid, list) and grid and any(all(map(is_kind, grid)) for is_kind in KINDS):
         return None
     return (
         f"{start}expected a list of finite numbers or of names, as in solver.search.{name}=[0.1,1,10] or "
         f"solver.search.{name}=[geomspace,0.01,100,10], or null for no search."
     )
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, (str, bool))
-
-
-def _is_mapping(value: Any) -> bool:
-    return isinstance(value, dict)
 
 
 def grid_values(grid: Any) -> list[Any]:

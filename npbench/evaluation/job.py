@@ -1,18 +1,55 @@
-"""A job: one repeat of a request on known data, with everything that identifies its answer."""
+"""A request, what one composed configuration asks for, and its jobs: one repeat each, on known data."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
+from npbench.contracts import Dataset, Metric, Solver
 from npbench.data import BinaryData
-from npbench.evaluation.request import Request
-from npbench.records.fields import ASKED
+from npbench.problem import Problem
+from npbench.records.fields import ASKED, FIELDS, Role
 from npbench.records.record import Primitive
 from npbench.values import canonical
+
+# Options for the features, the default first; see npbench.evaluation.preprocess.
+CHOICES: dict[str, tuple[str, ...]] = {
+    "preprocess": ("standardize", "unit_range", "unit_norm", "none"),
+    "missing": ("refuse", "drop", "impute", "keep"),
+    "categories": ("one_hot", "codes"),
+}
+DEFAULTS = {option: choices[0] for option, choices in CHOICES.items()}
+
+ENCODERS = {name: column.encode for name, column in FIELDS.items() if column.encode}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One solver on one data set for one problem, under one protocol, repeated; every name is resolved.
+
+    Its jobs are the repeats 0, ..., ``repeats`` - 1 under ``seed``.
+    """
+
+    solver: Solver
+    params: Mapping[str, Any]  # fixed parameters, without the problem's parameters
+    search: Mapping[str, Sequence[Any]]  # candidate values of other parameters
+    dataset: Dataset
+    dataset_params: Mapping[str, Any]
+    problem: Problem
+    protocol: Any  # from npbench.evaluation.protocols
+    metrics: Sequence[Metric]
+    features: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULTS))  # an option for each of CHOICES
+    seed: int = 0
+    repeats: int = 1
+    method: str = ""  # choice of the solver as typed, variants included; empty for the solver's name
+    validate: bool = False  # measure the validation loss even where nothing is selected; changes no answer
+
+    def columns(self) -> dict[str, Any]:
+        """Return the record's columns that say what was asked."""
+        return {name: encode(self) for name, encode in ENCODERS.items()}
 
 
 @dataclass(frozen=True)
@@ -70,8 +107,9 @@ class Job:
 
     @cached_property
     def _identity(self) -> str:
+        asked = {name: value for name, value in self.request.columns().items() if Role.IDENTITY in FIELDS[name].roles}
         own = {"distribution": self.distribution, "code": self.code, "versions": self.versions}
-        return canonical({**self.request.identity(), "data_sha256": self.data.data_sha256, **own})
+        return canonical({**asked, "data_sha256": self.data.data_sha256, **own})
 
     @cached_property
     def _shared_columns(self) -> dict[str, Primitive]:
@@ -87,3 +125,7 @@ class Job:
             "code": canonical(self.code),
             "versions": canonical(self.versions),
         }
+
+
+class JobStream(Sized, Iterable[Job], Protocol):
+    """Jobs that are counted before they are drawn, at most that many."""

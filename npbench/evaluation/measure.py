@@ -20,10 +20,9 @@ from scipy import sparse
 
 from npbench.contracts import Estimate, Selection, resolve
 from npbench.data import BinaryData
-from npbench.evaluation import protocols
-from npbench.evaluation.job import Job
+from npbench.evaluation.job import Job, Request
 from npbench.evaluation.preprocess import fitted
-from npbench.evaluation.request import Request
+from npbench.evaluation.protocols import CrossValidation, Permutations
 from npbench.evaluation.selection import validation_loss
 from npbench.evaluation.splits import Fold, Split
 from npbench.numerics.roc_grid import true_positive_rates
@@ -79,7 +78,10 @@ def warm_up(job: Job, n_features: int, is_sparse: bool, n_threads: int = 1) -> f
     problem: Any = request.problem
     if problem.number:
         problem = dataclasses.replace(problem, **{problem.number.name: 0.5})
-    changes = {"problem": problem, "search": _at_most_two(request.search), "protocol": _small(request.protocol)}
+    # Searches may take another path with leave-one-out folds.
+    leaves_one_out = isinstance(request.protocol, Permutations) and request.protocol.folds is None
+    protocol = Permutations(n_train=16) if leaves_one_out else CrossValidation(folds=2)
+    changes = {"problem": problem, "search": _at_most_two(request.search), "protocol": protocol}
     tiny = dataclasses.replace(job, request=dataclasses.replace(request, **changes))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -87,26 +89,16 @@ def warm_up(job: Job, n_features: int, is_sparse: bool, n_threads: int = 1) -> f
     return time.perf_counter() - start
 
 
-def _small(divided: Any) -> protocols.CrossValidation | protocols.Permutations:
-    """Return a protocol for the toy data; searches may take another path with leave-one-out folds."""
-    leaves_one_out = isinstance(divided, protocols.Permutations) and divided.folds is None
-    return protocols.Permutations(n_train=16) if leaves_one_out else protocols.CrossValidation(folds=2)
-
-
-def _at_most_two(search: Mapping[str, Any]) -> dict[str, Any]:
+def _at_most_two(search: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Return two candidates, which differ in one parameter; in mappings, in the first name only, if possible."""
     tiny = {name: values[:1] for name, values in search.items()}
-    for name, values in search.items():
-        if len(values) > 1:
-            return {**tiny, name: _first_two(values)}
+    for name, (first, *others) in search.items():
+        if others:
+            second = others[0]
+            if isinstance(first, Mapping):
+                second = min(others, key=lambda one: [part for part in first if one.get(part) != first[part]])
+            return {**tiny, name: [first, second]}
     return tiny
-
-
-def _first_two(values: Sequence[Any]) -> list[Any]:
-    """Return the first two values; of mappings, the second is one that differs in the first name only, if possible."""
-    first, *others = values
-    if not isinstance(first, Mapping):
-        return [first, others[0]]
-    return [first, min(others, key=lambda one: [name for name in first if one.get(name) != first[name]])]
 
 
 def _measure(
@@ -211,9 +203,8 @@ def _timed(stage: str, record: dict[str, Any]) -> Iterator[None]:
 
 
 def _outcome(estimator: Any) -> dict[str, Any]:
-    # Some scikit-learn estimators count iterations per subproblem; keep the largest count.
     converters: dict[str, Callable[[Any], Any]] = {
-        "n_iter": lambda value: int(np.max(value)),
+        "n_iter": lambda value: int(np.max(value)),  # some of scikit-learn count for each subproblem
         "converged": bool,
         "objective": float,
         "duality_gap": float,

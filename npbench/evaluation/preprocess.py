@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-# Options of a request, the default first.
-CHOICES: dict[str, tuple[str, ...]] = {
-    "preprocess": ("standardize", "unit_range", "unit_norm", "none"),
-    "missing": ("refuse", "drop", "impute", "keep"),
-    "categories": ("one_hot", "codes"),
-}
-DEFAULTS = {option: choices[0] for option, choices in CHOICES.items()}
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
+from sklearn.utils.sparsefuncs import inplace_column_scale
 
 
 def fitted(
@@ -36,16 +37,7 @@ def fitted(
         training part.
     categories : {"one_hot", "codes"}
         A column of 0 and 1 for each category, all 0 for one unknown to the training part; or the codes as numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> train = np.array([[1.0, 5.0, 7.0], [3.0, 5.0, 2.0]])
-    >>> fitted(train, np.array([False, False, True]), preprocess="unit_range")(np.array([[2.0, 6.0, 7.0]]))
-    array([[0.5, 0. , 0. , 1. ]])
     """
-    from scipy import sparse
-
     steps = pipeline(sparse.issparse(train), categorical, preprocess=preprocess, missing=missing, categories=categories)
     transform: Callable[[Any], Any] = steps.fit(train).transform
     return transform
@@ -53,10 +45,8 @@ def fitted(
 
 def pipeline(
     is_sparse: bool, categorical: Any = None, *, preprocess: str, missing: str = "refuse", categories: str = "one_hot"
-) -> Any:
+) -> Pipeline:
     """Return the steps of :func:`fitted`, not fitted yet."""
-    from sklearn.pipeline import make_pipeline
-
     has_codes = categorical is not None and categorical.any()
     steps = []
     if missing == "impute" and not is_sparse:
@@ -71,10 +61,6 @@ def pipeline(
 
 
 def _scaling(preprocess: str, is_sparse: bool) -> list[Any]:
-    from sklearn.preprocessing import Normalizer, StandardScaler
-
-    from npbench.evaluation.scaling import ConstantToZero, UnitRange
-
     if preprocess == "standardize":
         return [ConstantToZero(), StandardScaler(with_mean=not is_sparse)]
     if preprocess == "unit_range":
@@ -82,18 +68,12 @@ def _scaling(preprocess: str, is_sparse: bool) -> list[Any]:
     return [Normalizer()] if preprocess == "unit_norm" else ["passthrough"]
 
 
-def _imputer(strategy: str) -> Any:
-    from sklearn.impute import SimpleImputer
-
+def _imputer(strategy: str) -> SimpleImputer:
     return SimpleImputer(strategy=strategy, keep_empty_features=True)
 
 
 def _imputation(categorical: Any) -> list[Any]:
     """Return steps that impute numbers by medians and codes by the most frequent one, in place."""
-    import numpy as np
-    from sklearn.compose import make_column_transformer
-    from sklearn.preprocessing import FunctionTransformer
-
     # A ColumnTransformer puts the numbers first: the inverse of that order brings each column back to its place.
     places = np.argsort(np.argsort(categorical, kind="stable"))
     return [
@@ -104,13 +84,62 @@ def _imputation(categorical: Any) -> list[Any]:
 
 def _encoding(categorical: Any, scaling: list[Any]) -> list[Any]:
     """Return steps that scale the numbers, then append a column for each category."""
-    import numpy as np
-    from sklearn.compose import make_column_transformer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
-
     one_hot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     return [
         make_column_transformer((make_pipeline(*scaling), ~categorical), (one_hot, categorical)),
         FunctionTransformer(np.ascontiguousarray),  # columns taken by a mask are in Fortran order
     ]
+
+
+class ConstantToZero(TransformerMixin, BaseEstimator):
+    """Set features that are constant on the training part to 0: other values have no meaningful scale."""
+
+    def fit(self, X: Any, y: Any = None) -> ConstantToZero:
+        """Find the constant features of ``X``, dense or CSR."""
+        self.constant_ = _dense(X.max(axis=0)) == _dense(X.min(axis=0))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return ``X``, copied if a feature is set to 0."""
+        if not self.constant_.any():
+            return X
+        if sparse.issparse(X):
+            zeroed = X.copy()
+            zeroed.data[self.constant_[X.indices]] = 0.0
+            zeroed.eliminate_zeros()
+        else:
+            zeroed = X.copy(order="K")
+            zeroed[:, self.constant_] = 0.0
+        return zeroed
+
+
+class UnitRange(TransformerMixin, BaseEstimator):
+    """Map the smallest and largest value of each feature to 0 and 1; divide CSR by the largest absolute value.
+
+    scikit-learn's MinMaxScaler and MaxAbsScaler treat a range below 2e-15 as constant, whatever the unit.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> UnitRange:
+        """Find the range of each feature of ``X``; CSR is not shifted, which would fill it in."""
+        if sparse.issparse(X):
+            low, high = _dense(X.min(axis=0)), _dense(X.max(axis=0))
+            self.scale_ = np.maximum(high, -low)
+        else:
+            self.low_ = np.fmin.reduce(X, axis=0)  # ignoring NaN
+            self.scale_ = np.fmax.reduce(X, axis=0) - self.low_
+        self.scale_[self.scale_ == 0] = 1.0
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return scaled features; rows outside the training part may leave the range."""
+        if sparse.issparse(X):
+            scaled = X.copy()
+            inplace_column_scale(scaled, 1.0 / self.scale_)
+            return scaled
+        scaled = X - self.low_
+        scaled /= self.scale_
+        return scaled
+
+
+def _dense(row: Any) -> np.ndarray:
+    return row.toarray().ravel() if sparse.issparse(row) else row

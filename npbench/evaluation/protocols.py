@@ -10,22 +10,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
 from npbench.data import BinaryData
 from npbench.errors import RequestError
-from npbench.evaluation.splits import (
-    MinimumCount,
-    Split,
-    fewest,
-    k_fold,
-    leave_one_out,
-    random_state,
-    require,
-    stratified,
-)
+from npbench.evaluation.splits import Need, Split, fewest, k_fold, leave_one_out, random_state, require, stratified
 from npbench.values import is_whole
 
 FEWER_FOLDS = "Use fewer folds (protocol.folds=...), protocol=holdout, or more data."
@@ -35,33 +26,17 @@ OTHER_ROWS = "Name other rows (protocol.test_rows=...), or use protocol=holdout.
 OTHER_DRAW = "Use another seed or another size (protocol.n_train=...), or more data."
 
 
-class SplitProtocol(Protocol):
-    """Protocol that splits data.
-
-    ``stratified`` means that class counts alone decide whether a split exists, so that one repeat stands for all.
-    """
+@dataclass(frozen=True)
+class SplitProtocol(ABC):
+    """Protocol that splits data; its parameters are shares and counts."""
 
     name: ClassVar[str]
     title: ClassVar[str]
-    stratified: ClassVar[bool]
-
-    def faults(self) -> list[str]:
-        """Return an error for each parameter out of range."""
-
-    def check(self, data: BinaryData) -> None:
-        """Refuse data that no repeat can split, without drawing a split; raise RequestError."""
-
-    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Split the rows of ``data``; ``repeat`` numbers the repeats under one seed."""
-
-
-@dataclass(frozen=True)
-class _Stratified(ABC):
-    """A protocol whose splits exist or not by the class counts alone; its parameters are shares and counts."""
-
+    # Class counts alone decide whether a split exists, so that one repeat stands for all.
     stratified: ClassVar[bool] = True
 
     def faults(self) -> list[str]:
+        """Return an error for each parameter out of range."""
         faults = []
         for field in fields(self):
             value = getattr(self, field.name)
@@ -72,23 +47,25 @@ class _Stratified(ABC):
         return faults
 
     def check(self, data: BinaryData) -> None:
+        """Refuse data that no repeat can split, without drawing a split; raise RequestError."""
         require(data.y, self._needs)
 
     def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        """Split the rows of ``data``; ``repeat`` numbers the repeats under one seed."""
         self.check(data)
         return self._split(data, seed, repeat)
 
     @abstractmethod
-    def _needs(self, count: int, n_samples: int) -> Iterator[MinimumCount]:
-        """Yield how many samples of a class of ``count`` each part needs, and how to get them."""
+    def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
+        """Yield the needs of each part for a class of ``count`` samples; see :func:`require`."""
 
     @abstractmethod
     def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Split data that meet the needs."""
+        """Split data that :meth:`check` accepts."""
 
 
 @dataclass(frozen=True)
-class CrossValidation(_Stratified):
+class CrossValidation(SplitProtocol):
     """A stratified part for testing; k-fold cross-validation on the rest, which the final fit uses."""
 
     name: ClassVar[str] = "cv"
@@ -101,14 +78,14 @@ class CrossValidation(_Stratified):
         train, test = stratified(np.arange(data.n_samples), data, self.test_size, random)
         return Split(train, test, k_fold(train, data, self.folds, random))
 
-    def _needs(self, count: int, n_samples: int) -> Iterator[MinimumCount]:
+    def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
         left, test = fewest(count, n_samples, self.test_size)
-        yield MinimumCount("the test part", test, 1, OTHER_SHARES)
-        yield MinimumCount(f"the {self.folds} folds", left, self.folds, FEWER_FOLDS)
+        yield "the test part", test, 1, OTHER_SHARES
+        yield f"the {self.folds} folds", left, self.folds, FEWER_FOLDS
 
 
 @dataclass(frozen=True)
-class Holdout(_Stratified):
+class Holdout(SplitProtocol):
     """Stratified parts for testing and for validation; every fit, including the final one, uses the rest."""
 
     name: ClassVar[str] = "holdout"
@@ -136,15 +113,15 @@ class Holdout(_Stratified):
     def _share_of_rest(self) -> float:
         return self.validation_size / (1 - self.test_size)
 
-    def _needs(self, count: int, n_samples: int) -> Iterator[MinimumCount]:
+    def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
         rest, test = fewest(count, n_samples, self.test_size)
         n_rest = n_samples - math.ceil(self.test_size * n_samples)
-        yield MinimumCount("the test part", test, 1, OTHER_SHARES)
+        yield "the test part", test, 1, OTHER_SHARES
         yield from _needs_of_both(rest, n_rest, self._share_of_rest)
 
 
 @dataclass(frozen=True)
-class Nested(_Stratified):
+class Nested(SplitProtocol):
     """Cross-validation inside cross-validation: each outer fold is the test part of one repeat.
 
     The final fit uses all rows outside the test part. Every ``outer`` repeats test each row once. Groups stay together.
@@ -161,14 +138,14 @@ class Nested(_Stratified):
         train, test = k_fold(np.arange(data.n_samples), data, self.outer, random)[fold]
         return Split(train, test, k_fold(train, data, self.folds, random))
 
-    def _needs(self, count: int, _: int) -> Iterator[MinimumCount]:
-        yield MinimumCount(f"the {self.outer} outer folds", count, self.outer, FEWER_NESTED_FOLDS)
+    def _needs(self, count: int, _: int) -> Iterator[Need]:
+        yield f"the {self.outer} outer folds", count, self.outer, FEWER_NESTED_FOLDS
         left = count - math.ceil(count / self.outer)
-        yield MinimumCount(f"the {self.folds} folds", left, self.folds, FEWER_NESTED_FOLDS)
+        yield f"the {self.folds} folds", left, self.folds, FEWER_NESTED_FOLDS
 
 
 @dataclass(frozen=True)
-class Official(_Stratified):
+class Official(SplitProtocol):
     """The predefined test part of a data set; a stratified part of the rest for validation, as in holdout."""
 
     name: ClassVar[str] = "official"
@@ -196,7 +173,7 @@ class Official(_Stratified):
         """Refuse data without these test rows, with groups in both parts, or with too few samples of a class."""
         y = data.y
         test, rest = self._parts(np.arange(len(y)))
-        require(y[test], self._test_needs)
+        require(y[test], lambda count, _: [("the test part", count, 1, OTHER_ROWS)])
         require(y[rest], self._needs)
         if data.groups is not None and np.isin(data.groups[test], data.groups[rest]).any():
             raise RequestError(
@@ -218,15 +195,12 @@ class Official(_Stratified):
             )
         return rows[first:end], np.delete(rows, slice(first, end))
 
-    def _test_needs(self, count: int, _: int) -> Iterator[MinimumCount]:
-        yield MinimumCount("the test part", count, 1, OTHER_ROWS)
-
-    def _needs(self, count: int, n_samples: int) -> Iterator[MinimumCount]:
+    def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
         yield from _needs_of_both(count, n_samples, self.validation_size)
 
 
 @dataclass(frozen=True)
-class Permutations:
+class Permutations(SplitProtocol):
     """A training part of fixed size, the rest for testing; cross-validation on the training part.
 
     If the data have published splits with this number of training rows (see :class:`npbench.data.BinaryData`), repeat k
@@ -263,15 +237,13 @@ class Permutations:
                 "together: use protocol=cv or protocol=holdout"
             )
 
-    def split(self, data: BinaryData, seed: int, repeat: int) -> Split:
-        """Split the rows of ``data``."""
-        self.check(data)
+    def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         y, random = data.y, random_state(seed, repeat)
         published = data.published is not None and data.published.shape[1] == self.n_train
         train = self._published(data, repeat) if published else self._drawn(data, random)
         test = np.delete(np.arange(len(y)), train)
-        require(y[test], self._test_needs)
-        require(y[train], self._train_needs)
+        require(y[test], lambda count, _: [("the test part", count, 1, OTHER_DRAW)])
+        require(y[train], self._needs)
         folds = leave_one_out(train) if self.folds is None else k_fold(train, data, self.folds, random)
         return Split(train, test, folds, "published" if published else "drawn")
 
@@ -292,19 +264,16 @@ class Permutations:
             )
         return np.sort(random.permutation(data.n_samples)[: self.n_train])
 
-    def _test_needs(self, count: int, _: int) -> Iterator[MinimumCount]:
-        yield MinimumCount("the test part", count, 1, OTHER_DRAW)
-
-    def _train_needs(self, count: int, _: int) -> Iterator[MinimumCount]:
-        yield MinimumCount("the training part", count, 2, OTHER_DRAW)
+    def _needs(self, count: int, _: int) -> Iterator[Need]:
+        yield "the training part", count, 2, OTHER_DRAW
         if self.folds is not None:
-            yield MinimumCount(f"the {self.folds} folds", count, self.folds, FEWER_FOLDS)
+            yield f"the {self.folds} folds", count, self.folds, FEWER_FOLDS
 
 
-def _needs_of_both(count: int, n_samples: int, validation_size: float) -> Iterator[MinimumCount]:
+def _needs_of_both(count: int, n_samples: int, validation_size: float) -> Iterator[Need]:
     train, validation = fewest(count, n_samples, validation_size)
-    yield MinimumCount("the validation part", validation, 1, OTHER_SHARES)
-    yield MinimumCount("the training part", train, 1, OTHER_SHARES)
+    yield "the validation part", validation, 1, OTHER_SHARES
+    yield "the training part", train, 1, OTHER_SHARES
 
 
 PROTOCOLS: dict[str, type[SplitProtocol]] = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -49,27 +49,21 @@ class Split:
         return digest.hexdigest()
 
 
-class MinimumCount(NamedTuple):
-    """Minimum number of samples of a class that a part of a split needs, and the number it may get."""
-
-    part: str
-    has: int
-    at_least: int
-    remedy: str
+Need = tuple[str, int, int, str]  # a part, the samples of a class that it may get and those that it needs, the remedy
 
 
-def require(y: np.ndarray, needs: Callable[[int, int], Iterator[MinimumCount]]) -> None:
+def require(y: np.ndarray, needs: Callable[[int, int], Iterable[Need]]) -> None:
     """Refuse labels y that leave a part with too few samples of a class.
 
     ``needs(count, n_samples)`` yields the needs of each part for a class with ``count`` of ``n_samples``.
     """
-    counts = {"positive": int(np.sum(y > 0)), "negative": int(np.sum(y < 0))}
+    classes = {"positive": int(np.sum(y > 0)), "negative": int(np.sum(y < 0))}
     faults = [
-        f"too few {name} samples, {count} of {len(y)}: {need.part} may get {need.has} of them and needs at least "
-        f"{need.at_least}. {need.remedy}"
-        for name, count in counts.items()
-        for need in needs(count, len(y))
-        if need.has < need.at_least
+        f"too few {name} samples, {count} of {len(y)}: {part} may get {has} of them and needs at least {least}. "
+        f"{remedy}"
+        for name, count in classes.items()
+        for part, has, least, remedy in needs(count, len(y))
+        if has < least
     ]
     if faults:
         raise RequestError(*faults)

@@ -11,18 +11,18 @@ import multiprocessing
 import sys
 import threading
 import types
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from npbench.data import BinaryData, share
 from npbench.errors import RequestError
-from npbench.evaluation.job import Job
+from npbench.evaluation.job import Job, JobStream
 from npbench.evaluation.measure import failure
-from npbench.execution.context import JobStream, Limits, RunContext
 from npbench.execution.memory import machine_mb
 from npbench.execution.pool import Worker
+from npbench.execution.run import Limits, RunContext
 from npbench.execution.worker import WORKER, Task, pin_threads, record_of
 from npbench.planning.plan import targets
 from npbench.records import provenance
@@ -42,12 +42,37 @@ def records(jobs: JobStream, limits: Limits, context: RunContext, *, address: st
     """Run jobs on a cluster and yield the record of each as it ends.
 
     A job has one thread. By default its memory limit is the memory of the worker's machine, divided by the threads of
-    that worker. Facts of the machine are those of each worker.
+    that worker. Facts of the machine are those of each worker. The cluster holds a few jobs for each of its threads.
     """
     of_run = {name: value for name, value in context.facts.items() if name in ("run_id", "run_started")}
-    with _client(address, limits.n_jobs) as client, closing(_records(client, jobs, limits, context)) as found:
-        for record in found:
-            yield Record({**context.facts, **record, **of_run})
+    waiting = iter(jobs)
+    first = next(waiting, None)
+    if first is None:  # all left out
+        return
+    with _client(address, limits.n_jobs) as client:
+        from distributed import as_completed
+
+        _require_workers(client, first)
+        sent = {sha256: client.scatter(data, broadcast=True, hash=False) for sha256, data in context.data.items()}
+        waiting, running, ended = chain([first], waiting), dict[str, Job](), as_completed()
+
+        def fill() -> None:
+            threads = max(1, sum(client.nthreads().values()))
+            for job in islice(waiting, max(0, JOBS_PER_THREAD * threads - len(running))):
+                # Named by the job, so that a scheduler that knows it from another run returns the same result.
+                name = f"npbench-{job.key}"
+                running[name] = job
+                kept = context.trace, context.keep_scores
+                ended.add(client.submit(_run_job, job, sent[job.data.data_sha256], limits, *kept, key=name))
+
+        try:
+            fill()
+            for future in ended:
+                job = running.pop(future.key)
+                fill()
+                yield Record({**context.facts, **_record(job, future), **of_run})
+        finally:
+            client.run(_end_workers)
 
 
 @contextmanager
@@ -87,40 +112,6 @@ def _without_main() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = main
-
-
-def _records(
-    client: Client, jobs: JobStream, limits: Limits, context: RunContext
-) -> Generator[Mapping[str, Primitive]]:
-    """Yield the record of each job as it ends; the cluster holds a few jobs for each of its threads, and no more."""
-    from distributed import as_completed
-
-    waiting, ended = iter(jobs), as_completed()
-    first = next(waiting, None)
-    if first is None:  # all left out
-        return
-    _require_workers(client, first)
-    sent = {sha256: client.scatter(data, broadcast=True, hash=False) for sha256, data in context.data.items()}
-    waiting = chain([first], waiting)
-    running: dict[str, Job] = {}
-
-    def fill() -> None:
-        threads = max(1, sum(client.nthreads().values()))
-        for job in islice(waiting, max(0, JOBS_PER_THREAD * threads - len(running))):
-            # Named by the job, so that a scheduler that knows it from another run returns the same result.
-            name = f"npbench-{job.key}"
-            running[name] = job
-            kept = context.trace, context.keep_scores
-            ended.add(client.submit(_run_job, job, sent[job.data.data_sha256], limits, *kept, key=name))
-
-    try:
-        fill()
-        for future in ended:
-            job = running.pop(future.key)
-            fill()
-            yield _record(job, future)
-    finally:
-        client.run(_end_workers)
 
 
 def _require_workers(client: Client, job: Job) -> None:

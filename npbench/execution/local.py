@@ -8,10 +8,10 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
 from npbench.data import share
-from npbench.evaluation.job import Job
-from npbench.execution.context import JobStream, Limits, RunContext
+from npbench.evaluation.job import Job, JobStream
 from npbench.execution.memory import machine_mb
 from npbench.execution.pool import Outcome, WorkerFunction, outcomes
+from npbench.execution.run import Limits, RunContext
 from npbench.execution.worker import COMPILER, WORKER, Task, pin_threads, record_of
 from npbench.records.provenance import available_cores
 from npbench.records.record import Record
@@ -47,12 +47,10 @@ def compile_kernels(jobs: Sequence[Job], limits: Limits, context: RunContext) ->
 def _outcomes(
     function: WorkerFunction, jobs: JobStream, limits: Limits, context: RunContext
 ) -> Generator[tuple[Task, Outcome]]:
-    """Yield the task of each job with its outcome as it ends."""
+    """Return the task of each job with its outcome as it ends."""
     workers = limits.workers(len(jobs))
     n_threads = max(1, available_cores() // workers)
     shared = {sha256: share(data) for sha256, data in context.data.items()}
     kept = context.trace, limits.memory_mb or machine_mb() / workers, context.keep_scores
     tasks = (Task(job, shared[job.data.data_sha256], n_threads, *kept) for job in jobs)
-    initialize = functools.partial(pin_threads, n_threads)
-    with closing(outcomes(function, tasks, workers, initialize, limits.seconds)) as ended:
-        yield from ended
+    return outcomes(function, tasks, workers, functools.partial(pin_threads, n_threads), limits.seconds)

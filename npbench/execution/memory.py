@@ -22,14 +22,6 @@ class PeakMemory:
 
     The kernel's high-water mark is reset first. Where that is not permitted, the mark covers the whole life of the
     process, which may have run larger jobs before; ``peak_memory_of`` says which.
-
-    Examples
-    --------
-    >>> peak = PeakMemory()
-    >>> buffer = bytearray(50_000_000)
-    >>> columns = peak.columns()
-    >>> columns["peak_memory_mb"] > 50
-    True
     """
 
     def __init__(self, left_mb: float = 0.0) -> None:
@@ -50,13 +42,7 @@ class PeakMemory:
 
 
 class Allowance:
-    """Limit on what this process allocates beyond what it has now.
-
-    Examples
-    --------
-    >>> with Allowance().at_most(100):
-    ...     buffer = bytearray(50_000_000)
-    """
+    """Limit on what this process allocates beyond what it has now."""
 
     def __init__(self) -> None:
         self._base_mb, self._resident_mb = _status_mb("VmData"), _status_mb("RssAnon")

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import connection
 from pathlib import Path
 from typing import Any, NoReturn
@@ -37,8 +37,10 @@ PRELOADED = (
 )
 # Threads do not survive a fork: the server must load BLAS and OpenMP without them.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-IMPORT = "from npbench.execution.processes import server_main"
-COMMAND = f"import sys; sys.path[:] = sys.argv[2:]; {IMPORT}; server_main(int(sys.argv[1]))"
+COMMAND = (
+    "import sys; sys.path[:] = sys.argv[2:]; from npbench.execution.processes import server_main; "
+    "server_main(int(sys.argv[1]))"
+)
 MAX_MESSAGE_BYTES = 2**40  # a length beyond this is not a length: the process wrote something else
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of <sys/prctl.h>
 
@@ -50,11 +52,8 @@ class Channel:
 
     def __init__(self, end: socket.socket) -> None:
         self._socket = end
+        self.fileno, self.close = end.fileno, end.close
         self._received = bytearray()
-
-    def fileno(self) -> int:
-        """Return the descriptor to wait on for messages."""
-        return self._socket.fileno()
 
     def send(self, message: Any) -> None:
         """Send an object that can be pickled."""
@@ -89,10 +88,6 @@ class Channel:
         if end > MAX_MESSAGE_BYTES:
             raise pickle.UnpicklingError(f"a message of {end} bytes")
         return end
-
-    def close(self) -> None:
-        """Close this end: the other side finds that out when it receives."""
-        self._socket.close()
 
 
 class Process:
@@ -160,7 +155,17 @@ class _Server:
     def start(self) -> socket.socket:
         """Start the server, unless it runs; it loads its modules beside this process."""
         with self._lock:
-            self._requests = self._requests or self._started()
+            if self._requests is None:
+                ours, theirs = socket.socketpair()
+                with theirs:
+                    self._process = subprocess.Popen(
+                        [sys.executable, "-c", COMMAND, str(theirs.fileno()), *sys.path],
+                        pass_fds=[theirs.fileno()],
+                        env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")},
+                        stdin=subprocess.DEVNULL,
+                        start_new_session=True,  # the pool handles Ctrl-C, which reaches all processes of a terminal
+                    )
+                self._requests, self._has_forked = ours, False
             return self._requests
 
     def _fork(self, output: int) -> tuple[Process, Channel]:
@@ -176,19 +181,6 @@ class _Server:
             ours.close()
             os.close(status)
             raise
-
-    def _started(self) -> socket.socket:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", COMMAND, str(theirs.fileno()), *sys.path],
-                pass_fds=[theirs.fileno()],
-                env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")},
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,  # the pool handles Ctrl-C, which reaches all processes of a terminal
-            )
-        self._has_forked = False
-        return ours
 
     def close(self) -> None:
         """End the server and all its processes."""
@@ -248,7 +240,13 @@ def server_main(descriptor: int) -> NoReturn:
             os.close(output)
             statuses[pid] = status
             _report(status, pid)
-    _kill(statuses)
+    for pid in statuses:
+        _kill_group(pid)
+    with contextlib.suppress(ChildProcessError):  # all have ended, those that they left behind too
+        while True:
+            for pid in _children():
+                os.kill(pid, signal.SIGKILL)
+            os.waitpid(-1, 0)
     os._exit(0)
 
 
@@ -302,18 +300,6 @@ def _reap(statuses: dict[int, int]) -> None:
 def _report(status: int, number: int) -> None:
     with contextlib.suppress(BrokenPipeError):  # the starter asks no more
         os.write(status, _NUMBER.pack(number))
-
-
-def _kill(processes: Mapping[int, Any]) -> None:
-    """Kill the processes and all that they started."""
-    for pid in processes:
-        os.kill(pid, signal.SIGKILL)
-        _kill_group(pid)
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            for pid in _children():
-                os.kill(pid, signal.SIGKILL)
-            os.waitpid(-1, 0)
 
 
 def _kill_group(pid: int) -> None:

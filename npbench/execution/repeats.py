@@ -7,8 +7,8 @@ from collections.abc import Iterator, Set
 from contextlib import closing
 from itertools import chain, groupby
 
-from npbench.evaluation.job import Job
-from npbench.execution.context import Executor, JobStream, Limits, RunContext
+from npbench.evaluation.job import Job, JobStream
+from npbench.execution.run import Executor, Limits, RunContext
 from npbench.records.record import Record
 
 NOT_RUN = "not run: another repeat reached the time limit (execution.retry_timeouts=true runs it)"

@@ -4,16 +4,47 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from npbench.data import BinaryData
 from npbench.errors import RequestError
-from npbench.execution.context import Executor, JobStream, Limits, RunContext
+from npbench.evaluation.job import JobStream
 from npbench.records.files import Owner, atomic_write, dead_owners
-from npbench.records.record import Record
+from npbench.records.provenance import available_cores
+from npbench.records.record import Primitive, Record
 from npbench.records.store import RecordStore
+from npbench.registry import Observer
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Workers, and what each job may use."""
+
+    n_jobs: int = -1  # worker processes; -1 for one per core
+    seconds: float | None = None  # time of a job without compilation, after which it is killed
+    memory_mb: float | None = None  # of 10^6 bytes; by default the worker's share of the machine; enforced on Linux
+
+    def workers(self, n_tasks: int) -> int:
+        """Return the number of workers, never more than there are tasks."""
+        return min(available_cores() if self.n_jobs == -1 else self.n_jobs, n_tasks)
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What the jobs of one run share."""
+
+    data: Mapping[str, BinaryData]  # by content hash
+    facts: Mapping[str, Primitive] = field(default_factory=dict)  # of the run and the machine, part of every record
+    trace: bool = False  # whether records keep the trace of the search or of the final fit
+    keep_scores: bool = False  # whether the scores of the test part are stored
+
+
+Executor = Callable[[JobStream, Limits, RunContext], Iterator[Record]]
 
 
 def run_jobs(
@@ -38,14 +69,34 @@ def run_jobs(
     return counts
 
 
+class Observers:
+    """Observing plugins of one run; ``note`` receives why one that raises is dropped."""
+
+    def __init__(self, observers: Sequence[Observer], note: Callable[[str], None]) -> None:
+        self._listening = list(observers)
+        self._note = note
+
+    def notify(self, hook: str, **values: Mapping[str, Any]) -> None:
+        """Call a hook of every observer with read-only copies of ``values``."""
+        shown = {name: MappingProxyType(dict(value)) for name, value in values.items()} if self._listening else {}
+        for observer in tuple(self._listening):
+            try:
+                getattr(observer.hooks, hook)(**shown)
+            except Exception as error:  # whatever a plugin raises, the run continues
+                self._listening.remove(observer)
+                self._note(
+                    f"npbench: {observer.provider} raised in {hook}; disabled for the rest of this run: "
+                    f"{type(error).__name__}: {error}"
+                )
+
+
 def write_description(folder: Path, description: Mapping[str, Any]) -> None:
     """Write what was asked and where to ``<run id>.json``; records have the same run id."""
-    text = json.dumps(description, indent=2)
+    content = json.dumps(description, indent=2).encode()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{description['run_id']}.json"
-        with closing(Owner(folder)) as owner, dead_owners(folder), atomic_write(path, owner.name) as stream:
-            stream.write(text.encode())
+        with closing(Owner(folder)) as owner, dead_owners(folder):
+            atomic_write(folder / f"{description['run_id']}.json", content, owner.name)
     except OSError as error:
         raise RequestError(
             f"cannot write the description of the run to {folder} ({error.strerror or error}): free some space, or "

@@ -37,7 +37,7 @@ class Forecast:
 
 def past_records(plan: Plan) -> pl.DataFrame:
     """Return the columns of the records that a forecast depends on; of a trace, whether there is one."""
-    columns = {*plan.jobs[0].setting, *SAME_KEY, *SAME_SETTING, *CASE, *TIMES}
+    columns = {*plan.jobs.parts[0][0].setting, *SAME_KEY, *SAME_SETTING, *CASE, *TIMES}
     return plan.store.frame(sorted(columns)).with_columns(pl.col("trace").str.head(0))
 
 

@@ -1,18 +1,16 @@
-"""Lazy sequence of jobs: a sweep of a million jobs holds a few requests and numbers of repeats."""
+"""Lazy jobs: a sweep of a million holds a few requests and numbers of repeats."""
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence, Set
-from itertools import accumulate
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from npbench.evaluation.job import Job
 
 
-class Jobs(Sequence["Job"]):
+class Jobs:
     """Jobs given by one job per request and the numbers of its repeats.
 
     All repeats of a request take the memory of one, or eight bytes each if some are left out.
@@ -20,7 +18,6 @@ class Jobs(Sequence["Job"]):
 
     def __init__(self, parts: Iterable[tuple[Job, Sequence[int]]]) -> None:
         self.parts = [(job, repeats) for job, repeats in parts if len(repeats)]
-        self._ends = list(accumulate(len(repeats) for _, repeats in self.parts))
 
     @classmethod
     def each_once(cls, lists: Iterable[Jobs]) -> Jobs:
@@ -34,22 +31,10 @@ class Jobs(Sequence["Job"]):
         return cls(distinct.values())
 
     def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
+        return sum(len(repeats) for _, repeats in self.parts)
 
     def __iter__(self) -> Iterator[Job]:
         return (job.with_repeat(repeat) for job, repeats in self.parts for repeat in repeats)
-
-    @overload
-    def __getitem__(self, index: int) -> Job: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Job]: ...
-    def __getitem__(self, index: int | slice) -> Job | list[Job]:
-        place = range(len(self))[index]
-        if isinstance(place, range):
-            return [self[i] for i in place]
-        part = bisect_right(self._ends, place)
-        job, repeats = self.parts[part]
-        return job.with_repeat(repeats[place - self._ends[part]])  # a negative index
 
     def keys(self) -> Iterator[str]:
         """Yield the key of each job without creating the job."""

@@ -20,11 +20,8 @@ def not_compiled(jobs: Iterable[Job]) -> list[Job]:
 
 def _is_cold(sources: Iterable[Path]) -> bool:
     kernels = [path for path in sources if b"njit" in path.read_bytes()]
-    return bool(kernels) and not any(_is_cached(path) for path in kernels)
-
-
-def _is_cached(path: Path) -> bool:
-    return any(next(folder.glob(f"{path.stem}.*.nbi"), None) for folder in _folders(path))
+    cached = (path for kernel in kernels for folder in _folders(kernel) for path in folder.glob(f"{kernel.stem}.*.nbi"))
+    return bool(kernels) and next(cached, None) is None
 
 
 def _folders(path: Path) -> Iterator[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,8 +12,7 @@ import polars as pl
 from npbench.console import status
 from npbench.data import BinaryData
 from npbench.errors import RequestError, collect_errors
-from npbench.evaluation.job import DataIdentity, Job
-from npbench.evaluation.request import Request
+from npbench.evaluation.job import DataIdentity, Job, Request
 from npbench.planning.jobs import Jobs
 from npbench.planning.sources import Sources, name_of
 from npbench.planning.split_checks import check_splits
@@ -92,7 +91,11 @@ def jobs_of(request: Request, data: BinaryData) -> Jobs:
         raise RequestError(
             f"metrics {', '.join(clashes)} have the names of record columns: rename them in their plugin."
         )
-    shipped_by = [_distribution(*named) for named in _depends_on(request)]
+    metrics, solvers = [metric.name for metric in request.metrics], installed().solvers
+    named = [request.solver.name, *(name for name in _named(request) if name in solvers)]
+    used = [*(("solver", name) for name in named), *(("metric", name) for name in metrics)]
+    providers = [installed().providers.get(kind_and_name) for kind_and_name in used]
+    shipped_by = [provider.distribution if provider else "unknown" for provider in providers]
     job = Job(
         request=replace(request, search={name: list(request.search[name]) for name in sorted(request.search)}),
         data=DataIdentity.of(data),
@@ -113,17 +116,5 @@ def targets(request: Request) -> list[str]:
     return [target for target in found if target]
 
 
-def _depends_on(request: Request) -> Iterator[tuple[str, str]]:
-    """Yield the kind and name of what a request uses from plugins, its solver first."""
-    yield "solver", request.solver.name
-    yield from (("solver", name) for name in _named(request) if name in installed().solvers)
-    yield from (("metric", metric.name) for metric in request.metrics)
-
-
 def _named(request: Request) -> list[str]:
     return imported_names(request.solver, request.params, request.search)
-
-
-def _distribution(kind: str, name: str) -> str:
-    provider = installed().providers.get((kind, name))
-    return provider.distribution if provider else "unknown"

@@ -9,7 +9,7 @@ from npbench.console import status
 from npbench.data import BinaryData, load
 from npbench.data.missing import without_missing
 from npbench.errors import AbsentDataError, RequestError, collect_errors
-from npbench.evaluation.request import Request
+from npbench.evaluation.job import Request
 
 
 class Sources:

@@ -9,7 +9,7 @@ import numpy as np
 
 from npbench.data import BinaryData
 from npbench.errors import RequestError, collect_errors
-from npbench.evaluation.request import Request
+from npbench.evaluation.job import Request
 from npbench.evaluation.splits import Split
 
 MAX_ROUNDING = 2  # by how many samples of a class stratified parts of different repeats may differ

@@ -8,7 +8,6 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
@@ -26,16 +25,12 @@ def stamp() -> str:
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{nanoseconds:09d}Z"
 
 
-@contextlib.contextmanager
-def atomic_write(path: Path, owner: str) -> Iterator[BinaryIO]:
-    """Open a hidden file that is renamed to ``path`` at the end of the block, and removed if the block fails.
-
-    After a power cut the file is there in full or not at all.
-    """
+def atomic_write(path: Path, content: bytes, owner: str) -> None:
+    """Write a hidden file and rename it to ``path``: after a power cut the file is there in full or not at all."""
     unfinished = path.with_name(f".{owner}-{path.name}{UNFINISHED}")
     try:
         with unfinished.open("wb") as stream:
-            yield stream
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         unfinished.replace(path)

@@ -9,14 +9,13 @@ import ast
 import datetime
 import functools
 import hashlib
-import importlib.util
 import os
 import platform
 import re
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Set
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -25,15 +24,14 @@ from packaging.requirements import Requirement
 
 from npbench.errors import RequestError
 from npbench.records.record import Primitive
-from npbench.user_cache import cached
+from npbench.user_cache import cached, python_files
 
 ROOT = Path(__file__).parents[1]  # folder of npbench
 
 # Packages that can change the answer of every job.
 NUMERICAL = ("numpy", "scipy", "numba", "scikit-learn")
 
-# Modules that can change every answer, and rooms of which a job uses some modules.
-HASHED_MODULES = ("npbench.evaluation", "npbench.problem")
+# Rooms of which a job uses some modules; evaluation/ and problem.py can change every answer.
 SHARED = ("npbench.estimators", "npbench.numerics", "npbench.thresholding")
 
 
@@ -79,46 +77,40 @@ def code(targets: Iterable[str]) -> dict[str, str]:
 
 @functools.cache
 def _code(modules: frozenset[str]) -> dict[str, str]:
-    packages = {module.partition(".")[0] for module in modules} - {"npbench"}
-    plugins = {package: _sources(package) for package in sorted(packages)}
-    using = {package for package, sources in plugins.items() if _uses_npbench(sources)}
-    roots = {*_modules(HASHED_MODULES), *(module for module in modules if module.startswith("npbench."))}
-    roots |= {module for package in using for path in plugins[package].values() for module in _imported(path)}
-    hashes = {"npbench": _sha256({module: _path(module) for module in _closure(roots)})}
-    return hashes | {package: _sha256(sources, is_library=package not in using) for package, sources in plugins.items()}
+    plugins, using, shared = _used(modules)
+    evaluation = {f"npbench.evaluation.{path.stem}" for path in (ROOT / "evaluation").glob("*.py")}
+    answering = _closure({"npbench.problem", *evaluation, *shared})
+    hashes = {"npbench": _sha256({module: _path(module) for module in answering})}
+    return hashes | {package: _sha256(files, is_library=package not in using) for package, files in plugins.items()}
 
 
 def sources(targets: Iterable[str]) -> list[Path]:
     """Return the files of the targets' packages, and those that they import from the shared rooms."""
-    modules = {target.partition(":")[0] for target in targets}
+    plugins, _, shared = _used({target.partition(":")[0] for target in targets})
+    return [*(path for files in plugins.values() for path in files.values()), *map(_path, sorted(_closure(shared)))]
+
+
+def _used(modules: Set[str]) -> tuple[dict[str, dict[str, Path]], set[str], set[str]]:
+    """Return the files of modules' packages, the packages that use npbench, and what is used of the shared rooms."""
     packages = {module.partition(".")[0] for module in modules} - {"npbench"}
-    found = [_sources(package) for package in sorted(packages)]
+    plugins = {package: _files(package) for package in sorted(packages)}
     # Large libraries take ten seconds to parse, and import nothing from npbench.
-    using = [files for files in found if _uses_npbench(files)]
-    imported = {name for files in using for path in files.values() for name in _imported(path)}
-    shared = _closure({*imported, *(module for module in modules if module.startswith("npbench."))})
-    return [*(path for files in found for path in files.values()), *(_path(module) for module in sorted(shared))]
+    using = {name for name, files in plugins.items() if any(b"npbench" in one.read_bytes() for one in files.values())}
+    imported = {module for package in using for path in plugins[package].values() for module in _imported(path)}
+    return plugins, using, {module for module in modules | imported if module.startswith(SHARED)}
 
 
-def _uses_npbench(sources: Mapping[str, Path]) -> bool:
-    return any(b"npbench" in path.read_bytes() for path in sources.values())
-
-
-def _sources(package: str) -> dict[str, Path]:
-    """Return the Python files of a package by name, without importing it."""
-    spec = importlib.util.find_spec(package)
-    if spec is None:
+def _files(package: str) -> dict[str, Path]:
+    files = python_files(package)
+    if files is None:
         raise RequestError(f"package {package!r} is not installed, but a plugin names it: install that plugin again")
-    roots = [Path(location) for location in spec.submodule_search_locations or ()]
-    if roots:
-        return {path.relative_to(root).as_posix(): path for root in roots for path in root.rglob("*.py")}
-    return {Path(spec.origin).name: Path(spec.origin)} if spec.origin and spec.has_location else {}
+    return files
 
 
-def _sha256(sources: Mapping[str, Path], is_library: bool = False) -> str:
+def _sha256(files: Mapping[str, Path], is_library: bool = False) -> str:
     """Return the hash of named files: of what they do in plugins, of their bytes in (large) libraries."""
     digest = hashlib.sha256()
-    for name, path in sorted(sources.items()):
+    for name, path in sorted(files.items()):
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if is_library else source_sha256(path)
         digest.update(f"{name}\0{sha256}\n".encode())
     return digest.hexdigest()
@@ -133,14 +125,10 @@ def source_sha256(path: Path) -> str:
 def _parsed(path: Path) -> tuple[str, frozenset[str]]:
     """Return the hash of what a Python file does, and the names that it imports, cached for the same bytes."""
     source = path.read_bytes()
-    sha256, names = cached("sources", _parser() + source, lambda: _parse(source))
+    # The hash of a syntax tree depends on the version of Python and on this file.
+    identity = sys.version.encode() + Path(__file__).read_bytes() + source
+    sha256, names = cached("sources", identity, lambda: _parse(source))
     return sha256, frozenset(names)
-
-
-@functools.cache
-def _parser() -> bytes:
-    """Return what the hash of a syntax tree depends on: the version of Python and this file."""
-    return sys.version.encode() + Path(__file__).read_bytes()
 
 
 def _parse(source: bytes) -> tuple[str, list[str]]:
@@ -162,9 +150,9 @@ def _remove_docstrings(tree: ast.Module) -> None:
 
 
 def _closure(modules: Iterable[str]) -> set[str]:
-    """Return the modules that decide answers, and all that they import from the shared rooms."""
+    """Return modules of npbench, and all that they import from the shared rooms."""
     found: set[str] = set()
-    waiting = [module for module in modules if module.startswith((*SHARED, *HASHED_MODULES))]
+    waiting = list(modules)
     while waiting:
         module = waiting.pop()
         if module not in found:
@@ -190,15 +178,6 @@ def _named(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return {name for name in names if name.startswith("npbench.")}
-
-
-def _modules(names: Iterable[str]) -> Iterator[str]:
-    """Yield modules, and all modules of packages."""
-    for name in names:
-        yield name
-        folder = _path(name).parent
-        if _path(name).name == "__init__.py":
-            yield from (f"{name}.{path.stem}" for path in folder.glob("*.py") if path.stem != "__init__")
 
 
 def _path(module: str) -> Path:

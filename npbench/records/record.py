@@ -22,11 +22,6 @@ class Record(dict[str, Primitive]):
     Text that UTF-8 cannot encode is escaped, free text longer than :data:`MAX_TEXT` is cut, and integers outside the
     range of 64 bits become the nearest integer inside it. ``key`` and ``status`` are required; a value that is not a
     primitive raises TypeError.
-
-    Examples
-    --------
-    >>> Record({"key": "k", "status": "ok", "n_iter": 2**70})["n_iter"] == 2**63 - 1
-    True
     """
 
     def __init__(self, columns: Mapping[str, Primitive]) -> None:

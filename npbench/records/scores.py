@@ -42,11 +42,6 @@ def read_scores(results: str | Path) -> pl.DataFrame:
     """Return the test scores in a results folder: ``key``, ``row``, ``label``, ``score``, a row for each job.
 
     A file that cannot be read is named in a warning and left out.
-
-    Examples
-    --------
-    >>> read_scores("no such folder").columns
-    ['key', 'row', 'label', 'score']
     """
     frames = [pl.DataFrame(schema=COLUMNS), *_frames(Path(results) / SCORES)]
     return pl.concat(frames).unique("key", keep="last", maintain_order=True)
@@ -66,8 +61,7 @@ class ScoreStore:
         singles = self.folder / stem
         singles.mkdir(parents=True, exist_ok=True)
         self._touched.add(stem)
-        with atomic_write(singles / f"{time.time_ns():020d}-{self._name}.parquet", self._name) as stream:
-            stream.write(content)
+        atomic_write(singles / f"{time.time_ns():020d}-{self._name}.parquet", content, self._name)
 
     def keys(self) -> set[str]:
         """Return the keys of the jobs with scores."""
@@ -84,8 +78,7 @@ class ScoreStore:
         merged, singles = self.folder / f"{stem}.parquet", sorted((self.folder / stem).glob("*.parquet"))
         paths = [merged, *singles] if merged.exists() else singles
         frame = pl.concat([pl.read_parquet(path, glob=False) for path in paths])
-        with atomic_write(merged, self._name) as stream:
-            stream.write(parquet(frame.unique("key", keep="last", maintain_order=True)))
+        atomic_write(merged, parquet(frame.unique("key", keep="last", maintain_order=True)), self._name)
         for path in singles:
             path.unlink()
         with contextlib.suppress(OSError):  # another command may have added scores

@@ -10,7 +10,7 @@ import contextlib
 import os
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,14 +51,12 @@ class RecordStore:
         if self._owner is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._owner = Owner(self.folder)
-            self._merge_dead()
+            self._merge_dead(self._owner)
         content: Any = record.pop(TEST_SCORES, None)
         if content is not None:
             self.scores.append(str(record["dataset"]), str(record["data_sha256"]), content)
         row = {"schema_version": SCHEMA_VERSION, "stored_at": stamp(), **record}
-        path = self._path(SINGLE)
-        _write(_tabulated([row]), path, self._owner.name)
-        self._single[path] = row
+        self._single[self._write(_tabulated([row]), self._owner, SINGLE)] = row
         if len(self._single) >= self._batch:
             self.compact()
 
@@ -69,9 +67,7 @@ class RecordStore:
         """
         if len(self._single) > 1 and self._owner is not None:
             with contextlib.suppress(OSError):
-                _write(_tabulated(list(self._single.values())), self._path(), self._owner.name)
-                for path in self._single:
-                    path.unlink(missing_ok=True)
+                self._merge(_tabulated(list(self._single.values())), self._single, self._owner)
         self._single.clear()
 
     def close(self) -> None:
@@ -106,32 +102,27 @@ class RecordStore:
     def _warn(self, fault: str) -> None:
         warnings.warn(f"{fault} The same command runs jobs without a readable record again.", stacklevel=2)
 
-    def _path(self, mark: str = "merged") -> Path:
-        owner = self._owner.name if self._owner else ""
-        return self.folder / f"{time.time_ns():020d}-{owner}-{mark}.parquet"
+    def _write(self, frame: pl.DataFrame, owner: Owner, mark: str) -> Path:
+        path = self.folder / f"{time.time_ns():020d}-{owner.name}-{mark}.parquet"
+        atomic_write(path, parquet(frame), owner.name)
+        return path
 
-    def _merge_dead(self) -> None:
+    def _merge(self, frame: pl.DataFrame, singles: Iterable[Path], owner: Owner) -> None:
+        self._write(frame, owner, "merged")
+        for path in singles:
+            path.unlink(missing_ok=True)
+
+    def _merge_dead(self, owner: Owner) -> None:
         """Merge the single records of commands that were killed."""
         with contextlib.suppress(OSError), dead_owners(self.folder) as dead:
-            left = [path for path in sorted(self.folder.glob(f"*-{SINGLE}.parquet")) if _owner_of(path) in dead]
+            singles = sorted(self.folder.glob(f"*-{SINGLE}.parquet"))
+            left = [path for path in singles if path.stem.split("-")[1] in dead]
             for start in range(0, len(left), self._batch):
                 batch = left[start : start + self._batch]
                 faults: list[str] = []
                 frames = [frame for path in batch for frame in parts(path, faults.append)]
                 if not faults and len(frames) == len(batch) > 1:
-                    assert self._owner is not None
-                    _write(pl.concat(frames, how="diagonal_relaxed"), self._path(), self._owner.name)
-                    for path in batch:
-                        path.unlink(missing_ok=True)
-
-
-def _owner_of(path: Path) -> str:
-    return path.stem.split("-")[1]
-
-
-def _write(frame: pl.DataFrame, path: Path, owner: str) -> None:
-    with atomic_write(path, owner) as stream:
-        stream.write(parquet(frame))
+                    self._merge(pl.concat(frames, how="diagonal_relaxed"), batch, owner)
 
 
 def _tabulated(rows: list[dict[str, Any]]) -> pl.DataFrame:

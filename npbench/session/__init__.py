@@ -13,12 +13,9 @@ from npbench import registry
 from npbench.config.command_line import Requested, parse, requested
 from npbench.config.run_settings import RunSettings
 from npbench.data import BinaryData
-from npbench.evaluation.job import Job
-from npbench.evaluation.request import Request
+from npbench.evaluation.job import Job, Request
 from npbench.execution import local, processes, repeats
-from npbench.execution.context import Executor, Limits, RunContext
-from npbench.execution.observers import Observers
-from npbench.execution.run import run_jobs, write_description
+from npbench.execution.run import Executor, Limits, Observers, RunContext, run_jobs, write_description
 from npbench.planning.kernel_cache import not_compiled
 from npbench.planning.plan import Plan, prepare
 from npbench.progress import SILENT, Progress

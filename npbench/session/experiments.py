@@ -13,7 +13,7 @@ import polars as pl
 from npbench.config import search_path
 from npbench.config.experiment import Experiment, load, split_off
 from npbench.contracts import resolve
-from npbench.evaluation.request import Request
+from npbench.evaluation.job import Request
 from npbench.records.fields import ASKED, METHOD, TASK
 from npbench.records.files import PUBLISHED, RECORDS, SUBMISSIONS
 from npbench.records.methods import Setting, typed_by, with_methods

@@ -19,9 +19,9 @@ from npbench.data import BinaryData
 from npbench.data.frame_encoder import FrameEncoder
 from npbench.data.missing import without_missing
 from npbench.errors import RequestError
+from npbench.evaluation.job import Request
 from npbench.evaluation.measure import estimator_factory, select
 from npbench.evaluation.preprocess import pipeline
-from npbench.evaluation.request import Request
 from npbench.evaluation.splits import k_fold, random_state
 from npbench.planning.plan import prepare
 from npbench.thresholding.classifier import NPThresholdClassifier

@@ -19,8 +19,8 @@ def job(solver: Solver, problem: str) -> None:
     """A complete job succeeds and stores a record: split, select, fit, score, measure, store."""
     from npbench import session
     from npbench.data import BinaryData
+    from npbench.evaluation.job import Request
     from npbench.evaluation.protocols import CrossValidation
-    from npbench.evaluation.request import Request
     from npbench.planning.plan import jobs_of
     from npbench.records.files import RECORDS
     from npbench.records.store import RecordStore

@@ -45,9 +45,8 @@ class Nothing:
 def run(n: int, folder: Path) -> dict[str, Any]:
     """Run jobs without work in one worker and return the cost of each; times exclude the first tenth."""
     from npbench.execution import local
-    from npbench.execution.context import Limits, RunContext
     from npbench.execution.memory import PeakMemory
-    from npbench.execution.run import run_jobs
+    from npbench.execution.run import Limits, RunContext, run_jobs
     from npbench.records.provenance import facts
     from npbench.records.store import RecordStore
 
@@ -89,8 +88,8 @@ def _jobs(n: int) -> tuple[Any, Any]:
     """Return jobs with every metric of their problem, and the data."""
     from npbench.contracts import Solver
     from npbench.data import load
+    from npbench.evaluation.job import Request
     from npbench.evaluation.protocols import CrossValidation
-    from npbench.evaluation.request import Request
     from npbench.planning.plan import jobs_of
     from npbench.problem import NeymanPearson
     from npbench.registry import installed

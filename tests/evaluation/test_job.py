@@ -18,9 +18,8 @@ from npbench import registry
 from npbench.contracts import Dataset, Metric, Solver
 from npbench.data import BinaryData
 from npbench.errors import RequestError
-from npbench.evaluation.job import DataIdentity, Job
+from npbench.evaluation.job import DataIdentity, Job, Request
 from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Permutations
-from npbench.evaluation.request import Request
 from npbench.planning.plan import jobs_of
 from npbench.planning.split_checks import check_split
 from npbench.problem import NeymanPearson, PartialAUC
@@ -156,7 +155,7 @@ def toy(n_negative: int = 20) -> BinaryData:
 
 
 def test_a_request_makes_one_job_for_each_repeat():
-    jobs = jobs_of(REQUEST, toy())
+    jobs = list(jobs_of(REQUEST, toy()))
     assert [(job.request.seed, job.repeat) for job in jobs] == [(3, 0), (3, 1)]
     assert len({job.key for job in jobs}) == 2
     assert jobs[0].distribution == "npbench"
@@ -167,13 +166,13 @@ def test_a_request_makes_one_job_for_each_repeat():
 
 def test_the_order_of_grids_does_not_matter():
     swapped = dataclasses.replace(REQUEST, search=dict(reversed(REQUEST.search.items())))
-    one, other = jobs_of(REQUEST, toy())[0], jobs_of(swapped, toy())[0]
+    one, other = (next(iter(jobs_of(request, toy()))) for request in (REQUEST, swapped))
     assert one.key == other.key
     assert list(one.request.search.items()) == list(other.request.search.items())
 
 
 def test_jobs_are_small_enough_to_send():
-    job = jobs_of(REQUEST, toy())[0]
+    job, _ = jobs_of(REQUEST, toy())
     assert pickle.loads(pickle.dumps(job)) == job
     assert len(pickle.dumps(job)) < 10_000
 

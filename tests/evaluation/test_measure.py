@@ -21,8 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from npbench.contracts import Estimate, Metric, Selection, Solver
 from npbench.data import BinaryData
 from npbench.evaluation import measure
-from npbench.evaluation.job import DataIdentity, Job
-from npbench.evaluation.preprocess import CHOICES
+from npbench.evaluation.job import CHOICES, DataIdentity, Job
 from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
 from npbench.numerics.roc_grid import FPR_GRID
 from npbench.problem import NeymanPearson

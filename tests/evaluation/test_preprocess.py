@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from npbench.evaluation import scaling  # noqa: F401 -- a late import would count as time of an example
-from npbench.evaluation.preprocess import CHOICES, fitted
+from npbench.evaluation.job import CHOICES
+from npbench.evaluation.preprocess import fitted
 
 standardize = partial(fitted, preprocess="standardize")
 unit_range = partial(fitted, preprocess="unit_range")

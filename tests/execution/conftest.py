@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 from misbehaving_jobs import gaussians
 
-from npbench.execution.context import Limits, RunContext
-from npbench.execution.run import run_jobs
+from npbench.execution.run import Limits, RunContext, run_jobs
 from npbench.records.store import RecordStore
 
 

@@ -20,9 +20,8 @@ from npbench.contracts import Metric
 from npbench.data import BinaryData, SharedData, share
 from npbench.execution import local
 from npbench.execution import worker as task
-from npbench.execution.context import Limits, RunContext
 from npbench.execution.pool import MAX_OUTPUT_BYTES
-from npbench.execution.run import run_jobs
+from npbench.execution.run import Limits, RunContext, run_jobs
 from npbench.records.store import RecordStore
 
 
@@ -192,7 +191,7 @@ from pathlib import Path
 from misbehaving_jobs import gaussians, sleeping
 from npbench.records.store import RecordStore
 from npbench.execution import local
-from npbench.execution.context import Limits, RunContext
+from npbench.execution.run import Limits, RunContext
 from npbench.execution.run import run_jobs
 
 data, folder = gaussians(), Path(sys.argv[2])

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from npbench import registry
-from npbench.execution.observers import Observers
+from npbench.execution.run import Observers
 from npbench.records.store import RecordStore
 
 DIARY = """

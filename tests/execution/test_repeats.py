@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from misbehaving_jobs import gaussians, jobs
 
 from npbench.execution import local, repeats
-from npbench.execution.context import Limits, RunContext
-from npbench.execution.run import run_jobs
+from npbench.execution.run import Limits, RunContext, run_jobs
 from npbench.planning.jobs import Jobs
 from npbench.records.record import Record
 from npbench.records.store import RecordStore

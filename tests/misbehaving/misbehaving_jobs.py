@@ -11,9 +11,8 @@ import numpy as np
 
 from npbench.contracts import Dataset, Metric, Solver
 from npbench.data import BinaryData
-from npbench.evaluation.job import Job
+from npbench.evaluation.job import Job, Request
 from npbench.evaluation.protocols import CrossValidation
-from npbench.evaluation.request import Request
 from npbench.planning.plan import jobs_of
 from npbench.problem import NeymanPearson
 
@@ -47,7 +46,7 @@ def jobs(
             seed=0,
             repeats=repeat + 1,
         )
-        made.append(jobs_of(request, data)[-1])
+        made.append(list(jobs_of(request, data))[-1])
     return made
 
 

@@ -18,7 +18,7 @@ import polars as pl
 
 from npbench.data import BinaryData
 from npbench.errors import RequestError, collect_errors
-from npbench.evaluation.request import Request
+from npbench.evaluation.job import Request
 from npbench.evaluation.splits import Split
 from npbench.planning.sources import Sources
 from npbench.records.fields import TASK, Role, names

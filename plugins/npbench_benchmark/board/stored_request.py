@@ -9,9 +9,8 @@ from typing import Any
 
 from npbench.contracts import Solver
 from npbench.errors import RequestError, unknown_name
-from npbench.evaluation.job import Job
+from npbench.evaluation.job import ENCODERS, Job, Request
 from npbench.evaluation.protocols import PROTOCOLS
-from npbench.evaluation.request import ENCODERS, Request
 from npbench.planning.plan import jobs_of
 from npbench.planning.sources import Sources
 from npbench.problem import PROBLEMS

@@ -19,9 +19,8 @@ import polars as pl
 from npbench.contracts import Solver
 from npbench.data import BinaryData
 from npbench.errors import RequestError, collect_errors, unknown_name
-from npbench.evaluation.job import Job
+from npbench.evaluation.job import Job, Request
 from npbench.evaluation.measure import score_metrics, split_columns
-from npbench.evaluation.request import Request
 from npbench.evaluation.splits import Split
 from npbench.planning.plan import jobs_of
 from npbench.planning.sources import Sources
