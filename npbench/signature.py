@@ -52,22 +52,6 @@ def filled_in(solver: Solver) -> set[str]:
     return {"random_state"}.union(*(fields(problem) for problem in problems))
 
 
-def without_defaults(solver: Solver, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters whose value is not the estimator's default; this imports the estimator.
-
-    Compare two sets of parameters of a solver in this form only: records and configurations may state a default or
-    leave it out.
-
-    Examples
-    --------
-    >>> from npbench.registry import installed
-    >>> without_defaults(installed().solver("np_svm"), {"kernel": "rbf", "n_components": None, "C": 2})
-    {'C': 2}
-    """
-    defaults = signature(solver.estimator).defaults
-    return {name: value for name, value in params.items() if name not in defaults or not same(value, defaults[name])}
-
-
 def same(value: Any, default: Any) -> bool:
     """Return whether a value of a configuration or a record is the default of a signature.
 

@@ -17,13 +17,13 @@ import polars as pl
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 
+from npbench import session
 from npbench.commands import experiment
 from npbench.config.experiment import Experiment
 from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.records.reading import conformed
 from npbench.report.render import drawing
 from npbench.report.render.palette import COLOURS, MARKERS, Palette
-from npbench.session.experiments import named
 from npbench_papers.axes import panels, tidy
 from npbench_papers.bach import asymmetry_figures as asymmetry
 from npbench_papers.gasso import rates
@@ -39,7 +39,7 @@ OPPOSITE = {name: asymmetry.PAIRS[name] for name in ("-6", "3")}
 
 def load_experiment(name: str) -> Experiment:
     """Read an experiment by name."""
-    found = named([f"+experiment={name}"])
+    found = session.experiment([f"+experiment={name}"])
     assert found is not None
     return found
 

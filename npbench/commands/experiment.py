@@ -14,8 +14,7 @@ from npbench.contracts import resolve
 from npbench.report.render import terminal
 from npbench.report.section import Section
 from npbench.report.sections import overview
-from npbench.report.select import recorded_settings
-from npbench.session import experiments
+from npbench.report.select import asked, recorded_settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +34,7 @@ def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
 
 def print_tables(experiment: Experiment, records: pl.DataFrame, results: Path) -> None:
     """Print the places of an experiment's solvers, or else its tables and figure."""
-    if sheets := experiments.places(experiment, records, results):
+    if sheets := asked.places(experiment, records, results):
         terminal.show(terminal.essential([Section("Places", sheets)]), Console())
     else:
         print_experiment(experiment, records, results)

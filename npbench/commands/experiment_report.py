@@ -16,9 +16,9 @@ from npbench.records.files import RECORDS
 from npbench.records.reading import read
 from npbench.report.assemble import lead
 from npbench.report.sections import environment, failures
+from npbench.report.select.asked import folder_with_records, missing_jobs, of_requests, rivals, settings_of_jobs
 from npbench.report.select.collect import Collection, measured, sources
 from npbench.report.select.methods import named
-from npbench.session import experiments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,17 +40,17 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     experiment, requests, results = asked.experiment, asked.requests, asked.settings.results
     assert experiment is not None
     folder, faults = results / RECORDS, list[str]()
-    frame = experiments.of_requests(requests, read([folder], faults.append))
+    frame = of_requests(requests, read([folder], faults.append))
     if frame.is_empty():
         raise RequestError(
             f"There are no records of {name} in {folder}: run npbench +experiment={name}, or name another folder with "
-            f"results={experiments.folder_with_records(requests, results) or '...'}",
+            f"results={folder_with_records(requests, results) or '...'}",
             *faults,
         )
-    faults += _missing(name, experiments.missing_jobs(requests, frame), len(experiments.settings_of_jobs(requests)))
+    faults += _missing(name, missing_jobs(requests, frame), len(settings_of_jobs(requests)))
     if others:
         added = read(sources(others, faults.append), faults.append)
-        frame = pl.concat([frame, experiments.rivals(frame, added)], how="diagonal_relaxed")
+        frame = pl.concat([frame, rivals(frame, added)], how="diagonal_relaxed")
     records = measured(named(frame))
     collection = Collection(records, faults)
     made = [*sections(experiment, records), lead(collection)]

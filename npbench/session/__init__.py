@@ -10,7 +10,9 @@ from typing import Any
 import polars as pl
 
 from npbench import registry
+from npbench.config import search_path
 from npbench.config.command_line import Requested, parse, requested
+from npbench.config.experiment import Experiment, load, split_off
 from npbench.config.run_settings import RunSettings
 from npbench.data import BinaryData
 from npbench.evaluation.job import Job, Request
@@ -27,6 +29,16 @@ from npbench.records.record import Record
 def ask(words: Sequence[str]) -> Requested:
     """Return the checked requests of a command line."""
     return requested(parse(words))
+
+
+def experiment(words: Sequence[str]) -> Experiment | None:
+    """Return the experiment that settings choose, if any."""
+    name, others = split_off([word for word in words if not word.startswith("-")])
+    if name is None:
+        return None
+    search_path.register()
+    with search_path.initialized() as hydra:
+        return load(hydra.config_loader, name, others)
 
 
 def frame(asked: Requested, progress: Progress = SILENT) -> pl.DataFrame:

@@ -48,7 +48,7 @@ def notes(ours, other, **options):
 
 
 def test_the_same_records_are_the_same():
-    found, regressed = verdicts(run(), run())
+    found, regressed = verdicts(run(), run(params='{"ridge":0.0001}'))  # its default
     same = dict.fromkeys(["p_fa above rho", "p_nd", "np_score", "auc"], "the same")
     assert found == {**same, "seconds": "no significant difference", "CPU seconds": "no significant difference"}
     assert not regressed

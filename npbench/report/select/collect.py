@@ -16,6 +16,7 @@ from npbench.problem import PROBLEMS
 from npbench.records.fields import ASKED, SCHEMA, TRAINING_SECONDS
 from npbench.records.files import PUBLISHED, RECORDS, RUNS
 from npbench.records.reading import read
+from npbench.report.select.asked import latest
 from npbench.report.select.filters import filtered
 from npbench.report.select.labels import labels
 from npbench.report.select.methods import named
@@ -45,7 +46,7 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     if stored.is_empty():
         raise RequestError(*(faults or [f"There are no records in {', '.join(map(str, folders))}."]))
     stored = named(_numbered(stored))
-    jobs = stored.unique(ASKED, keep="last", maintain_order=True)
+    jobs = latest(stored)
     if "label" in filters:
         jobs = jobs.with_columns(label=pl.Series(labels(jobs), dtype=pl.String))
     records = measured(filtered(jobs, filters))

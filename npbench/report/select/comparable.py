@@ -9,8 +9,9 @@ import polars as pl
 
 from npbench.errors import RequestError
 from npbench.records.fields import Role, names
+from npbench.report.select.asked import STATED, by_stated, with_stated
 
-SETTING = names(Role.ASKED, without=Role.SPLIT)
+SETTING = by_stated(names(Role.ASKED, without=Role.SPLIT))
 SPLIT = names(Role.SPLIT)
 OTHER = "_other"
 HASHES = {"data_sha256": "data", "split_sha256": "splits"}
@@ -33,6 +34,7 @@ def matched(ours: pl.DataFrame, other: pl.DataFrame, *, force: bool) -> Matched:
     ``force`` matches what is not comparable as well: different data and splits by the number of the repeat, and
     different parameters of a problem if no parameters agree.
     """
+    ours, other = with_stated(ours), with_stated(other)
     same_problem = ours.join(other, on=["problem", "problem_params"], how="semi")
     relaxed = force and same_problem.is_empty()
     setting = [name for name in SETTING if name != "problem_params"] if relaxed else SETTING
@@ -79,7 +81,8 @@ def _nearest(ours: pl.DataFrame, other: pl.DataFrame) -> str:
     row, differing = min(apart, key=lambda pair: len(pair[1]), default=({}, []))
     if not differing:
         return ""
-    return f": {row['solver']} on {row['dataset']}, for example, has another {', '.join(differing)} there"
+    shown = ", ".join("params" if name == STATED else name for name in differing)
+    return f": {row['solver']} on {row['dataset']}, for example, has another {shown} there"
 
 
 def _other_splits(elsewhere: pl.DataFrame) -> Iterator[str]:

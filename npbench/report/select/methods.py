@@ -62,15 +62,28 @@ def own_settings(method: str, solver: str, params: str) -> Mapping[str, Any] | N
     return {name: value for name, value in flat(values).items() if name in differing or name in reset}
 
 
+@functools.lru_cache(maxsize=10_000)
+def stated(solver: str, params: str) -> str:
+    """Return fixed parameters, JSON, without defaults: of two records of a setting, one may state a default.
+
+    >>> stated("np_svm", '{"C":2,"kernel":"rbf","n_components":null}')
+    '{"C":2}'
+    """
+    if solver is None or params is None:
+        return params
+    return canonical(_without_defaults(solver, json.loads(params)))
+
+
+def _without_defaults(solver: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    defaults = _defaults(solver) or {}
+    return {name: one for name, one in params.items() if name not in defaults or not same(one, defaults[name])}
+
+
 class _Cells:
     """Settings of a solver in a form to compare: fixed values that are not defaults, and grids, by flat name."""
 
     def __init__(self, solver: str, params: Mapping[str, Any], search: Mapping[str, Any]) -> None:
-        defaults = _defaults(solver) or {}
-        fixed = flat(
-            {name: one for name, one in params.items() if name not in defaults or not same(one, defaults[name])}
-        )
-        searched = flat(search)
+        fixed, searched = flat(_without_defaults(solver, params)), flat(search)
         # Parts that all candidates of a mapping share are fixed.
         fixed |= {name: value for name, value in searched.items() if not isinstance(value, list)}
         self.fixed = {name: canonical(value) for name, value in fixed.items()}

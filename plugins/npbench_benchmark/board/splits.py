@@ -37,9 +37,9 @@ def run(words: Sequence[str]) -> Exit:
 
 def _with_one_solver(words: Sequence[str]) -> list[str]:
     """Return settings with one solver of their experiment, since splits do not depend on the solver."""
-    from npbench.session.experiments import named
+    from npbench import session
 
-    experiment = named(words)
+    experiment = session.experiment(words)
     is_typed = any(word.lstrip("+").startswith("solver=") for word in words)
     if experiment is None or is_typed:
         return list(words)

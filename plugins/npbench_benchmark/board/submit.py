@@ -57,13 +57,14 @@ def _print_places(settings: Sequence[str], records: object, output: Path) -> Non
     import polars as pl
     from rich.console import Console
 
+    from npbench import session
     from npbench.report.render import terminal
     from npbench.report.section import Section
-    from npbench.session import experiments
+    from npbench.report.select import asked
 
-    experiment = experiments.named(settings)
+    experiment = session.experiment(settings)
     if experiment is not None and isinstance(records, pl.DataFrame):
-        places = experiments.places(experiment, records, output.parent.parent)
+        places = asked.places(experiment, records, output.parent.parent)
         terminal.show(terminal.essential([Section("Places", places)] if places else []), Console())
 
 

@@ -13,7 +13,7 @@ from npbench.config import search_path
 from npbench.config.command_line import parse, requested
 from npbench.records.fields import ASKED, ESSENTIAL
 from npbench.records.reading import latest, parts
-from npbench.session.experiments import of_requests, settings_of_jobs
+from npbench.report.select.asked import of_requests, settings_of_jobs
 
 SHIPPED = sorted(path.stem for path in (Path(npbench_papers.__file__).parent / "conf" / "experiment").glob("*.yaml"))
 JOBS = {"gasso_table2": 160, "gasso_table3": 160, "gasso_figure3": 100}

@@ -5,10 +5,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from npbench import session
 from npbench.commands.experiment import sections
 from npbench.records.reading import conformed
 from npbench.report.sheet import Cell, Sheet
-from npbench.session.experiments import named
 from npbench_papers.headlines import HEADLINES, Tables, headline
 
 ROOT = Path(__file__).parents[3]
@@ -18,7 +18,7 @@ PUBLISHED = ROOT / "results" / "published"
 @pytest.mark.parametrize("name", sorted(HEADLINES))
 def test_headline_is_on_the_page(name):
     (path,) = PUBLISHED.glob(f"*/records/{'bach_table1' if name == 'bach_table2' else name}.parquet")
-    made = sections(named([f"+experiment={name}"]), conformed(pl.read_parquet(path)))
+    made = sections(session.experiment([f"+experiment={name}"]), conformed(pl.read_parquet(path)))
     paper, here = headline(name, [sheet for section in made for sheet in section.sheets])
     page = ROOT / "docs" / f"{name.partition('_')[0]}.md"
     rows = (line for line in page.read_text(encoding="utf-8").splitlines() if f"| `{name}` |" in line)

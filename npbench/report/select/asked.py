@@ -1,0 +1,104 @@
+"""Records of what was asked, whatever code, versions and data answered it, and of other methods on the same tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from npbench.contracts import resolve
+from npbench.records.fields import ASKED, METHOD, TASK
+from npbench.records.files import PUBLISHED, RECORDS, SUBMISSIONS
+from npbench.records.methods import Setting, typed_by, with_methods
+from npbench.records.provenance import ROOT
+from npbench.records.reading import read
+from npbench.report.select.methods import stated
+
+if TYPE_CHECKING:
+    from npbench.config.experiment import Experiment
+
+STATED = "stated_params"  # fixed parameters without defaults, JSON
+IN_WHEEL, IN_CHECKOUT = ROOT, ROOT.parent / "results"
+
+
+def by_stated(names: Sequence[str]) -> list[str]:
+    """Return columns to compare settings by: records may state a default or leave it out."""
+    return [STATED if name == "params" else name for name in names]
+
+
+METHOD_STATED, JOB_STATED = by_stated(METHOD), by_stated(ASKED)
+
+
+def with_stated(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with the column STATED."""
+    pairs = frame.select("solver", "params").unique()
+    texts = pl.Series(STATED, [stated(*pair) for pair in pairs.rows()], dtype=pl.String)
+    return frame.join(
+        pairs.with_columns(texts), on=["solver", "params"], how="left", nulls_equal=True, maintain_order="left"
+    )
+
+
+def latest(stored: pl.DataFrame) -> pl.DataFrame:
+    """Return the latest record of each job, from any code, versions and data."""
+    return with_stated(stored).unique(JOB_STATED, keep="last", maintain_order=True).drop(STATED)
+
+
+def places(experiment: Experiment, records: pl.DataFrame, results: Path) -> list[Any]:
+    """Return sheets with the places of a run's solvers among stored and published ones; none without others."""
+    if not experiment.places:
+        return []
+    others = rivals(records, stored_records(results))
+    if others.is_empty():
+        return []
+    both = pl.concat([records, others], how="diagonal_relaxed")
+    sheets: list[Any] = resolve(experiment.places)(both, records["key"].to_list(), **experiment.options)
+    return sheets
+
+
+def rivals(records: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:
+    """Return the stored records of other methods on the same tasks: data, splits, problem and features."""
+    tasks, own = records.select(TASK).unique(), with_stated(records).select(METHOD_STATED).unique()
+    others = with_stated(stored).join(own, on=METHOD_STATED, how="anti", maintain_order="left").drop(STATED)
+    return latest(others.join(tasks, on=TASK, how="semi", maintain_order="left"))
+
+
+def stored_records(results: Path) -> pl.DataFrame:
+    """Return the records in a results folder, and those published below it and with npbench; its own come last."""
+    shared = [folder / part for folder in (IN_WHEEL, IN_CHECKOUT, results) for part in (PUBLISHED, SUBMISSIONS)]
+    folders = [*(one for folder in shared for one in sorted(folder.glob(f"**/{RECORDS}"))), results / RECORDS]
+    return read((folder for folder in folders if folder.is_dir()), lambda fault: None)
+
+
+def of_requests(requests: Sequence[Any], frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the latest record of each job of ``requests``."""
+    wanted = with_stated(settings_of_jobs(requests)).select(JOB_STATED)
+    newest = with_stated(frame).unique(JOB_STATED, keep="last", maintain_order=True)
+    found = newest.join(wanted, on=JOB_STATED, how="semi", maintain_order="left").drop(STATED)
+    typed = {_stated_setting(setting): method for setting, method in typed_by(requests).items()}
+    return with_methods(found, lambda setting, stored: typed.get(_stated_setting(setting)) or stored or setting[0])
+
+
+def settings_of_jobs(requests: Sequence[Any]) -> pl.DataFrame:
+    """Return the settings of the jobs of ``requests``, without duplicates."""
+    rows = [{**request.columns(), "repeat": repeat} for request in requests for repeat in range(request.repeats)]
+    return pl.DataFrame(rows).select(ASKED).unique()
+
+
+def missing_jobs(requests: Sequence[Any], frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the settings of the jobs of ``requests`` that have no record in ``frame``."""
+    wanted = with_stated(settings_of_jobs(requests))
+    return wanted.join(with_stated(frame), on=JOB_STATED, how="anti").drop(STATED)
+
+
+def _stated_setting(setting: Setting) -> Setting:
+    solver, params, search = setting
+    return solver, stated(solver, params), search
+
+
+def folder_with_records(requests: Sequence[Any], results: Path) -> Path | None:
+    """Return a results folder below ``results`` with records of ``requests``."""
+    folders = (folder for folder in sorted(results.rglob(RECORDS)) if folder != results / RECORDS)
+    found = (folder for folder in folders if len(of_requests(requests, read([folder], lambda fault: None))))
+    return next((folder.parent for folder in found), None)
