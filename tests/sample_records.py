@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,7 +14,8 @@ PROTOCOL = '{"folds":4,"name":"cv","test_size":0.25}'
 
 
 def record(**columns: Any) -> dict[str, Any]:
-    """Return the record of a job that is ok, with other or further columns."""
+    """Return the record of a job that is ok, with other or further columns; parameters may be dictionaries."""
+    columns = {k: json.dumps(v, separators=(",", ":")) if isinstance(v, dict) else v for k, v in columns.items()}
     return {
         **{"key": "k", "status": "ok", "stored_at": "2026-01-01T00:00:00Z"},
         **{"solver": "gen", "method": columns.get("solver", "gen"), "params": "{}", "search": "{}"},

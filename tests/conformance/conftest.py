@@ -13,9 +13,14 @@ CHECKS = {"dataset": check_dataset, "metric": check_metric, "solver": check_solv
 
 
 @pytest.fixture
-def checks_of(monkeypatch):
-    """Return a function from a description to its checks by name."""
+def faulty_path(monkeypatch):
+    """Let npbench_faulty be imported."""
     monkeypatch.syspath_prepend(FAULTY)
+
+
+@pytest.fixture
+def checks_of(monkeypatch, faulty_path):
+    """Return a function from a description to its checks by name."""
     installed = registry.installed()
 
     def by_name(described):

@@ -1,7 +1,6 @@
 """Claims at extreme scales and offsets: false ones are found, true ones, admissions and refusals pass."""
 
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -9,18 +8,13 @@ from npbench import registry
 from npbench.contracts import Solver, resolve
 from npbench.testing.solver_claims import honest_claims, same_optimum
 
-FAULTY = Path(__file__).parents[1] / "faulty"
 
-
-@pytest.fixture
-def described(monkeypatch):
-    """Return a function from a class of npbench_faulty to a solver that uses it."""
-    monkeypatch.syspath_prepend(FAULTY)
-    return lambda name: Solver(name="made_up", estimator=f"npbench_faulty:{name}", solves=("np",))
+def described(name):
+    return Solver(name="made_up", estimator=f"npbench_faulty:{name}", solves=("np",))
 
 
 @pytest.mark.parametrize("name", ["Sound", "Certified", "RefusesHuge", "AdmitsHuge"])
-def test_true_claims_admissions_and_refusals_pass(described, name):
+def test_true_claims_admissions_and_refusals_pass(faulty_path, name):
     honest_claims(described(name))
     same_optimum(described(name))
 
@@ -36,12 +30,12 @@ def test_true_claims_admissions_and_refusals_pass(described, name):
         ("NaNClaimed", r"times 1, .*duality_gap_ is nan"),
     ],
 )
-def test_false_claim_is_found(described, name, sentence):
+def test_false_claim_is_found(faulty_path, name, sentence):
     with pytest.raises(AssertionError, match=sentence):
         honest_claims(described(name))
 
 
-def test_true_claims_far_from_the_optimum_are_found(described):
+def test_true_claims_far_from_the_optimum_are_found(faulty_path):
     honest_claims(described("StopsEarly"))
     with pytest.raises(AssertionError, match=r"times 1e-08.*objective_"):
         same_optimum(described("StopsEarly"))

@@ -1,4 +1,4 @@
-"""Sparse samples, kernels and iteration limits mean the same to every shipped solver."""
+"""Sparse samples, offsets, kernels and iteration limits mean the same to every shipped solver."""
 
 from functools import partial
 
@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
+from class_samples import gaussians
 from npbench import registry
 from npbench.testing.samples import apart
 from solver_variants import VARIANTS, solver
@@ -60,6 +61,29 @@ def test_sparse_samples_give_the_scores_of_dense_ones(name, params):
         sparse = make().fit(storage(S), Y)
         assert_same_scores(dense.decision_function(S), sparse.decision_function(storage(S)))
         assert_same_scores(dense.decision_function(storage(S)), sparse.decision_function(S))
+
+
+# Methods that do not depend on the offset of features.
+INVARIANT = {
+    "ac_svm": [{"kernel": "rbf", "C_pos": 10.0}, {"kernel": "rbf", "C_pos": 10.0, "cache_size": 0.01}],
+    "gen": [{"kernel": "linear"}, {"kernel": "rbf"}],
+    "np_svm": [{"kernel": "linear"}, {"kernel": "rbf"}],
+    "q_svm": [{"kernel": "linear"}],
+    "splitting": [{"tau": 0.3}],
+    "svm_path": [{"total": 1.0, "train_asymmetry": 0.3}, {"total": 1.0, "train_asymmetry": 0.3, "kernel": "rbf"}],
+    "two_nu_svm": [{"nu_pos": 0.8, "nu_neg": 0.8, "kernel": kernel} for kernel in ("linear", "rbf")],
+    "uzawa": [{"kernel": "linear"}],
+}
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(("name", "params"), [(name, params) for name, all_ in INVARIANT.items() for params in all_])
+def test_offsets_do_not_change_scores(name, params, storage):
+    X, y = gaussians(60)
+    near = solver(name, **params).fit(X, y).decision_function(X)
+    far = storage(X + 1e7)
+    scores = solver(name, **params).fit(far, y).decision_function(far)
+    np.testing.assert_allclose(scores, near, atol=0.01 * np.abs(near).max())
 
 
 GRAM = [

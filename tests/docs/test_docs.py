@@ -186,3 +186,10 @@ def test_built_pages_leave_no_table_out(built):
     for page in marked:
         assert "<!-- reference:" not in built(page)
         assert len(built(page)) > len(read(page))
+
+
+def test_errata_name_tests_that_exist():
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", read("errata.md"))
+    assert len(named) > 10
+    for path, name in named:
+        assert f"def {name}(" in (ROOT / "tests" / path).read_text(encoding="utf-8"), f"{path}::{name}"

@@ -1,6 +1,5 @@
 """Records of a report: found, read, filtered and labelled, and reported if left out."""
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -21,9 +20,8 @@ from sample_records import frame
 
 def record(solver="np_svm", repeat=0, *, rho=0.1, params=None, search=None, **columns):
     asked = {"params": params or {}, "search": search or {}, "problem_params": {"rho": rho}}
-    texts = {name: json.dumps(value, separators=(",", ":")) for name, value in asked.items()}
     about = {"key": f"{solver} {asked} {repeat} {columns}", "solver": solver, "repeat": repeat, "rho": rho}
-    return sample_records.record(**about, **texts, run_id="run", p_fa=0.05) | columns
+    return sample_records.record(**about, **asked, run_id="run", p_fa=0.05) | columns
 
 
 def stored(folder, *records, name="a.parquet"):

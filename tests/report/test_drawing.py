@@ -1,4 +1,4 @@
-"""Figures against the charts they show."""
+"""Figures against the charts they show, and how settings look in them."""
 
 import itertools
 import re
@@ -337,3 +337,33 @@ def test_bars_of_many_series_stay_inside_the_axes():
     inside = axes.get_window_extent()
     for points in lines(axes).values():
         assert all(inside.x0 + 1 < x < inside.x1 - 1 for x, _ in points.get_transform().transform(points.get_xydata()))
+
+
+def look(palette, label):
+    return palette.look(series(label))
+
+
+def test_each_solver_has_its_own_colour_and_looks_do_not_depend_on_order():
+    colours = {label: PALETTE.colour(label) for label in LABELS}
+    assert colours["np_svm C=1"] == colours["np_svm C=10"]
+    assert len(set(colours.values())) == 3
+    assert {look(PALETTE, label).dash for label in ("gen", "scorer")} == {()}
+    again = Palette(reversed(LABELS * 3))
+    assert [look(PALETTE, label) for label in LABELS] == [look(again, label) for label in LABELS]
+
+
+def test_labels_of_one_colour_differ_in_marker_or_dash():
+    labels = [f"solver{number:02d} C={C}" for number, C in itertools.product(range(20), range(4))]
+    palette = Palette(labels)
+    assert len({look(palette, label) for label in labels}) == 80
+
+
+def test_an_unknown_label_is_named():
+    with pytest.raises(KeyError, match=r"'knn'.*np_svm C=1"):
+        Palette(["np_svm C=1"]).colour("knn")
+
+
+def test_lists_are_shortened_unless_labels_become_equal():
+    grid, other = "gen search.C=[0.1,1,10,100]", "gen search.C=[0.1,2,20,100]"
+    assert Palette([grid, "gen"]).name(grid) == "gen search.C=[0.1…100]"
+    assert Palette([grid, other]).name(grid) == grid

@@ -22,8 +22,7 @@ NUMBERS = {"np": "rho", "qvalue": "q", "cost": "asymmetry"}
 def record(solver="gen", dataset="pima", repeat=0, rho=0.1, problem="np", params="{}", **columns):
     given = {"fpr_range": [0, rho]} if problem == "pauc" else {NUMBERS[problem]: rho}
     about = {"solver": solver, "params": params, "dataset": dataset, "problem": problem, "repeat": repeat}
-    about["problem_params"] = json.dumps(given, separators=(",", ":"))
-    about["key"] = " ".join(map(str, about.values()))
+    about |= {"problem_params": given, "key": f"{about} {given}"}
     measured = {"chosen_params": "{}", "seconds": 0.5, "roc": None, "trace": None}
     return sample_records.record(**about, **measured) | ({} if problem == "pauc" else given) | columns
 

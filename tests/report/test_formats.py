@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 import shutil
 import statistics
@@ -29,7 +28,7 @@ from npbench.report.sheet import MISSING, Cell, Sheet
 
 def record(solver="gen", repeat=0, *, dataset="pima", rho=0.1, problem="np", **columns):
     about = {"solver": solver, "label": solver, "dataset": dataset, "problem": problem, "repeat": repeat}
-    about |= {"problem_params": json.dumps({"rho": rho}), "stored_at": f"2026-01-0{1 + repeat % 9}T10:20:30Z"}
+    about |= {"problem_params": {"rho": rho}, "stored_at": f"2026-01-0{1 + repeat % 9}T10:20:30Z"}
     origin = {"schema_version": 4, "code": '{"npbench":"a"}', "versions": '{"numpy":"2"}', "run_id": "run"}
     return sample_records.record(key=f"{solver} {dataset} {rho} {repeat}", **about, **origin) | columns
 

@@ -1,6 +1,5 @@
 """Methods have the name that was typed; older records get it from the installed choices."""
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -51,12 +50,12 @@ def test_every_choice_is_found_again(name):
     ],
 )
 def test_settings_that_differ_from_the_choice_follow_its_name(solver, params, search, label):
-    records = frame([record(solver=solver, params=json.dumps(params), search=json.dumps(search))])
+    records = frame([record(solver=solver, params=params, search=search)])
     assert labels(records) == method_labels(records) == [label]
 
 
 def test_a_label_does_not_depend_on_other_methods():
-    rows = [record(solver="scorer", params=json.dumps({**FOREST, "delta": delta})) for delta in (0.05, 0.1)]
+    rows = [record(solver="scorer", params={**FOREST, "delta": delta}) for delta in (0.05, 0.1)]
     rows += [record(solver="np_svm", dataset="breast")]
     assert method_labels(frame(rows)) == ["random_forest", "random_forest delta=0.1", "np_svm"]
 
@@ -71,7 +70,7 @@ def test_a_typed_name_wins_and_holds_for_all_records_of_its_setting():
 
 
 def test_filters_find_variants_by_both_names():
-    forest = record(solver="scorer", params=json.dumps({**FOREST, "threshold": "auto"}))
+    forest = record(solver="scorer", params={**FOREST, "threshold": "auto"})
     records = named(frame([record(solver="gen"), forest, record(solver="scorer")]))
     for name, value, n in (
         ("solver", "random_forest", 1),

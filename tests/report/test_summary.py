@@ -1,4 +1,4 @@
-"""Summary of a report, from constructed records with known answers."""
+"""Summary of a report and note on its settings, from constructed records with known answers."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ import sample_records
 from npbench.report.render import terminal
 from npbench.report.section import Section
 from npbench.report.sections import summary
+from npbench.report.select.recorded_settings import notes
 from npbench.report.sheet import Sheet
 from npbench.report.stats.paired import shift_interval
 from sample_records import cells, frame
@@ -32,15 +33,10 @@ def test_excess_is_counted_over_all_data():
         record("c", p_fa=0.2, p_fa_low=None),
     ]
     (kept, *_) = sheets(records)
-    assert [[row[name] for name in ("solver", "test parts", "above", "surely above")] for row in kept] == [
-        ["a", "3", "2", "1"],
-        ["b", "1", "0", "0"],
-        ["c", "1", "1", "-"],
-    ]
-    assert [row["verdict"] for row in kept] == [
-        "significantly above the bound in 1 of 3",
-        "kept in every repeat",
-        "exceeded",
+    assert [[row[name] for name in ("solver", "test parts", "above", "surely above", "verdict")] for row in kept] == [
+        ["a", "3", "2", "1", "significantly above the bound in 1 of 3"],
+        ["b", "1", "0", "0", "kept in every repeat"],
+        ["c", "1", "1", "-", "exceeded"],
     ]
 
 
@@ -50,8 +46,7 @@ def test_best_two_with_limits_of_shift(best_first):
     splits = random.uniform(0.2, 0.4, 12)
     gains = {"a": 0.0, "b": 0.1, "c": 0.5} if best_first else {"a": 0.5, "b": 0.1, "c": 0.0}
     scores = {label: splits + random.normal(gain, 0.01, 12) for label, gain in gains.items()}
-    numbered = [(label, i, value) for label, values in scores.items() for i, value in enumerate(values.tolist())]
-    records = [record(label, i, np_score=value) for label, i, value in numbered]
+    records = [record(label, i, np_score=x) for label, own in scores.items() for i, x in enumerate(own.tolist())]
     _, (row,), _ = sheets(records)
     best = "a" if best_first else "c"
     low, high = shift_interval(scores[best] - scores["b"])
@@ -62,10 +57,8 @@ def test_best_two_with_limits_of_shift(best_first):
 
 def test_verdict_keeps_labels_that_contain_its_words():
     named = "ac_svm order=second"
-    records = [
-        record(name, k, np_score=0.1 + 0.001 * k + (name == "gen") * 0.1) for name in (named, "gen") for k in range(8)
-    ]
-    _, (row,), _ = sheets(records)
+    scores = {named: 0.1, "gen": 0.2}
+    _, (row,), _ = sheets(record(one, k, np_score=x + 0.001 * k) for one, x in scores.items() for k in range(8))
     assert (row["best"], row["next"]) == (named, "gen")
     assert row["verdict"].startswith(f"{named} better")
 
@@ -80,8 +73,7 @@ def test_advice_for_few_repeats_or_one_setting():
 
 def test_larger_area_is_better():
     about = {"problem": "pauc", "problem_params": '{"fpr_range":[0,0.1]}'}
-    records = [record(label, **about, pauc=area) for label, area in (("a", 0.5), ("b", 0.9))]
-    (row,), _ = sheets(records)
+    (row,), _ = sheets([record("a", **about, pauc=0.5), record("b", **about, pauc=0.9)])
     assert (row["best"], row["next"], row["verdict"]) == ("b", "a", "too few pairs")
 
 
@@ -107,3 +99,22 @@ def test_values_by_data_set_mark_the_best():
     assert table.texts == [["a", "-", "0.200±0.141"], ["b", "0.600±0.141", "0.400±0.000"], ["c", "-", "0.200±0.000"]]
     best = [[cell.flag == "best" for cell in row] for row in table.cells]
     assert best == [[False, False, True], [False, True, False], [False, False, True]]
+
+
+def searched(*sizes, **columns):
+    return sample_records.record(search={f"p{n}": list(range(size)) for n, size in enumerate(sizes)}, **columns)
+
+
+def test_note_on_settings_counts_repeats_and_lists_what_differs():
+    first, grids = notes(frame(searched(6, 16, repeat=n, preprocess="standardize") for n in range(10)))
+    assert "repeats: 10;" in first
+    assert "standardize" in first
+    assert "gen: 6 p0 x 16 p1" in grids
+    two = [searched(3, dataset="heart", repeat=n) for n in range(2)]
+    first, grids = notes(frame([searched(2), *two]))
+    assert "repeats: 1 to 2;" in first
+    assert grids == "Searched: gen: 2 p0 or 3 p0."
+    first, grids = notes(frame([*two, sample_records.record(solver="plain", dataset="heart")]))
+    assert "repeats: 1 to 2;" in first  # by solver
+    assert grids == "Searched: gen: 3 p0."
+    assert notes(frame(two).clear()) == []

@@ -1,7 +1,6 @@
 """Standings from made-up records, computed by hand."""
 
 import dataclasses
-import json
 import math
 
 import numpy as np
@@ -32,9 +31,9 @@ RECORDS = [
     result("gen", "pima", 1, 0.15, 0.2),  # above rho: scores 0.7
     result("gen", "heart", 0, 0.1, 0.4, seconds=4.0),
     result("gen", "heart", 1, 0.1, 0.2, seconds=4.0),
-    *(result("scorer", "pima", n, 0.0, 0.5, params=json.dumps(UMBRELLA)) for n in (0, 1)),
-    result("scorer", "heart", 0, 0.0, 0.1, params=json.dumps(UMBRELLA)),
-    result("scorer", "heart", 1, 0.0, 0.0, "timeout", 100.0, params=json.dumps(UMBRELLA)),
+    *(result("scorer", "pima", n, 0.0, 0.5, params=UMBRELLA) for n in (0, 1)),
+    result("scorer", "heart", 0, 0.0, 0.1, params=UMBRELLA),
+    result("scorer", "heart", 1, 0.0, 0.0, "timeout", 100.0, params=UMBRELLA),
 ]
 NEWCOMER = [result("np_svm", name, repeat, 0.1, 0.1) for name in ("pima", "heart") for repeat in (0, 1)]
 
@@ -65,7 +64,7 @@ def test_by_hand():
     ],
 )
 def test_what_a_threshold_promises(params, rules, promised):
-    params = json.dumps({**UMBRELLA, **params})
+    params = {**UMBRELLA, **params}
     made = [result("scorer", "pima", n, 0.1, 0.1, params=params, solver_status=rule) for n, rule in enumerate(rules)]
     assert [one.promised for one in standings(frame(made))] == [promised]
 
@@ -73,8 +72,7 @@ def test_what_a_threshold_promises(params, rules, promised):
 @pytest.mark.parametrize(("more", "n_calibration"), [({"calibration_size": 0.3}, 75), ({"calibration_size": 0.5}, 125)])
 def test_what_a_promise_allows(more, n_calibration):
     """Of 500 negatives, 250 are in the test part."""
-    params = json.dumps({**UMBRELLA, **more})
-    (one,) = standings(frame([result("scorer", "pima", repeat, 0.0, 0.5, params=params) for repeat in range(2)]))
+    (one,) = standings(frame(result("scorer", "pima", n, 0.0, 0.5, params={**UMBRELLA, **more}) for n in range(2)))
     assert one.allowed == pytest.approx(seen_above(n_calibration, 250, 0.1, 0.05))
 
 
@@ -117,9 +115,7 @@ def test_methods_are_ranked_where_they_were_run():
 
 @pytest.mark.parametrize(("above", "verdict"), [(0, "kept"), (1, "kept within noise"), (5, "exceeded")])
 def test_verdict_of_a_promise(above, verdict):
-    records = [
-        result("scorer", "pima", i, 0.2 if i < above else 0.0, 0.5, params=json.dumps(UMBRELLA)) for i in range(10)
-    ]
+    records = [result("scorer", "pima", i, 0.2 if i < above else 0.0, 0.5, params=UMBRELLA) for i in range(10)]
     (one,) = standings(frame(records))
     assert one.verdict == verdict
     assert cells(tables(frame(records), [])[0])[0]["P_nd"] == ("-" if verdict == "exceeded" else "0.500")

@@ -2,7 +2,6 @@ import csv
 import dataclasses
 import functools
 import gzip
-import hashlib
 import re
 import socket
 import subprocess
@@ -22,6 +21,7 @@ from npbench.config.compose import as_plain, compose
 from npbench.data import load, sources
 from npbench.errors import RequestError
 from npbench_datasets.library import RCV1_FILES
+from sample_files import put, sha256
 
 DATASETS = {dataset.name: dataset for dataset in npbench_datasets.npbench_datasets()}
 # Gasso et al. (2011), table I: features, positives, negatives. scikit-learn's copy of RCV1 has 84 features more.
@@ -86,7 +86,7 @@ def defaults():
 def test_pageblocks_are_read_number_by_number(raw_dataset):
     (file,) = raw_dataset("pageblocks").files
     text = subprocess.run(["gzip", "-dc", sources.find(file)], capture_output=True, check=True).stdout
-    assert hashlib.sha256(text).hexdigest() == "52058b6e19ba797b5e80ae6454ebb3b7a25016787e668dd3203393c236d22c78"
+    assert sha256(text) == "52058b6e19ba797b5e80ae6454ebb3b7a25016787e668dd3203393c236d22c78"
     rows = [line.split() for line in text.decode().splitlines()]
     data = load_dataset("pageblocks")
     assert np.array_equal(data.X, [[float(number) for number in row[:-1]] for row in rows])
@@ -129,12 +129,9 @@ def covertype_file(tmp_path, monkeypatch):
     random = np.random.default_rng(0)
     table = np.column_stack([random.integers(-200, 7000, (60, 54)), np.resize([1, 2, 7, 3, 7, 6], 60)])
     content = gzip.compress("".join(",".join(map(str, row)) + "\n" for row in table).encode())
-    path = tmp_path / "covertype" / "covtype.data.gz"
-    path.parent.mkdir()
-    path.write_bytes(content)
+    put(tmp_path / "covertype" / "covtype.data.gz", content)
     monkeypatch.setenv("NPBENCH_DATA", str(tmp_path))
-    sha256 = hashlib.sha256(content).hexdigest()
-    file = dataclasses.replace(DATASETS["covertype"].files[0], sha256=sha256, size=len(content))
+    file = dataclasses.replace(DATASETS["covertype"].files[0], sha256=sha256(content), size=len(content))
     return table, dataclasses.replace(DATASETS["covertype"], files=(file,), n_samples=30, n_positive=10)
 
 

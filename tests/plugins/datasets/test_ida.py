@@ -1,7 +1,6 @@
 """The sets of the IDA repository, from their sources and from a file laid out like benchmarks.mat."""
 
 import dataclasses
-import hashlib
 from collections import Counter
 
 import numpy as np
@@ -15,6 +14,7 @@ from npbench.data import load, share, sources
 from npbench.errors import RequestError
 from npbench.evaluation.protocols import Permutations
 from npbench_datasets.ida import published
+from sample_files import put, sha256
 
 # Davenport et al. (2006), section 4: features and training rows. All samples and positives as in the IDA repository.
 SIZES = {
@@ -140,13 +140,11 @@ def with_benchmarks(tmp_path, monkeypatch, from_source):
         source, dataset = from_source(name), registry.installed().dataset(name)
         random = np.random.default_rng(0)
         divisions = np.array([random.permutation(source.n_samples) for _ in range(100)])
-        path = tmp_path / "ida" / "benchmarks.mat"
-        path.parent.mkdir()
+        path = put(tmp_path / "ida" / "benchmarks.mat", "")
         mat_file(path, name, source.X * 2 + 1, source.y, divisions, dataset.n_train)
         monkeypatch.setenv("NPBENCH_DATA", str(tmp_path))
         (file,) = dataset.original.files
-        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-        file = dataclasses.replace(file, sha256=sha256, size=path.stat().st_size)
+        file = dataclasses.replace(file, sha256=sha256(path.read_bytes()), size=path.stat().st_size)
         original = dataclasses.replace(dataset.original, files=(file,))
         return dataclasses.replace(dataset, original=original), source, divisions
 

@@ -1,7 +1,5 @@
 """Tables 1 and 2 and the curves of Figure 4 of Bach et al. from records written by hand, against loops and scipy."""
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
@@ -9,7 +7,7 @@ from scipy import stats
 
 from npbench_papers.bach import roc_curves
 from npbench_papers.bach.choices import PAIRS, TRAININGS, acceptance, compared, mismatch, table
-from sample_records import cells
+from sample_records import cells, record
 
 TIES = {"tied_total": "smallest"}
 GAMMAS = np.array([0.2, 0.5, 0.8])
@@ -26,11 +24,15 @@ def fold(seed=0, shift=(0.0, 0.0, 0.0)):
 
 
 def records(traces, dataset="pima", total=2.0, **columns):
-    size = {"n_samples": 100, "n_positive": 40, "n_features": 8}
+    about = {
+        "dataset": dataset,
+        "params": {"total": total, **TIES},
+        "n_samples": 100,
+        "n_positive": 40,
+        "n_features": 8,
+    }
     rows = [
-        {"key": f"{dataset}{repeat}", "dataset": dataset, "seed": 0, "repeat": repeat, "status": "ok", **size}
-        | {"trace": None if trace is None else json.dumps(trace), "params": json.dumps({"total": total, **TIES})}
-        | columns
+        record(**{**about, "key": f"{dataset}{repeat}", "repeat": repeat, "trace": trace, **columns})
         for repeat, trace in enumerate(traces)
     ]
     return pl.DataFrame(rows, schema_overrides={"trace": pl.String})
@@ -110,16 +112,14 @@ def test_asymmetry_is_chosen_on_first_fold():
     assert row["trained on the others"] == "0.540 [0.520, 0.560]"
 
 
-def curve(kind, p_fa, p_nd):
-    return {"kind": [kind] * len(p_fa), "test_p_fa": p_fa, "test_p_nd": p_nd}
-
-
 def trace_of(*curves):
-    return {name: [value for one in curves for value in one[name]] for name in ("kind", "test_p_fa", "test_p_nd")}
+    """Return a trace of (P_fa, P_nd) at the points of each kind's curve."""
+    rows = [(kind, *point) for kind, curve in enumerate(curves) for point in curve]
+    return dict(zip(("kind", "test_p_fa", "test_p_nd"), zip(*rows, strict=True), strict=True))
 
 
 def test_curves_are_interpolated():
-    trace = trace_of(curve(0, [0.2, 0.2], [0.9, 0.4]), curve(1, [0.0, 1.0], [0.5, 0.0]), curve(2, [], []))
+    trace = trace_of([(0.2, 0.9), (0.2, 0.4)], [(0.0, 0.5), (1.0, 0.0)], [])
     found = roc_curves.averaged(records([trace, trace]), np.array([0.0, 0.1, 0.6]))
     np.testing.assert_allclose(found["by asymmetry"], [[1.0, 0.7, 0.2]] * 2)
     np.testing.assert_allclose(found["by intercept"], [[0.5, 0.45, 0.2]] * 2)
@@ -128,7 +128,7 @@ def test_curves_are_interpolated():
 
 def test_curve_table_has_means_over_splits(monkeypatch):
     monkeypatch.setattr(roc_curves, "TABLE_P_FA", np.array([0.1]))
-    traces = [trace_of(curve(0, [0.1], [x]), curve(1, [0.1], [x]), curve(2, [0.1], [0.1])) for x in (0.2, 0.4)]
+    traces = [trace_of([(0.1, x)], [(0.1, x)], [(0.1, 0.1)]) for x in (0.2, 0.4)]
     (sheet,) = roc_curves.table(records([*traces, None]), [])
     assert sheet.texts == [
         ["by intercept", "0.300±0.141", "0 of 1", "-"],

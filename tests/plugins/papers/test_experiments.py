@@ -1,4 +1,4 @@
-"""The experiments of the papers: every file composes into checked jobs, and published records answer them."""
+"""The experiments of the papers: files compose into checked jobs, published records answer them, and make headlines."""
 
 import contextlib
 import functools
@@ -9,11 +9,14 @@ import polars as pl
 import pytest
 
 import npbench_papers
+from npbench.commands.experiment import sections
 from npbench.config import search_path
 from npbench.config.command_line import parse, requested
 from npbench.records.fields import ASKED, ESSENTIAL
-from npbench.records.reading import latest, parts
+from npbench.records.reading import conformed, latest, parts
 from npbench.report.select.asked import of_requests, settings_of_jobs
+from npbench.report.sheet import Cell, Sheet
+from npbench_papers.headlines import HEADLINES, Tables, headline
 
 SHIPPED = sorted(path.stem for path in (Path(npbench_papers.__file__).parent / "conf" / "experiment").glob("*.yaml"))
 JOBS = {"gasso_table2": 160, "gasso_table3": 160, "gasso_figure3": 100}
@@ -86,3 +89,25 @@ def test_published_records_are_from_commits(name):
     made = pl.read_parquet(FILES[name], columns=["git_commit", "git_dirty"])
     assert made["git_commit"].null_count() == 0
     assert not made["git_dirty"].any()
+
+
+@pytest.mark.parametrize("name", sorted(HEADLINES))
+def test_headline_is_on_the_page(name):
+    path = FILES["bach_table1" if name == "bach_table2" else name]
+    made = sections(composed(name).experiment, conformed(pl.read_parquet(path)))
+    paper, here = headline(name, [sheet for section in made for sheet in section.sheets])
+    page = ROOT / "docs" / f"{name.partition('_')[0]}.md"
+    rows = (line for line in page.read_text(encoding="utf-8").splitlines() if f"| `{name}` |" in line)
+    assert any(f"| {paper} | {here} |" in row for row in rows)
+
+
+def test_numbers_of_chosen_rows_and_shares():
+    rows = [["a", Cell("1", 1.0), "3/4"], ["a", Cell("-"), "0/2"], ["b", Cell("2", 2.0), "1/1"]]
+    tables = Tables([Sheet("one", ["solver", "seconds", "kept"], rows), Sheet("other", ["solver"], [["a"]])])
+    assert tables.numbers("seconds", solver="a") == [1.0]
+    assert tables.span("seconds") == "1.0 to 2.0"
+    assert tables.shares("kept") == "4 of 7"
+
+
+def test_experiments_without_a_headline_get_dashes():
+    assert headline("unknown", []) == ("-", "-")

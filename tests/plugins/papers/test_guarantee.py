@@ -1,7 +1,6 @@
 """The table and chart of thresholds with a guarantee, from records made up here, and NP-ROC bands as a chart."""
 
 import itertools
-import json
 import math
 from fractions import Fraction
 
@@ -13,6 +12,7 @@ from scipy.stats import beta, norm
 import npbench
 from npbench.config.command_line import parse, requested
 from npbench.numerics.np_roc import np_roc
+from npbench.report.render.drawing import draw
 from npbench.report.render.palette import Palette
 from npbench_papers.guarantee import excess as guarantee
 from npbench_papers.guarantee import np_roc_chart as np_roc_report
@@ -25,7 +25,7 @@ PRINTED = [{"n": 59, "threshold": "umbrella", "theirs": 0.25}]
 def repeats(p_fa, *, threshold="umbrella", test_size=0.99528, n_splits=1, status="ok"):
     params = {"threshold": threshold, "delta": 0.05, "calibration_size": 0.5, "n_splits": n_splits}
     about = {"dataset": "scalable", "solver": "scorer", "n_samples": 50_000, "n_positive": 25_000, "rho": RHO}
-    asked = {"params": json.dumps(params), "protocol_params": json.dumps({"folds": 4, "test_size": test_size})}
+    asked = {"params": params, "protocol_params": {"folds": 4, "test_size": test_size}}
     return [record(**about, **asked, repeat=n, status=status, p_fa=p, p_nd=0.5) for n, p in enumerate(p_fa)]
 
 
@@ -75,8 +75,7 @@ def test_verdict_allows_for_noise(above, bound, verdict):
 
 
 def test_failed_jobs_are_left_out():
-    failed = repeats([None, None], status="failed")
-    (row,) = rows(repeats([0.01, 0.02]), failed)
+    (row,) = rows(repeats([0.01, 0.02]), repeats([None, None], status="failed"))
     assert row["above rho"] == "0 of 2"
     assert guarantee.table(pl.DataFrame(repeats([0.01])).clear(), PRINTED) == []
 
@@ -94,8 +93,7 @@ def test_chart_matches_table():
     assert shares.series[0].low[0] == pytest.approx(beta.ppf(0.025, 1, 2))
     assert shares.series[0].high[0] == pytest.approx(beta.ppf(0.975, 2, 1))
     assert [list(s.y) for s in misses.series] == [[0.5], [0.5, 0.5]]
-    drawn = guarantee.plot(records, PRINTED)
-    assert len(drawn.axes) == 2
+    assert len(guarantee.plot(records, PRINTED).axes) == 2
 
 
 def test_experiment_leaves_out_stated_negatives():
@@ -131,6 +129,4 @@ def test_band_chart():
     assert (gen.y[at], gen.low[at], gen.high[at]) == (1 - limits.p_nd, 1 - limits.p_nd_high, 1 - limits.p_nd_low)
     assert abs(gen.y[at] - norm.sf(limits.threshold, loc=2)) < 0.2
     assert set(sgd.y) == {1.0}
-    from npbench.report.render.drawing import draw
-
     assert draw(chart, Palette(curves)).axes

@@ -1,9 +1,9 @@
 """Tables and figures of Narasimhan and Agarwal from records written by hand."""
 
 import io
-import json
 from statistics import fmean, stdev
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -19,29 +19,24 @@ PRINTED = [
 
 
 def record(solver="pauc_struct", pauc=0.6, repeat=0, fpr_range=(0.02, 0.05), test_size=1 / 3, params=None, **columns):
-    asked = {
-        "params": params or {},
-        "problem_params": {"fpr_range": fpr_range},
-        "protocol_params": {"test_size": test_size, "folds": 3},
-    }
-    texts = {name: json.dumps(value) for name, value in asked.items()}
+    asked = {"params": params or {}, "problem_params": {"fpr_range": fpr_range}}
+    asked["protocol_params"] = {"test_size": test_size, "folds": 3}
     about = {"solver": solver, "repeat": repeat, "split_sha256": f"split {repeat}", "preprocess": "standardize"}
     cost = {"n_candidates": 6, "select_cpu_seconds": 2.0, "fit_cpu_seconds": 0.5, "cpu": "a processor"}
     found = {"solver_status": "converged", "n_iter": 10, "pauc": pauc}
-    return sample_records.record(**about, **texts, **cost, **found) | columns
+    return sample_records.record(**{**about, **asked, **cost, **found, **columns})
 
 
 def frame(*records):
     return sample_records.frame(records)
 
 
+AREAS = {"pauc_struct": [0.58, 0.62, 0.66], "auc_svm": [0.55, 0.63, 0.56], "greedy_pauc": [0.7, 0.8, 0.9]}
+
+
 @pytest.fixture
 def three_methods():
-    return frame(
-        *(record("pauc_struct", pauc, k) for k, pauc in enumerate([0.58, 0.62, 0.66])),
-        *(record("auc_svm", pauc, k) for k, pauc in enumerate([0.55, 0.63, 0.56])),
-        *(record("greedy_pauc", pauc, k) for k, pauc in enumerate([0.7, 0.8, 0.9])),
-    )
+    return frame(*(record(name, pauc, k) for name, areas in AREAS.items() for k, pauc in enumerate(areas)))
 
 
 def test_means_next_to_the_papers(three_methods):
@@ -49,21 +44,17 @@ def test_means_next_to_the_papers(three_methods):
     assert areas.title.startswith("pima, pauc in [0.02, 0.05]:")
     assert [row[0] for row in areas.texts] == ["greedy_pauc", "pauc_struct", "auc_svm"]
     struct = cells(areas)[1]
-    assert struct["here"] == f"{fmean([0.58, 0.62, 0.66]):.3f}±{stdev([0.58, 0.62, 0.66]):.3f}"
+    assert struct["here"] == f"{fmean(AREAS['pauc_struct']):.3f}±{stdev(AREAS['pauc_struct']):.3f}"
     assert (struct["paper"], struct["difference"], struct["verdict"]) == ("0.600", "+0.020", "reproduced")
     assert (struct["selection"], struct["fit"], struct["splits"]) == ("2.00±0.00", "0.50±0.00", "3/3")
     assert [row[4] for row in areas.texts] == ["better", "reproduced", "close"]
-
-
-def test_stand_ins_get_no_verdict_on_numbers(three_methods):
+    assert areas.notes[0] == "The paper's order: pauc_struct > auc_svm > greedy_pauc; here 1 of 3 pairs agree."
     areas, ahead = partial_areas.table(three_methods, [*PRINTED, {"dataset": "pima", "stand_in": True}])
     assert {row[4] for row in areas.texts} == {"stand-in"}
     assert [row[5] for row in ahead.texts] == ["stand-in"]
 
 
-def test_order_is_compared_by_pairs(three_methods):
-    areas, _ = partial_areas.table(three_methods, PRINTED)
-    assert areas.notes[0] == "The paper's order: pauc_struct > auc_svm > greedy_pauc; here 1 of 3 pairs agree."
+def test_order_is_compared_for_printed_methods(three_methods):
     areas, _ = partial_areas.table(three_methods.filter(pl.col("solver") != "greedy_pauc"), PRINTED)
     assert areas.notes[0].endswith("here the same.")
     areas, _ = partial_areas.table(three_methods, PRINTED[:1])
@@ -74,7 +65,7 @@ def test_methods_are_compared_with_base(three_methods):
     shuffled = three_methods.sample(fraction=1, shuffle=True, seed=0)
     _, ahead = partial_areas.table(shuffled, PRINTED)
     (row,) = ahead.texts
-    gains = [0.58 - 0.55, 0.62 - 0.63, 0.66 - 0.56]
+    gains = np.subtract(AREAS["pauc_struct"], AREAS["auc_svm"])
     gain = f"{fmean(gains):.3f}±{stdev(gains):.3f}"
     assert row == ["pima", "pauc_struct", gain, "+0.100", "2 of 3", "close", gain]
 
@@ -102,7 +93,7 @@ def test_collapsed_and_failed_fits_are_counted():
 
 
 def test_fits_without_an_optimum_are_fallbacks():
-    collapsed = [record(pauc=0.6, repeat=k, solver_status="collapsed") for k in range(2)]
+    collapsed = [record(repeat=k, solver_status="collapsed") for k in range(2)]
     base = [record("auc_svm", 0.5, repeat=k) for k in range(3)]
     areas, ahead = partial_areas.table(frame(*collapsed, record(pauc=0.4, repeat=2), *base), PRINTED)
     row = cells(areas)[0]
@@ -114,17 +105,11 @@ def test_fits_without_an_optimum_are_fallbacks():
 
 
 def test_several_ranges_distinguish_methods():
-    found = frame(
-        record("pauc_struct", fpr_range=(0.0, 0.1), tpr=0.6),
-        record("pauc_struct", fpr_range=(0.05, 0.1), tpr=0.5),
-        record("auc_svm", fpr_range=(0.0, 0.1), tpr=0.55),
-    )
-    printed = [
-        {"solver": "pauc_struct", "fpr_range": [0, 0.1], "tpr": 0.61},
-        {"solver": "pauc_struct", "fpr_range": [0.05, 0.1], "tpr": 0.58},
-        {"solver": "auc_svm", "tpr": 0.58},
-    ]
-    rates, ahead = partial_areas.table(found, printed, metric="tpr")
+    of_struct = {(0.0, 0.1): (0.6, 0.61), (0.05, 0.1): (0.5, 0.58)}  # here, printed
+    found = [record(fpr_range=span, tpr=tpr) for span, (tpr, _) in of_struct.items()]
+    printed = [{"solver": "pauc_struct", "fpr_range": [*span], "tpr": tpr} for span, (_, tpr) in of_struct.items()]
+    found.append(record("auc_svm", fpr_range=(0.0, 0.1), tpr=0.55))
+    rates, ahead = partial_areas.table(frame(*found), [*printed, {"solver": "auc_svm", "tpr": 0.58}], metric="tpr")
     assert [row[:5] for row in rates.texts] == [
         ["pauc_struct [0, 0.1]", "0.600", "0.610", "-0.010", "reproduced"],
         ["auc_svm [0, 0.1]", "0.550", "0.580", "-0.030", "reproduced"],
@@ -140,7 +125,7 @@ def test_dots_and_diamonds(three_methods):
     drawn = partial_areas.figure(three_methods, PRINTED)
     (axes,) = drawn.axes
     dots = {line.get_xdata()[0]: line.get_ydata()[0] for line in axes.lines if line.get_marker() == "o"}
-    assert sorted(dots) == pytest.approx(sorted([fmean([0.58, 0.62, 0.66]), fmean([0.55, 0.63, 0.56]), 0.8]))
+    assert sorted(dots) == pytest.approx(sorted(map(fmean, AREAS.values())))
     assert sorted(line.get_xdata()[0] for line in axes.lines if line.get_marker() == "D") == [0.2, 0.5, 0.6]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["pauc_struct", "greedy_pauc", "auc_svm"]
     drawn.savefig(io.BytesIO(), dpi=50)
@@ -158,20 +143,18 @@ def learning(*paucs, solver="pauc_struct"):
     ]
 
 
-def test_shares_and_gains():
-    (sheet,) = learning_curves.table(frame(*learning(0.4, 0.7), *learning(0.2, 0.65, solver="auc_svm")), ())
+def test_shares_gains_and_a_curve_per_solver():
+    ours, others = learning(0.4, 0.7), learning(0.2, 0.65, solver="auc_svm")
+    (sheet,) = learning_curves.table(frame(*ours, *others), ())
     assert [row[0] for row in sheet.texts] == ["10 %", "100 %"]
     assert sheet.columns == ["share", "auc_svm", "pauc_struct", "pauc_struct - auc_svm", "verdict"]
     assert sheet.texts[0] == ["10 %", "0.200", "0.400", "+0.200", "reproduced"]
     assert sheet.notes[0].startswith("pauc_struct is ahead of auc_svm at 2 of 2 shares, and by more at the smallest")
-    (sheet,) = learning_curves.table(frame(*learning(0.4, 0.7), *learning(0.2, 0.65, solver="auc_svm")[:1]), ())
+    (sheet,) = learning_curves.table(frame(*ours, *others[:1]), ())
     assert [row[-1] for row in sheet.texts] == ["reproduced", "-"]
-    (sheet,) = learning_curves.table(frame(*learning(0.4, 0.7)), ())
+    (sheet,) = learning_curves.table(frame(*ours), ())
     assert sheet.notes == []
-
-
-def test_one_curve_per_solver():
-    drawn = learning_curves.figure(frame(*learning(0.4, 0.7), *learning(0.2, 0.65, solver="auc_svm")), ())
+    drawn = learning_curves.figure(frame(*ours, *others), ())
     curves = [line for line in drawn.axes[0].lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "-"]
     assert [list(line.get_ydata()) for line in curves] == [[0.2, 0.65], [0.4, 0.7]]
     assert list(curves[0].get_xdata()) == pytest.approx([10, 100])

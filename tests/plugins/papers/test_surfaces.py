@@ -31,9 +31,8 @@ LINES = [(0.5, q) for q in NU] + [(p, 0.5) for p in NU] + [(p, 1.0) for p in NU]
 
 def record(strategy, trace, **columns):
     about = {"key": strategy, "solver": "two", "dataset": "banana", "rho": 0.1, "protocol_params": "{}"}
-    chosen = '{"gamma":0.5,"nu_neg":0.5,"nu_pos":0.25}'
-    asked = {"params": json.dumps({"strategy": strategy}), "chosen_params": chosen, "trace": trace}
-    return sample_records.record(**about, **asked) | columns
+    found = {"chosen_params": {"gamma": 0.5, "nu_neg": 0.5, "nu_pos": 0.25}, "trace": trace}
+    return sample_records.record(**about, params={"strategy": strategy}, **found) | columns
 
 
 def frame(*records):

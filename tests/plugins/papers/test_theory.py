@@ -1,4 +1,4 @@
-"""Expected losses and their derivatives, against quadrature of the definitions and finite differences."""
+"""Parts of the theory: expected losses against quadrature, populations, Newton's method against closed forms."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from scipy.stats import norm
 
 from npbench.numerics.mixtures import GaussianMixture
 from npbench_papers.bach.theory.expected_cost import ERF, HINGE, SQUARE, AsymmetricCost, class_value
+from npbench_papers.bach.theory.newton import minimise
 from npbench_papers.bach.theory.populations import Population
 
 # Definitions of section 2.1 of the paper.
@@ -60,3 +61,56 @@ def test_cost_is_the_weighted_sum_over_the_classes(name):
     gradient, hessian = cost.derivatives(POINTS)
     assert gradient == pytest.approx(jacobian(cost.value, POINTS), abs=1e-6)
     assert hessian == pytest.approx(jacobian(lambda p: cost.derivatives(p)[0], POINTS), abs=1e-6)
+
+
+ONE = GaussianMixture.single([1.0, -1.0], [[2.0, 0.5], [0.5, 1.0]])
+
+
+def test_standardised_population_has_mean_0_and_covariance_1():
+    units = np.diag([1e4, 1e-3])
+    far = Population(MIXTURE.affine(units, np.array([1e6, 0.0])), ONE.affine(units, np.zeros(2)))
+    seen, matrix, centre = far.standardised()
+    parts = ([density.weights / 2, density.means, density.covariances] for density in (seen.positive, seen.negative))
+    both = GaussianMixture(*map(np.concatenate, zip(*parts, strict=True)))
+    assert both.mean == pytest.approx(np.zeros(2), abs=1e-5)
+    assert both.covariance == pytest.approx(np.eye(2), abs=1e-5)
+    assert seen.negative.mean == pytest.approx(matrix @ (far.negative.mean - centre))
+
+
+def test_invalid_populations_raise():
+    with pytest.raises(ValueError, match="2 features"):
+        Population(ONE, GaussianMixture.single([0.0], [[1.0]]))
+    for p_positive in (0.0, 1.0, np.nan):
+        with pytest.raises(ValueError, match=r"in \]0, 1\["):
+            Population(ONE, MIXTURE, p_positive)
+
+
+class Sums:
+    """Functions ``exp(steepness x) + exp(-x)``, one for each steepness."""
+
+    def __init__(self, steepness):
+        self.steepness = np.array(steepness)[:, np.newaxis]
+
+    def value(self, points):
+        with np.errstate(over="ignore"):
+            return (np.exp(self.steepness * points) + np.exp(-points))[:, 0]
+
+    def derivatives(self, points):
+        up, down = np.exp(self.steepness * points), np.exp(-points)
+        return self.steepness * up - down, (self.steepness**2 * up + down)[:, :, np.newaxis]
+
+
+STEEPNESS = [0.01, 1.0, 1000.0]
+
+
+def test_minima_match_closed_forms():
+    found = minimise(Sums(STEEPNESS), np.full((3, 1), -3.0))
+    for k, point in zip(STEEPNESS, found.points[:, 0], strict=True):
+        assert point == pytest.approx(np.log(1 / k) / (k + 1), abs=1e-9)
+    assert found.residual.max() <= 1e-11
+
+
+def test_residual_shows_an_early_stop():
+    found = minimise(Sums([1.0]), np.array([[-30.0]]), max_iter=3)
+    assert found.n_iter == 3
+    assert found.residual[0] > 0.1

@@ -1,6 +1,6 @@
-"""The pictures that explain the papers show what the papers say of them."""
+"""Tables of stored measurements, and pictures that explain the papers: they show what the papers say of them."""
 
-from __future__ import annotations
+import re
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,11 @@ from npbench_papers.narasimhan import ideas
 @pytest.fixture
 def illustrations(script):
     return script("illustrations")
+
+
+@pytest.fixture
+def measured(script):
+    return script("measured")
 
 
 def test_images_show_the_published_records_and_the_theory(script):
@@ -55,3 +60,28 @@ def test_projection_is_the_nearest_point_of_the_ellipse(illustrations):
     ellipse = np.column_stack([2 * np.cos(angle), np.sin(angle)])
     nearest = ellipse[np.argmin(np.linalg.norm(ellipse - start, axis=1))]
     np.testing.assert_allclose(end, nearest, atol=1e-3)
+
+
+TABLES = ("guardrails", "growth", "iterates", "overhead", "race", "ratios", "reported", "scale", "second_rate")
+TABLES += ("selections",)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_row_has_the_columns_of_the_head(measured, name):
+    tables = re.findall(r"(?:^\|.*\n?)+", getattr(measured, name)(), re.MULTILINE)
+    assert tables
+    for table in tables:
+        counts = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+        assert len(counts) == 1
+        assert len(table.splitlines()) > 2
+
+
+def test_a_fit_stops_at_the_first_small_slack_or_at_its_last_iterate(measured):
+    slacks = {1.0: [0.5, 0.09, 0.2, 0.01], 10.0: [0.5, 0.4]}
+    rows = [
+        {"split": 0, "C": C, "iteration": number, "slack": slack, "pauc": 10 * C + number}
+        for C, column in slacks.items()
+        for number, slack in enumerate(column, start=1)
+    ]
+    found = measured.at_slack(pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=0), 0.1)
+    assert found.sort("C").select("C", "iteration", "pauc").rows() == [(1.0, 2, 12.0), (10.0, 2, 102.0)]
