@@ -9,27 +9,19 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.special import log_ndtr
 
 from npbench.numerics.losses import LOSSES as MARGIN_LOSSES
-from npbench.numerics.mixtures import GaussianMixture
 from npbench.report.render.palette import COLOURS, FOREGROUND
 from npbench_papers.axes import panels, tidy
-from npbench_papers.bach.theory.asymmetry import intercept_curves, upper_hull
+from npbench_papers.bach import asymmetry_figures as figures
 from npbench_papers.bach.theory.expected_cost import ERF, HINGE, SQUARE
-from npbench_papers.bach.theory.populations import Population
 from npbench_splitting.numerics.calibrated import LOSSES as CALIBRATED_LOSSES
 from npbench_splitting.numerics.projection import project
 from npbench_svm_path.numerics.path import CostPath
 
 PANEL = 3.4  # inches
-# Scores whose ROC curve is not concave.
-NEGATIVE = GaussianMixture.single([0.0], [[1.0]])
-HUMPS = Population(
-    GaussianMixture(np.array([0.6, 0.4]), np.array([[2.2], [-0.3]]), np.array([[[0.3]], [[0.2]]])), NEGATIVE
-)
 MARGINS = np.linspace(-3.0, 2.4, 109)
 
 
@@ -62,18 +54,10 @@ def draw_losses() -> Figure:
     return drawing
 
 
-def concave_curve() -> pl.DataFrame:
-    """Return a ROC curve by intercept that is not concave: columns ``u`` and ``v``, and its hull ``envelope``."""
-    (u,), (v,) = intercept_curves(HUMPS, np.ones((1, 1)), 200)
-    return pl.DataFrame({"u": u, "v": v, "envelope": np.interp(u, *upper_hull(u, v))})
-
-
-@functools.cache
-def sample() -> tuple[np.ndarray, np.ndarray]:
-    """Return 30 positives and 20 negatives in the plane that overlap."""
-    random = np.random.default_rng(0)
-    y = np.repeat([1.0, -1.0], [30, 20])
-    return random.normal(size=(50, 2)) + 0.7 * y[:, np.newaxis], y
+def _drawn(seed: int, n_pos: int, n_neg: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return samples of two classes in the plane that overlap, and their labels."""
+    y = np.repeat([1.0, -1.0], [n_pos, n_neg])
+    return np.random.default_rng(seed).normal(size=(len(y), 2)) + 0.7 * y[:, np.newaxis], y
 
 
 @functools.cache
@@ -82,11 +66,8 @@ def cost_lines() -> pl.DataFrame:
 
     The cost is that of false alarms and misses on other samples, which weigh 1 and 2.
     """
-    X, y = sample()
-    random = np.random.default_rng(1)
-    labels = np.repeat([1.0, -1.0], [600, 400])
-    others = random.normal(size=(1000, 2)) + 0.7 * labels[:, np.newaxis]
-    path = CostPath.linear(X, y)
+    path = CostPath.linear(*_drawn(0, 30, 20))
+    others, labels = _drawn(1, 600, 400)
     totals = (0.1, 0.2, 0.3, 0.4)
     found = {"entry": path.entry(totals[-1])} | dict(zip(map(str, totals), path.lines(totals), strict=True))
     frames = []
@@ -103,36 +84,13 @@ def asymmetry() -> pl.DataFrame:
 
     Costs are left out: where b jumps, rounding decides on which side it is.
     """
-    return pl.concat([concave_curve(), cost_lines().drop("cost")], how="diagonal")
+    return pl.concat([figures.concave_curve(), cost_lines().drop("cost")], how="diagonal")
 
 
 def draw_asymmetry() -> Figure:
     """Draw Figures 2 and 3 of Bach, Heckerman and Horvitz: the envelope, lines of equal cost, lines of the path."""
-    drawing, ((envelope, equal, lines),) = panels(1, 3, (3 * PANEL, PANEL))
-    curve = concave_curve()
-    for axes in (envelope, equal):
-        axes.plot(curve["u"], curve["v"], color=COLOURS[0], label="by intercept")
-        axes.set(xlabel="false alarms", ylabel="hits", xlim=(0, 1), ylim=(0, 1.02))
-        tidy(axes)
-    envelope.plot(curve["u"], curve["envelope"], color=COLOURS[1], linestyle="--", label="convex envelope")
-    for place, name in ((0.02, "a"), (0.25, "b"), (0.75, "c")):  # b lies below the envelope
-        at = int(np.abs(curve["u"].to_numpy() - place).argmin())
-        envelope.plot(curve["u"][at], curve["v"][at], "o", color=FOREGROUND, markersize=4)
-        envelope.annotate(name, (curve["u"][at], curve["v"][at]), (6, -12), textcoords="offset points")
-    envelope.legend(frameon=False, loc="lower right")
-    envelope.set_title("Figure 2, left: useful points")
-    u, v, slope = curve["u"], curve["v"], 0.6
-    best = int(np.argmax(v - slope * u))
-    for below in (0.0, 0.15, 0.3):
-        equal.axline((u[best], v[best] - below), slope=slope, color=COLOURS[1], linestyle="-" if not below else "--")
-    equal.plot(u[best], v[best], "o", color=COLOURS[1])
-    equal.annotate("cheapest", (u[best], v[best]), (8, -14), textcoords="offset points")
-    equal.set_title("Figure 2, right: lines of equal cost")
-    _cost_lines(lines)
-    return drawing
-
-
-def _cost_lines(axes: Axes) -> None:
+    drawing, ((envelope, equal, axes),) = panels(1, 3, (3 * PANEL, PANEL))
+    figures.envelope(envelope, equal)
     for (name,), line in _groups(cost_lines(), "line"):
         colour = FOREGROUND if name == "entry" else COLOURS[0]
         axes.plot(line["C_neg"], line["C_pos"], ".-", color=colour, linewidth=0.8, markersize=3)
@@ -142,6 +100,7 @@ def _cost_lines(axes: Axes) -> None:
     axes.legend(frameon=False)
     axes.set(title="Figure 3: lines of the path", xlabel="$C_{neg}$", ylabel="$C_{pos}$")
     tidy(axes)
+    return drawing
 
 
 def _ellipse(p: np.ndarray) -> SimpleNamespace:

@@ -34,9 +34,9 @@ def _cell(form: str, row: Row, missing: str = "-") -> str:
         return missing
 
 
-def _listed(rows: Sequence[Row], columns: Mapping[str, str]) -> str:
-    """Return a line for each row, by the format string of each column."""
-    return table(columns, ([_cell(form, row) for form in columns.values()] for row in rows))
+def _listed(rows: Sequence[Row], head: str, line: str) -> str:
+    """Return a line for each row, by a format string for each column of the head."""
+    return table(head.split(" | "), ([_cell(form, row) for form in line.split(" | ")] for row in rows))
 
 
 def _crossed(rows: Sequence[Row], line: str, column: str, cell: str, *, title: str, missing: str = "-") -> str:
@@ -55,44 +55,29 @@ def _machine(name: str) -> str:
 
 def guardrails() -> str:
     """Return alarms and detections of prompt-injection detectors, the best first."""
-    columns = {
-        "detector": "{detector}",
-        "tied at the top": "{tied_at_top:.1%}",
-        "empirical > 1 %": "{empirical_exceeds:.0%}",
-        "umbrella > 1 %": "{umbrella_exceeds:.0%}",
-        "attacks detected": "{detected:.3f}",
-        "WildChat alarms": "{wildchat:.2%}",
-    }
-    ties = ((row, row["tied_at_top"]) for row in _rows("guardrails"))
-    rows = [{**row, "tied_at_top": tied if tied > 0.001 else None} for row, tied in ties]
-    return _listed(sorted(rows, key=lambda row: -row["detected"]), columns)
+    head = "detector | tied at the top | empirical > 1 % | umbrella > 1 % | attacks detected | WildChat alarms"
+    line = (
+        "{detector} | {tied:.1%} | {empirical_exceeds:.0%} | {umbrella_exceeds:.0%} | {detected:.3f} | {wildchat:.2%}"
+    )
+    rows = ({**row, "tied": row["tied_at_top"] if row["tied_at_top"] > 0.001 else None} for row in _rows("guardrails"))
+    return _listed(sorted(rows, key=lambda row: -row["detected"]), head, line)
 
 
 def second_rate() -> str:
     """Return how often a threshold that promises two rates is found, and keeps them."""
-    columns = {
-        "promise beside P_fa <= 0.05": "{rate} >= {least:g}",
-        "samples": "{n}",
-        "method": "{method}",
-        "threshold found": "{found} of 200",
-        "promise broken": "{broken}",
-        "misses": "{misses:.3f}",
-    }
-    return _listed(_rows("second_rate"), columns)
+    head = "promise beside P_fa <= 0.05 | samples | method | threshold found | promise broken | misses"
+    line = "{rate} >= {least:g} | {n} | {method} | {found} of 200 | {broken} | {misses:.3f}"
+    return _listed(_rows("second_rate"), head, line)
 
 
 def overhead() -> str:
     """Return the costs of a job that does nothing."""
-    columns = {
-        "jobs in one worker": "{jobs:,}",
-        "time per job": "{ms:.1f} ms",
-        "CPU time of the parent": "{parent_ms:.1f} ms",
-        "its memory before the first merge": "{parent_mb:.0f} MB",
-        "and the last": "{parent_mb_end:.0f} MB",
-        "bytes of a record": "{single_bytes:,}",
-        "if merged": "{merged_bytes:.0f}",
-    }
-    return _listed(_rows("scale", what="run"), columns)
+    head = (
+        "jobs in one worker | time per job | CPU time of the parent | its memory before the first merge | and the last"
+    )
+    line = "{jobs:,} | {ms:.1f} ms | {parent_ms:.1f} ms | {parent_mb:.0f} MB | {parent_mb_end:.0f} MB"
+    sizes = " | bytes of a record | if merged", " | {single_bytes:,} | {merged_bytes:.0f}"
+    return _listed(_rows("scale", what="run"), head + sizes[0], line + sizes[1])
 
 
 def scale() -> str:
@@ -117,15 +102,10 @@ def growth() -> str:
 
 def reported() -> str:
     """Return seconds and objectives for partial AUC beside those reported for other programs."""
-    columns = {
-        "range": "[{fpr_range[0]:g}, {fpr_range[1]:g}]",
-        "samples": "{n:,}",
-        "C": "{C:g}",
-        "theirs": "{theirs_seconds:.3g} ({theirs_objective:.4g})",
-        "npbench": "{seconds:.3g} ({objective:.4g})",
-        "iterations": "{n_iter}",
-    }
-    return _listed(_rows("narasimhan/seconds", benchmark="test_beside_reported_seconds"), columns)
+    task = "[{fpr_range[0]:g}, {fpr_range[1]:g}] | {n:,} | {C:g}"
+    found = "{theirs_seconds:.3g} ({theirs_objective:.4g}) | {seconds:.3g} ({objective:.4g}) | {n_iter}"
+    rows = _rows("narasimhan/seconds", benchmark="test_beside_reported_seconds")
+    return _listed(rows, "range | samples | C | theirs | npbench | iterations", f"{task} | {found}")
 
 
 def iterates() -> str:
@@ -181,8 +161,8 @@ def race() -> str:
 def selections() -> str:
     """Return the seconds of selections beside liquidSVM's."""
     rows = [{**row, "what": row["what"].partition(",")[0]} for row in _rows("speed/selections")]
-    columns = {"data set": "{size}", "search": "`{what}`", "seconds": "{ours:.2g}", "liquidSVM": "{theirs:.2g}"}
-    return _machine("selections") + _listed(rows, columns)
+    listed = _listed(rows, "data set | search | seconds | liquidSVM", "{size} | `{what}` | {ours:.2g} | {theirs:.2g}")
+    return _machine("selections") + listed
 
 
 def asv_output(name: str) -> str:

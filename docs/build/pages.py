@@ -11,6 +11,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ import cog  # type: ignore[import-not-found]  # cogapp provides it while it runs
 import polars as pl
 import yaml
 from blocks import fenced, table
+from pictures import PUBLISHED, load_experiment
 from rich.console import Console
 
 from npbench import contracts, registry
+from npbench.commands.experiment import sections as sections_of
 from npbench.commands.summary import print_summary
 from npbench.problem import PROBLEMS
 from npbench.records.reading import conformed
@@ -29,12 +32,14 @@ from npbench.report.render import terminal
 from npbench.report.section import Section
 from npbench.report.select.collect import collect
 from npbench.report.select.labels import method_labels
-from npbench.report.select.recorded_settings import protocols
+from npbench.report.select.recorded_settings import notes, protocols
 from npbench_benchmark.charts import settings
 from npbench_benchmark.leaderboard import Standing, bounded, score_of, standings
+from npbench_papers.headlines import headline
+from npbench_papers.verdicts import MEANINGS
 
 ROOT = Path(__file__).parents[2]
-PUBLISHED = ROOT / "results" / "published"
+SAME_JOBS = {"bach_table2": "bach_table1"}  # experiments that another one has run
 RATES_ONLY = "\nchosen parameters"  # the table of rates ends here in a summary
 WIDE_ENV = {**os.environ, "COLUMNS": "100"}
 # For each page: output of its Python blocks so far, the names that they share, and their folder.
@@ -67,27 +72,16 @@ def run(name: str) -> None:
     _summary(records, until="\n\n")
 
 
-def default_run() -> None:
-    """Write the rates that `npbench` without settings prints: five repeats of the tutorial's sweep."""
-    frame = RecordStore(PUBLISHED / "tutorial" / "records").frame()
-    _summary(frame.filter(pl.col("repeat") < 5, solver="np_svm", rho=0.05), RATES_ONLY)
-
-
-def published_table() -> None:
-    """Write the rates of the records behind the quick start, as a run prints them."""
-    _summary(RecordStore(PUBLISHED / "records").frame(), RATES_ONLY)
-
-
-def tutorial(*solvers: str) -> None:
-    """Write the rates of some solvers in the tutorials' records, as a run prints them."""
-    frame = RecordStore(PUBLISHED / "tutorial" / "records").frame()
-    _summary(frame.filter(pl.col("solver").is_in(solvers)), RATES_ONLY)
+def rates(folder: str, *solvers: str, repeats: int = 10, **equal: Any) -> None:
+    """Write the rates of stored records, of all solvers or some, as a run of so many repeats prints them."""
+    frame = RecordStore(PUBLISHED / folder / "records").frame().filter(pl.col("repeat") < repeats, **equal)
+    _summary(frame.filter(pl.col("solver").is_in(solvers)) if solvers else frame, RATES_ONLY)
 
 
 def _summary(records: pl.DataFrame, until: str) -> None:
     console = Console(file=io.StringIO(), width=100)
     print_summary(records, planned=len(records), skipped=0, folder=Path("results/records"), console=console)
-    block("text", f"{printed_on(console).strip().partition(until)[0].rstrip()}\n{processors(records)}")
+    block("text", f"{_printed_on(console).strip().partition(until)[0].rstrip()}\n{processors(records)}")
 
 
 def processors(records: pl.DataFrame) -> str:
@@ -95,17 +89,17 @@ def processors(records: pl.DataFrame) -> str:
     return f"On {', '.join(records['cpu'].drop_nulls().unique().sort())}."
 
 
-def printed_on(console: Console) -> str:
+def _printed_on(console: Console) -> str:
     """Return the text on a console, without blanks at the ends of lines."""
     assert isinstance(console.file, io.StringIO)
     return re.sub(r" +$", "", console.file.getvalue(), flags=re.MULTILINE)
 
 
-def shown(sections: list[Section], records: pl.DataFrame) -> None:
+def _shown(sections: list[Section], records: pl.DataFrame) -> None:
     """Write sections as the terminal shows them."""
     console = Console(file=io.StringIO(), width=100)
     terminal.show(sections, console)
-    block("text", f"{printed_on(console)}{processors(records)}")
+    block("text", f"{_printed_on(console)}{processors(records)}")
 
 
 def report(part: str, paper: str, title: str = "", **filters: str) -> None:
@@ -115,7 +109,42 @@ def report(part: str, paper: str, title: str = "", **filters: str) -> None:
     if title:
         sheets = [sheet for section in sections for sheet in section.sheets if sheet.title.startswith(title)]
         sections = [Section("", sheets)]
-    shown(sections, records)
+    _shown(sections, records)
+
+
+def experiment(name: str, *numbers: int) -> None:
+    """Write the tables of a published experiment, or only those with the given numbers, from 0."""
+    stored = published(name)
+    found = sections_of(load_experiment(name), stored)
+    if numbers:
+        (section,) = found
+        found = [Section(section.title, [section.sheets[number] for number in numbers])]
+    _shown(found, stored)
+
+
+def items(paper: str) -> None:
+    """Write a table of a paper's published experiments: how run, its finding, ours, and the verdicts counted."""
+    names = {path.stem: path.stem for path in (PUBLISHED / paper / "records").glob("*.parquet")}
+    names |= {name: other for name, other in SAME_JOBS.items() if other in names}
+    columns = ("item", "experiment", "how run", "paper", "here", "verdicts")
+    cog.outl(table(columns, (_item(name, jobs) for name, jobs in sorted(names.items()))))
+
+
+def _item(name: str, jobs: str) -> tuple[str, ...]:
+    described, stored = load_experiment(name), published(jobs)
+    sheets = [sheet for section in sections_of(described, stored) for sheet in section.sheets]
+    words = Counter(
+        cell
+        for sheet in sheets
+        for row in sheet.texts
+        for column, cell in zip(sheet.columns, row, strict=True)
+        if column.startswith("verdict")
+    )
+    verdicts = ", ".join(f"{words[word]} {word}" for word in MEANINGS if words[word])
+    repeats = notes(stored)[0].removeprefix("As run: ").partition(";")[0]
+    stand_in = ", stand-in" if any(row.get("stand_in") for row in described.printed) else ""
+    about = described.paper.partition("), ")[2], f"`{name}`", repeats + stand_in
+    return *about, *headline(name, sheets), verdicts or "-"
 
 
 def session(*arguments: str) -> None:

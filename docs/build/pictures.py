@@ -7,9 +7,9 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import illustrations
 import numpy as np
@@ -77,24 +77,12 @@ def draw_past() -> Figure:
     return figure
 
 
-# Figures without records: how to draw each one, and a table of its data.
-THEORY: dict[str, tuple[Callable[[], Figure], Callable[[], pl.DataFrame]]] = {
-    "asymmetry_square": (
-        lambda: asymmetry.against_training(asymmetry.PAIRS, "square"),
-        lambda: asymmetry.curves(asymmetry.PAIRS, "square"),
-    ),
-    "asymmetry_erf": (
-        lambda: asymmetry.against_training(asymmetry.PAIRS, "erf"),
-        lambda: asymmetry.curves(asymmetry.PAIRS, "erf"),
-    ),
-    "asymmetry_corner": (
-        lambda: asymmetry.corner(OPPOSITE, "square", rate=0.2),
-        lambda: asymmetry.curves(OPPOSITE, "square"),
-    ),
-    "asymmetry_roc": (
-        lambda: asymmetry.by_intercept_and_asymmetry(asymmetry.HUMPS, "hinge"),
-        lambda: asymmetry.three_curves(asymmetry.HUMPS, "hinge"),
-    ),
+# Figures without records: how to draw each one, how to tabulate its data, and what both are given.
+THEORY: dict[str, tuple[Any, ...]] = {
+    "asymmetry_square": (asymmetry.against_training, asymmetry.curves, asymmetry.PAIRS, "square"),
+    "asymmetry_erf": (asymmetry.against_training, asymmetry.curves, asymmetry.PAIRS, "erf"),
+    "asymmetry_corner": (asymmetry.corner, asymmetry.curves, OPPOSITE, "square"),
+    "asymmetry_roc": (asymmetry.by_intercept_and_asymmetry, asymmetry.three_curves, asymmetry.HUMPS, "hinge"),
     "losses": (illustrations.draw_losses, illustrations.losses),
     "bach_figures2_3": (illustrations.draw_asymmetry, illustrations.asymmetry),
     "barlaud_figure2": (illustrations.draw_projection, illustrations.projection),
@@ -128,7 +116,8 @@ def records(name: str) -> pl.DataFrame:
 def draw(name: str) -> Figure:
     """Return a figure, as ``npbench report --experiment`` draws it."""
     if name in THEORY:
-        return THEORY[name][0]()
+        drawn, _, *of = THEORY[name]
+        return drawn(*of)
     if name in RATES:
         return rates.plot(records(name).filter(solver="np_svm") if name == "rates" else records(name), [])
     return experiment.figure(load_experiment(name), records(name))
@@ -137,8 +126,9 @@ def draw(name: str) -> Figure:
 def digest(name: str) -> str:
     """Return a hash of the data of a figure, stored in its image to detect outdated ones."""
     # Three digits of what formulas give: the last ones depend on the machine.
-    theory = THEORY[name][1]().write_csv(float_precision=3).encode() if name in THEORY else b""
-    return f"data {hashlib.sha256(theory or _stored(name)[0].read_bytes()).hexdigest()}"
+    _, data, *of = THEORY.get(name, (None, None))
+    content = data(*of).write_csv(float_precision=3).encode() if data else _stored(name)[0].read_bytes()
+    return f"data {hashlib.sha256(content).hexdigest()}"
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ import inspect
 import json
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import measured
 import yaml
 from blocks import fenced, table
+from measured import ratios  # noqa: F401
 
 from npbench import contracts, hookspecs, registry, testing
 from npbench.records import fields as record_fields
@@ -247,17 +247,10 @@ def _plain(text: str) -> str:
     return re.sub(r":\w+:`([^`]*)`", r"`\1`", text).replace("``", "`")
 
 
-TABLES: dict[str, Callable[..., str]] = {
-    one.__name__: one
-    for one in (api, checks, columns, datasets, descriptions, estimator, estimators, fields, generators)
-}
-TABLES["ratios"] = measured.ratios
-
-
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Write the tables of a page; mkdocs calls this hook for each page."""
+    """Write the tables of a page, each by the function of its name; mkdocs calls this hook for each page."""
 
     def written(comment: re.Match[str]) -> str:
-        return TABLES[comment[1]](*comment[2].split())
+        return globals()[comment[1]](*comment[2].split())
 
     return re.sub(r"^<!-- reference: (\w+) ?(.*?) ?-->$", written, markdown, flags=re.MULTILINE)

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from npbench_papers.bach import asymmetry_figures
 from npbench_papers.narasimhan import ideas
 
 
@@ -45,8 +46,8 @@ def test_surrogates_bound_the_risk():
     assert np.all(naive >= tight - 1e-12)
 
 
-def test_envelope_is_the_least_concave_majorant(illustrations):
-    curve = illustrations.concave_curve()
+def test_envelope_is_the_least_concave_majorant():
+    curve = asymmetry_figures.concave_curve()
     slopes = np.diff(curve["envelope"]) / np.maximum(np.diff(curve["u"]), 1e-300)
     steps = np.diff(curve["u"]) > 1e-6
     assert np.all(np.diff(slopes[steps]) < 1e-6)

@@ -1,4 +1,4 @@
-"""Testing against training asymmetry, from densities: Figures 4 to 8 of Bach, Heckerman and Horvitz (2006)."""
+"""ROC curves and testing against training asymmetry, from densities: Figures 2 and 4 to 8 of Bach et al. (2006)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from npbench.numerics.mixtures import GaussianMixture
-from npbench.report.render.palette import BLUE, GREEN, VERMILION
+from npbench.report.render.palette import BLUE, FOREGROUND, GREEN, VERMILION
 from npbench_papers.axes import SMALL, panels, tidy
 from npbench_papers.bach.theory.asymmetry import intercept_curves, roc_curve, upper_hull
 from npbench_papers.bach.theory.expansions import regime
@@ -49,6 +49,11 @@ HUMPS = Population(
     GaussianMixture(np.full(2, 0.5), np.array([[-2.0, 3.0], [0.0, -3.0]]), np.tile(np.eye(2), (2, 1, 1))),
     GaussianMixture(np.full(2, 0.5), np.array([[3.0, 1.0], [-3.0, -2.0]]), np.tile(1.5625 * np.eye(2), (2, 1, 1))),
 )
+# Scores whose ROC curve is not concave.
+SCORES = Population(
+    GaussianMixture(np.array([0.6, 0.4]), np.array([[2.2], [-0.3]]), np.array([[[0.3]], [[0.2]]])),
+    GaussianMixture.single([0.0], [[1.0]]),
+)
 
 
 def curves(populations: Mapping[str, Population], loss: Loss) -> pl.DataFrame:
@@ -71,6 +76,35 @@ def three_curves(population: Population, loss: Loss) -> pl.DataFrame:
     return pl.concat([pl.DataFrame({"curve": name, "u": u, "v": v}) for name, (u, v) in points.items()])
 
 
+def concave_curve() -> pl.DataFrame:
+    """Return a ROC curve by intercept that is not concave: columns ``u`` and ``v``, and its hull ``envelope``."""
+    (u,), (v,) = intercept_curves(SCORES, np.ones((1, 1)), 200)
+    return pl.DataFrame({"u": u, "v": v, "envelope": np.interp(u, *upper_hull(u, v))})
+
+
+def envelope(left: Axes, right: Axes) -> None:
+    """Draw a ROC curve with its convex envelope, and with lines of equal cost (Figure 2)."""
+    curve = concave_curve()
+    u, v, slope = curve["u"].to_numpy(), curve["v"].to_numpy(), 0.6
+    for axes in (left, right):
+        axes.plot(u, v, color=POSITIVE, label="by intercept")
+        axes.set(xlabel="false alarms", ylabel="hits", xlim=(0, 1), ylim=(0, 1.02))
+        tidy(axes)
+    left.plot(u, curve["envelope"], color=NEGATIVE, linestyle="--", label="convex envelope")
+    for place, name in ((0.02, "a"), (0.25, "b"), (0.75, "c")):  # b lies below the envelope
+        at = int(np.abs(u - place).argmin())
+        left.plot(u[at], v[at], "o", color=FOREGROUND, markersize=4)
+        left.annotate(name, (u[at], v[at]), (6, -12), textcoords="offset points")
+    left.legend(frameon=False, loc="lower right")
+    left.set_title("Figure 2, left: useful points")
+    best = int(np.argmax(v - slope * u))
+    for below in (0.0, 0.15, 0.3):
+        right.axline((u[best], v[best] - below), slope=slope, color=NEGATIVE, linestyle="--" if below else "-")
+    right.plot(u[best], v[best], "o", color=NEGATIVE)
+    right.annotate("cheapest", (u[best], v[best]), (8, -14), textcoords="offset points")
+    right.set_title("Figure 2, right: lines of equal cost")
+
+
 def against_training(populations: Mapping[str, Population], loss: Literal["square", "erf"]) -> Figure:
     """Draw a row for each population in the plane: densities, and testing against training asymmetry (Figures 7, 8)."""
     drawing, rows = panels(len(populations), 2, (6.0, 2.6 * len(populations)))
@@ -83,7 +117,7 @@ def against_training(populations: Mapping[str, Population], loss: Literal["squar
     return drawing
 
 
-def corner(populations: Mapping[str, Population], loss: Literal["square", "erf"], rate: float) -> Figure:
+def corner(populations: Mapping[str, Population], loss: Literal["square", "erf"], rate: float = 0.2) -> Figure:
     """Draw a row for each population: asymmetries, and the ROC curve up to a rate (Figures 5 and 6)."""
     drawing, rows = panels(len(populations), 2, (6.0, 2.8 * len(populations)))
     frame = curves(populations, loss)

@@ -23,18 +23,9 @@ def fold(seed=0, shift=(0.0, 0.0, 0.0)):
     return {name: column.tolist() for name, column in columns.items()}
 
 
-def records(traces, dataset="pima", total=2.0, **columns):
-    about = {
-        "dataset": dataset,
-        "params": {"total": total, **TIES},
-        "n_samples": 100,
-        "n_positive": 40,
-        "n_features": 8,
-    }
-    rows = [
-        record(**{**about, "key": f"{dataset}{repeat}", "repeat": repeat, "trace": trace, **columns})
-        for repeat, trace in enumerate(traces)
-    ]
+def records(traces, total=2.0, **columns):
+    about = {"params": {"total": total, **TIES}, "n_samples": 100, "n_positive": 40, "n_features": 8, **columns}
+    rows = [record(**about, key=str(repeat), repeat=repeat, trace=trace) for repeat, trace in enumerate(traces)]
     return pl.DataFrame(rows, schema_overrides={"trace": pl.String})
 
 
