@@ -18,12 +18,12 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 
 from npbench import session
-from npbench.commands import experiment
 from npbench.config.experiment import Experiment
 from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.records.reading import conformed
 from npbench.report.render import drawing
 from npbench.report.render.palette import COLOURS, MARKERS, Palette
+from npbench.report.sections import experiment
 from npbench_papers.axes import panels, tidy
 from npbench_papers.bach import asymmetry_figures as asymmetry
 from npbench_papers.gasso import rates

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from npbench.commands.experiment import figure, sections
 from npbench.config.command_line import parse, requested
 from npbench.errors import RequestError
 from npbench.records.files import RECORDS
 from npbench.records.reading import read
 from npbench.report.assemble import lead
 from npbench.report.sections import environment, failures
+from npbench.report.sections.experiment import figure, sections
 from npbench.report.select.asked import folder_with_records, missing_jobs, of_requests, rivals, settings_of_jobs
 from npbench.report.select.collect import Collection, measured, sources
 from npbench.report.select.methods import named

@@ -26,15 +26,14 @@ def run(asked: Requested) -> Exit:
 
 def report(plan: Plan, asked: Requested, *, skipped: int) -> Exit:
     """Print the table of a plan's records; return whether all jobs succeeded, on the data sets that are present."""
-    from npbench.commands.experiment import print_tables
-    from npbench.commands.summary import COLUMNS, print_outcome, print_summary
+    from npbench.commands.summary import COLUMNS, print_experiment, print_outcome, print_summary
 
     experiment = asked.experiment
     tabled = experiment is not None and experiment.table is not None
     records = plan.records(None if tabled else COLUMNS)  # a table may need any columns
     conclude = print_summary
     if experiment is not None and tabled:
-        print_tables(experiment, records, asked.settings.results)
+        print_experiment(experiment, records, asked.settings.results)
         conclude = print_outcome
     conclude(records, planned=len(plan.jobs), skipped=skipped, folder=plan.store.folder)
     for error in plan.sources.absent.values():  # again, below the table

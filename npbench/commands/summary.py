@@ -8,9 +8,11 @@ from pathlib import Path
 import polars as pl
 from rich.console import Console
 
+from npbench.config.experiment import Experiment
 from npbench.problem import PROBLEMS, Problem
 from npbench.report.render import terminal
 from npbench.report.sections import overview
+from npbench.report.sections.experiment import figure, places, sections
 from npbench.report.sections.failures import ORIGIN
 from npbench.report.select.recorded_settings import protocols
 from npbench.report.sheet import Sheet
@@ -38,6 +40,22 @@ def print_summary(
     if " differ" in (note := protocols(frame)):
         terminal.write(f"\n{note}", console)
     print_outcome(frame, planned=planned, skipped=skipped, folder=folder, console=console)
+
+
+def print_experiment(
+    experiment: Experiment, records: pl.DataFrame, results: Path, console: Console | None = None
+) -> None:
+    """Print the places of an experiment's solvers; without others, its tables, and draw its figure."""
+    console = console or Console()
+    if found := places(experiment, records, results):
+        terminal.show(terminal.essential(found), console)
+        return
+    terminal.show(sections(experiment, records), console)
+    if experiment.figure:
+        path = results / "figures" / f"{experiment.name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure(experiment, records).savefig(path, dpi=150)
+        console.print(f"\nFigure: {path}", soft_wrap=True, markup=False)
 
 
 def _measured(rows: Sequence[overview.Row], kind: type[Problem], console: Console) -> Sheet:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
-from npbench.contracts import resolve
 from npbench.records.fields import ASKED, METHOD, TASK
 from npbench.records.files import PUBLISHED, RECORDS, SUBMISSIONS
 from npbench.records.methods import Setting, typed_by, with_methods
 from npbench.records.provenance import ROOT
 from npbench.records.reading import read
 from npbench.report.select.methods import stated
-
-if TYPE_CHECKING:
-    from npbench.config.experiment import Experiment
 
 STATED = "stated_params"  # fixed parameters without defaults, JSON
 IN_WHEEL, IN_CHECKOUT = ROOT, ROOT.parent / "results"
@@ -43,18 +39,6 @@ def with_stated(frame: pl.DataFrame) -> pl.DataFrame:
 def latest(stored: pl.DataFrame) -> pl.DataFrame:
     """Return the latest record of each job, from any code, versions and data."""
     return with_stated(stored).unique(JOB_STATED, keep="last", maintain_order=True).drop(STATED)
-
-
-def places(experiment: Experiment, records: pl.DataFrame, results: Path) -> list[Any]:
-    """Return sheets with the places of a run's solvers among stored and published ones; none without others."""
-    if not experiment.places:
-        return []
-    others = rivals(records, stored_records(results))
-    if others.is_empty():
-        return []
-    both = pl.concat([records, others], how="diagonal_relaxed")
-    sheets: list[Any] = resolve(experiment.places)(both, records["key"].to_list(), **experiment.options)
-    return sheets
 
 
 def rivals(records: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:

@@ -59,13 +59,11 @@ def _print_places(settings: Sequence[str], records: object, output: Path) -> Non
 
     from npbench import session
     from npbench.report.render import terminal
-    from npbench.report.section import Section
-    from npbench.report.select import asked
+    from npbench.report.sections.experiment import places
 
     experiment = session.experiment(settings)
     if experiment is not None and isinstance(records, pl.DataFrame):
-        places = asked.places(experiment, records, output.parent.parent)
-        terminal.show(terminal.essential([Section("Places", places)] if places else []), Console())
+        terminal.show(terminal.essential(places(experiment, records, output.parent.parent)), Console())
 
 
 def _parser() -> ArgumentParser:

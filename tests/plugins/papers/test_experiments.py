@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import npbench_papers
-from npbench.commands.experiment import sections
 from npbench.config import search_path
 from npbench.config.command_line import parse, requested
 from npbench.records.fields import ASKED, ESSENTIAL
 from npbench.records.reading import conformed, latest, parts
+from npbench.report.sections.experiment import sections
 from npbench.report.select.asked import of_requests, settings_of_jobs
 from npbench.report.sheet import Cell, Sheet
 from npbench_papers.headlines import HEADLINES, Tables, headline

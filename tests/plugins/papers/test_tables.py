@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 import sample_records
-from npbench.commands.experiment import print_experiment
+from npbench.commands.summary import print_experiment
 from npbench.config.experiment import Experiment
 from npbench.report.render.terminal import show_sheet
 from npbench.report.select.traces import traces

@@ -1,4 +1,4 @@
-"""Tables and figure of an experiment from its records."""
+"""Tables and figure of an experiment, and the places of a run's solvers among stored ones, from records."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
-from rich.console import Console
 
-from npbench.config.experiment import Experiment
 from npbench.contracts import resolve
-from npbench.report.render import terminal
 from npbench.report.section import Section
 from npbench.report.sections import overview
-from npbench.report.select import asked, recorded_settings
+from npbench.report.select import recorded_settings
+from npbench.report.select.asked import rivals, stored_records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from npbench.config.experiment import Experiment
 
 
 def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
@@ -32,29 +32,19 @@ def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
     return [Section(experiment.title, named, charts, notes=notes)]
 
 
-def print_tables(experiment: Experiment, records: pl.DataFrame, results: Path) -> None:
-    """Print the places of an experiment's solvers, or else its tables and figure."""
-    if sheets := asked.places(experiment, records, results):
-        terminal.show(terminal.essential([Section("Places", sheets)]), Console())
-    else:
-        print_experiment(experiment, records, results)
-
-
-def print_experiment(
-    experiment: Experiment, records: pl.DataFrame, results: Path, console: Console | None = None
-) -> None:
-    """Print the tables of an experiment, and draw its figure to ``figures/<name>.png`` in the results folder."""
-    console = console or Console()
-    terminal.show(sections(experiment, records), console)
-    if experiment.figure:
-        path = results / "figures" / f"{experiment.name}.png"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure(experiment, records).savefig(path, dpi=150)
-        console.print(f"\nFigure: {path}", soft_wrap=True, markup=False)
-
-
 def figure(experiment: Experiment, records: pl.DataFrame) -> Figure:
     """Return the figure of an experiment that has one."""
     assert experiment.figure is not None
     drawn: Figure = resolve(experiment.figure)(records, experiment.printed, **experiment.options)
     return drawn
+
+
+def places(experiment: Experiment, records: pl.DataFrame, results: Path) -> list[Section]:
+    """Return the places of a run's solvers among stored and published ones, as a section; none without others."""
+    if not experiment.places:
+        return []
+    others = rivals(records, stored_records(results))
+    if others.is_empty():
+        return []
+    both = pl.concat([records, others], how="diagonal_relaxed")
+    return [Section("Places", resolve(experiment.places)(both, records["key"].to_list(), **experiment.options))]
