@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from npbench.errors import RequestError
+
 
 def cache_folder() -> Path:
     """Return the user's cache: the folder in ``NPBENCH_CACHE``, or the platform's own place for caches."""
@@ -76,11 +78,11 @@ def write(path: Path, text: str) -> None:
     unfinished.replace(path)
 
 
-def python_files(package: str) -> dict[str, Path] | None:
-    """Return the Python files of a package or module by name, without importing it; None if it is not installed."""
+def python_files(package: str) -> dict[str, Path]:
+    """Return the Python files of a package or module by name, without importing it."""
     spec = importlib.util.find_spec(package)
     if spec is None:
-        return None
+        raise RequestError(f"package {package!r} is not installed, but a plugin names it: install that plugin again")
     if roots := [Path(location) for location in spec.submodule_search_locations or ()]:
         return {path.relative_to(root).as_posix(): path for root in roots for path in root.rglob("*.py")}
     return {Path(spec.origin).name: Path(spec.origin)} if spec.origin and spec.has_location else {}

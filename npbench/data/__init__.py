@@ -1,7 +1,4 @@
-"""Data sets: arrays and their checks, sources of files, and the cache that worker processes share.
-
-Names are imported on first use, so that :mod:`npbench.data.sources` works without loading numerics.
-"""
+"""Data sets; names are imported on first use, so that :mod:`npbench.data.sources` works without loading numerics."""
 
 import importlib
 from typing import TYPE_CHECKING, Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Mapping
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -42,8 +42,6 @@ class BinaryData:
         Names of the features.
     words : mapping of int to tuple of str, optional
         Words for the codes 0, 1, ... of a column.
-    known_sha256 : str, optional
-        Hash of the content, which is expensive to compute.
     """
 
     X: Features
@@ -54,11 +52,6 @@ class BinaryData:
     groups: np.ndarray | None = None
     columns: tuple[str, ...] | None = None
     words: Mapping[int, tuple[str, ...]] | None = None
-    known_sha256: InitVar[str | None] = None
-
-    def __post_init__(self, known_sha256: str | None) -> None:
-        if known_sha256 is not None:
-            object.__setattr__(self, "sha256", known_sha256)  # the cached property
 
     @classmethod
     def checked(
@@ -78,15 +71,6 @@ class BinaryData:
         ``categorical`` columns are numbers from 0, or a boolean for each column, or a mapping from numbers to words;
         ``groups`` are numbers or strings. Without ``copy``, ``X`` is converted in place if possible and becomes
         read-only.
-
-        Examples
-        --------
-        >>> data = BinaryData.checked([[0, 1], [2, 3], [4, 5]], [1, -1, -1], "toy")
-        >>> data.X.dtype, data.n_positive, data.n_negative
-        (dtype('float64'), 1, 2)
-        >>> BinaryData.checked([[0.0], [np.inf]], [1, 1], "toy")
-        Traceback (most recent call last):
-        npbench.errors.RequestError: Data set 'toy' has 1 infinite feature value, in column 0 ...
         """
         faults: list[str] = []
         features, labels = checks.features(X, faults, copy=copy), checks.labels(y, faults)
@@ -154,10 +138,7 @@ class BinaryData:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of the arrays, independent of their original dtype and memory order.
-
-        Dense and CSR data differ even if the numbers agree, since preprocessing and solvers treat them differently.
-        """
+        """Hash of the arrays, independent of their dtype and memory order; dense and CSR data differ."""
         layout = "csr" if checks.is_sparse(self.X) else "dense"
         digest = hashlib.sha256(f"{layout} {self.X.shape[0]}x{self.X.shape[1]}".encode())
         for name, array in self.arrays.items():

@@ -7,7 +7,6 @@ certain files; data without files, or with files of unknown hash, have no such e
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import hashlib
 import json
 import math
@@ -41,8 +40,8 @@ class SharedData:
     sha256: str
     shape: tuple[int, int]  # numbers of samples and features
 
-    def open(self) -> BinaryData:
-        """Map the arrays into memory, read-only; processes share the pages."""
+    def open(self, **names: Any) -> BinaryData:
+        """Map the arrays into memory, read-only; processes share the pages. ``names`` are columns and words."""
         folder = Path(self.folder)
         if not _is_unchanged(folder):
             raise RequestError(
@@ -60,7 +59,9 @@ class SharedData:
             # Known from BinaryData; otherwise SciPy would read all indices, and sort them in place.
             X.has_sorted_indices = X.has_canonical_format = True
         optional: dict[str, Any] = {name: arrays[name] for name in OPTIONAL if name in arrays}
-        return BinaryData(X, arrays["y"], self.name, **optional, known_sha256=self.sha256)
+        data = BinaryData(X, arrays["y"], self.name, **optional, **names)
+        vars(data)["sha256"] = self.sha256  # what cached_property would store, after a pass over all data
+        return data
 
 
 def arrays_folder() -> Path:
@@ -69,10 +70,7 @@ def arrays_folder() -> Path:
 
 
 def share(data: BinaryData, folder: Path | None = None) -> SharedData:
-    """Write the arrays below ``folder``, by default in the user's cache, unless they are there unchanged.
-
-    Several processes may write the same data set at once: one wins, and the others use its copy.
-    """
+    """Write the arrays below ``folder``, by default in the user's cache, unless they are there unchanged."""
     target = (folder or arrays_folder()) / data.sha256
     if not _is_unchanged(target):
         try:
@@ -123,12 +121,8 @@ def _file_times(folder: Path) -> dict[str, list[int]]:
 
 
 def key(target: str, hashes: Sequence[str], params: Mapping[str, Any]) -> str | None:
-    """Return a hash of everything that determines what a loader returns; None if that is unknown.
-
-    Without ``hashes`` of files, the loader is a generator or finds its data without npbench. The sources of its package
-    count, so that a changed loader is called again.
-    """
-    files = python_files(target.partition(":")[0].partition(".")[0]) if hashes else None
+    """Return a hash of what a loader's result depends on, its sources included; None without ``hashes`` of files."""
+    files = python_files(target.partition(":")[0].partition(".")[0]) if hashes else {}
     if not files:
         return None
     digest = hashlib.sha256(json.dumps([target, list(hashes), sorted(params.items())], default=repr).encode())
@@ -137,24 +131,20 @@ def key(target: str, hashes: Sequence[str], params: Mapping[str, Any]) -> str | 
     return digest.hexdigest()
 
 
-def recall(key: str | None, name: str) -> BinaryData | None:
+def recall(key: str, name: str) -> BinaryData | None:
     """Return the data kept under ``key`` as memory maps, or None."""
-    if key is None:
-        return None
     try:
         kept = json.loads(_entry(key).read_bytes())
         sha256, columns = kept["sha256"], kept["columns"] and tuple(kept["columns"])
         words = kept["words"] and {int(place): tuple(known) for place, known in kept["words"].items()}
-        data = SharedData(str(arrays_folder() / sha256), name, sha256, tuple(kept["shape"])).open()
-        return dataclasses.replace(data, columns=columns, words=words, known_sha256=sha256)
+        shared = SharedData(str(arrays_folder() / sha256), name, sha256, tuple(kept["shape"]))
+        return shared.open(columns=columns, words=words)
     except (OSError, ValueError, KeyError, TypeError):  # absent, damaged or removed
         return None
 
 
-def keep(key: str | None, data: BinaryData) -> None:
+def keep(key: str, data: BinaryData) -> None:
     """Keep ``data`` under ``key``; a cache that cannot be written to is ignored."""
-    if key is None:
-        return
     with contextlib.suppress(OSError, RequestError):
         shared = share(data)
         kept = {"sha256": shared.sha256, "shape": shared.shape, "columns": data.columns, "words": data.words}
@@ -166,10 +156,7 @@ def _entry(key: str) -> Path:
 
 
 def clean(unused_for: float) -> tuple[int, int]:
-    """Remove arrays and interrupted downloads not used for some seconds; return their number and size in bytes.
-
-    A concurrent run may miss arrays that it has not opened yet.
-    """
+    """Remove arrays and interrupted downloads unused for some seconds; return their number and size in bytes."""
     limits = dict.fromkeys(arrays_folder().glob("*"), unused_for)
     limits |= dict.fromkeys((cache_folder() / RAW).rglob(UNFINISHED_DOWNLOAD), max(unused_for, DOWNLOAD_TIMEOUT))
     sizes = [_removed(path, limit) for path, limit in limits.items()]

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
 Features: TypeAlias = Any  # ndarray or scipy.sparse.csr_array; SciPy ships no types
 
@@ -54,7 +51,7 @@ def has_missing(X: Features) -> bool:
     return not is_sparse(X) and X.size > 0 and bool(np.isnan(X.min()))  # the minimum is NaN if any value is
 
 
-def _to_csr(X: Any, copy: bool) -> sparse.csr_array:
+def _to_csr(X: Any, copy: bool) -> Features:
     if hasattr(X, "check_format"):
         X.check_format(full_check=True)  # an index out of bounds would make the conversion read foreign memory
     if np.iscomplexobj(X.data):

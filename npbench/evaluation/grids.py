@@ -21,14 +21,7 @@ SPACINGS = {"geomspace": (is_positive, "positive"), "linspace": (is_number, "fin
 
 
 def grid_fault(name: str, grid: Any) -> str | None:
-    """Return the error in the grid of the parameter ``name``, or None.
-
-    Examples
-    --------
-    >>> grid_fault("C", [0.1, 1])
-    >>> grid_fault("C", ["geomspace", 1, 10]).partition(": ")[2]
-    'write [geomspace,low,high,count] with positive ends and a count of 1 or more.'
-    """
+    """Return the error in the grid of the parameter ``name``, or None."""
     start = f"solver.search.{name} is {grid!r}: "
     if isinstance(grid, dict) and grid:
         return next(filter(None, (grid_fault(f"{name}.{part}", inner) for part, inner in grid.items())), None)

@@ -26,7 +26,6 @@ def fitted(
     Parameters
     ----------
     train : {array, CSR matrix} of shape (n_samples, n_features)
-        Training part.
     categorical : bool array of shape (n_features,), optional
         Columns of a dense matrix that hold codes of categories.
     preprocess : {"standardize", "unit_range", "unit_norm", "none"}

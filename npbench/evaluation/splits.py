@@ -8,14 +8,12 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from npbench.data import BinaryData
 from npbench.errors import RequestError
-
-if TYPE_CHECKING:
-    from npbench.data import BinaryData
 
 Fold = tuple[np.ndarray, np.ndarray]
 
@@ -53,10 +51,7 @@ Need = tuple[str, int, int, str]  # a part, the samples of a class that it may g
 
 
 def require(y: np.ndarray, needs: Callable[[int, int], Iterable[Need]]) -> None:
-    """Refuse labels y that leave a part with too few samples of a class.
-
-    ``needs(count, n_samples)`` yields the needs of each part for a class with ``count`` of ``n_samples``.
-    """
+    """Refuse labels that leave a part with too few samples of a class: ``needs(count, n_samples)`` yields its needs."""
     classes = {"positive": int(np.sum(y > 0)), "negative": int(np.sum(y < 0))}
     faults = [
         f"too few {name} samples, {count} of {len(y)}: {part} may get {has} of them and needs at least {least}. "
@@ -78,10 +73,7 @@ def random_state(seed: int, repeat: int) -> np.random.RandomState:
 def stratified(
     rows: np.ndarray, data: BinaryData, share: float, random: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Set ``share`` of the rows aside, stratified by class; return the rows left and the rows set aside.
-
-    Groups stay together: share and class proportions are then approximate.
-    """
+    """Set ``share`` of each class aside, groups together; return the rows left and the rows set aside."""
     if data.groups is not None:
         return _grouped(rows, data, share, random)
     from sklearn.model_selection import train_test_split  # slow to import, and what only plans needs no split

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
 SECONDS_TO_CONNECT = 10.0
 JOBS_PER_THREAD = 2  # one that runs, and one that is there when it ends
-WORKER_LOST = (
-    "several Dask workers were lost while they ran this job: it may need more memory than they have; see their logs"
-)
 
 
 def records(jobs: JobStream, limits: Limits, context: RunContext, *, address: str | None) -> Iterator[Record]:
@@ -134,7 +131,8 @@ def _record(job: Job, future: Future) -> Mapping[str, Primitive]:
     error = future.exception() if future.status == "error" else "cancelled"
     if isinstance(error, RequestError):
         return {**job.columns, **failure(error)}
-    return {**job.columns, "status": "crashed", "error": f"{WORKER_LOST} ({type(error).__name__})"}
+    lost = "several Dask workers were lost while they ran this job: it may need more memory than they have; see their"
+    return {**job.columns, "status": "crashed", "error": f"{lost} logs ({type(error).__name__})"}
 
 
 # The functions below run on the workers.

@@ -84,12 +84,12 @@ def outcomes(
     initialize: Callable[[], None],
     time_limit: float | None,
 ) -> Generator[tuple[Any, Outcome]]:
-    """Yield each task with its outcome as it ends; only running tasks are held in memory.
-
-    Leaving the iteration early, by an exception or by closing it, kills the workers and their child processes.
-    """
+    """Yield each task with its outcome as it ends; leaving early kills the workers and their child processes."""
     remaining, stuck = iter(tasks), set[Hashable]()
-    _allow_files(FILES_PER_WORKER * n_workers + OTHER_FILES)
+    # The usual soft limit of 1024 open files ends a run with 340 workers.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = FILES_PER_WORKER * n_workers + OTHER_FILES
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, needed)), hard))
     workers = [Worker(function, initialize, time_limit, stuck) for _ in range(n_workers)]
     try:
         for worker in workers:
@@ -103,12 +103,6 @@ def outcomes(
     finally:
         for worker in workers:
             worker.close()
-
-
-def _allow_files(number: int) -> None:
-    """Raise the soft limit on open files as far as needed: its usual 1024 ends a run with 340 workers."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, number)), hard))
 
 
 def _changed(workers: Sequence[Worker]) -> list[Worker]:

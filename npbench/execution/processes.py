@@ -27,14 +27,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 # Heavy modules that processes share. Not Numba: it reads its number of threads once, at import.
-PRELOADED = (
-    "npbench.execution.worker",
-    "npbench.evaluation.measure",
-    "sklearn.compose",
-    "sklearn.model_selection",
-    "sklearn.pipeline",
-    "sklearn.preprocessing",
-)
+PRELOADED = ("npbench.execution.worker", "npbench.evaluation.measure", "sklearn.model_selection")
 # Threads do not survive a fork: the server must load BLAS and OpenMP without them.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 COMMAND = (
@@ -124,16 +117,6 @@ def _read_number(descriptor: int) -> int:
     return number
 
 
-def fork(run: Callable[[Channel], None], output: int) -> tuple[Process, Channel]:
-    """Start a process that calls ``run`` with its end of a channel; return the process and the other end."""
-    place = sys.path, str(Path.cwd())
-    process, channel = _server.fork(output)
-    with contextlib.suppress(OSError):  # a process that ends at once has an exit code
-        channel.send(place)
-        channel.send(run)
-    return process, channel
-
-
 class _Server:
     """The server of this process, started when it is first needed."""
 
@@ -143,14 +126,19 @@ class _Server:
         self._process: subprocess.Popen[bytes] | None = None
         self._has_forked = False
 
-    def fork(self, output: int) -> tuple[Process, Channel]:
-        """Return a new process and the channel to it."""
+    def fork(self, run: Callable[[Channel], None], output: int) -> tuple[Process, Channel]:
+        """Start a process that calls ``run`` with its end of a channel; return the process and the other end."""
+        place = sys.path, str(Path.cwd())
         with self._lock:
             try:
-                return self._fork(output)
+                process, channel = self._fork(output)
             except (EOFError, ConnectionError):  # the server was killed, as when memory ran out
                 self.close()
-                return self._fork(output)
+                process, channel = self._fork(output)
+        with contextlib.suppress(OSError):  # a process that ends at once has an exit code
+            channel.send(place)
+            channel.send(run)
+        return process, channel
 
     def start(self) -> socket.socket:
         """Start the server, unless it runs; it loads its modules beside this process."""
@@ -203,6 +191,7 @@ def prepare_for(words: Sequence[str]) -> None:
 
 
 _server = _Server()
+fork = _server.fork
 prepare = _server.start  # the first fork then waits less
 atexit.register(_server.close)
 os.register_at_fork(after_in_child=_server.__init__)  # type: ignore[misc]  # each process has a server of its own

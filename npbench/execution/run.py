@@ -55,10 +55,7 @@ def run_jobs(
     context: RunContext,
     on_record: Callable[[Record], None] = lambda record: None,
 ) -> Counter[str]:
-    """Run jobs, store one record for each as it ends, and return the number of jobs by status.
-
-    Memory does not grow with the number of jobs. ``on_record`` is called with each record after it is stored.
-    """
+    """Run jobs, store one record for each as it ends, then call ``on_record``; return the number of jobs by status."""
     counts: Counter[str] = Counter()
     if len(jobs):
         with closing(store), closing(executor(jobs, limits, context)) as records:  # type: ignore[type-var]
@@ -78,7 +75,7 @@ class Observers:
 
     def notify(self, hook: str, **values: Mapping[str, Any]) -> None:
         """Call a hook of every observer with read-only copies of ``values``."""
-        shown = {name: MappingProxyType(dict(value)) for name, value in values.items()} if self._listening else {}
+        shown = {name: MappingProxyType(dict(value)) for name, value in values.items()}
         for observer in tuple(self._listening):
             try:
                 getattr(observer.hooks, hook)(**shown)

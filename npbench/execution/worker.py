@@ -21,6 +21,10 @@ from npbench.execution.processes import THREAD_VARIABLES
 COMPILER_MB = 1000.0  # memory that the warm-up may allocate where a job may use less
 MAX_LEAK = 0.25  # share of the memory limit that earlier jobs may leave allocated
 
+# Memory of this process when first called: before it prepares its first job, from which the limit of every job counts,
+# and before that job runs, with the modules and kernels that all its jobs share.
+_fresh, _prepared = functools.cache(Allowance), functools.cache(Allowance)
+
 
 @dataclass(frozen=True)
 class Task:
@@ -87,18 +91,6 @@ def run_task(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, A
     with _fresh().at_most(task.memory_limit):
         record = measure.run(task.job, data, task.n_threads, task.trace, task.keep_scores)
     return {**record, **memory.columns(), "compile_seconds": compile_seconds}
-
-
-@functools.cache
-def _fresh() -> Allowance:
-    """Memory of this process before it prepares its first job, from which the limit of every job counts."""
-    return Allowance()
-
-
-@functools.cache
-def _prepared() -> Allowance:
-    """Memory of this process before its first job, with the modules and kernels that all its jobs share."""
-    return Allowance()
 
 
 def has_leaked(task: Task) -> bool:

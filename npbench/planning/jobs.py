@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence, Set
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from npbench.evaluation.job import Job
+from npbench.evaluation.job import Job
 
 
 class Jobs:
-    """Jobs given by one job per request and the numbers of its repeats.
-
-    All repeats of a request take the memory of one, or eight bytes each if some are left out.
-    """
+    """Jobs as one job per request and its repeats: no memory for each, or 8 bytes if some are left out."""
 
     def __init__(self, parts: Iterable[tuple[Job, Sequence[int]]]) -> None:
         self.parts = [(job, repeats) for job, repeats in parts if len(repeats)]

@@ -10,19 +10,68 @@ from pathlib import Path
 import polars as pl
 
 from npbench.console import status
-from npbench.data import BinaryData
-from npbench.errors import RequestError, collect_errors
+from npbench.data import BinaryData, load
+from npbench.data.loading import without_missing
+from npbench.errors import AbsentDataError, RequestError, collect_errors
 from npbench.evaluation.job import DataIdentity, Job, Request
 from npbench.planning.jobs import Jobs
-from npbench.planning.sources import Sources, name_of
 from npbench.planning.split_checks import check_splits
 from npbench.records import provenance
 from npbench.records.fields import SCHEMA
 from npbench.records.files import RECORDS
-from npbench.records.methods import typed_by, with_methods
+from npbench.records.reading import typed_by, with_methods
 from npbench.records.store import RecordStore
 from npbench.registry import installed
 from npbench.signature import imported_names
+
+
+class Sources:
+    """Data sets by request; ``absent`` holds the errors of those that were skipped."""
+
+    def __init__(self) -> None:
+        self.absent: dict[str, AbsentDataError] = {}
+        self._whole: dict[str, BinaryData] = {}
+        self._complete: dict[tuple[str, str], BinaryData] = {}
+
+    def load(self, requests: Sequence[Request], *, skip_absent: bool) -> list[tuple[Request, BinaryData]]:
+        """Return the requests with their data; leave out those with absent files if so asked, unless all are absent."""
+        distinct = {(name_of(request), request.features["missing"]): request for request in requests}
+        names = ", ".join(dict.fromkeys(request.dataset.name for request in distinct.values()))
+        with status(f"Loading {names}"):
+            collect_errors([partial(self._load, request, skip_absent) for request in distinct.values()])
+        if self.absent and not self._complete:
+            raise RequestError(*(fault for error in self.absent.values() for fault in error.faults))
+        return [(request, self.data(request)) for request in requests if not self.skips(request)]
+
+    def data(self, request: Request) -> BinaryData:
+        """Return the data of a request."""
+        name, missing = name_of(request), request.features["missing"]
+        if name not in self._whole:
+            self._whole[name] = load(request.dataset, **request.dataset_params)
+        if (name, missing) not in self._complete:
+            self._complete[name, missing] = without_missing(self._whole[name], missing)
+        return self._complete[name, missing]
+
+    def skips(self, request: Request) -> bool:
+        """Return whether the data of a request are absent, and skipped."""
+        return name_of(request) in self.absent
+
+    def by_hash(self) -> dict[str, BinaryData]:
+        """Return the data of all requests by content hash."""
+        return {data.sha256: data for data in self._complete.values()}
+
+    def _load(self, request: Request, skip_absent: bool) -> None:
+        try:
+            self.data(request)
+        except AbsentDataError as error:
+            if not skip_absent:
+                raise
+            self.absent[name_of(request)] = error
+
+
+def name_of(request: Request) -> str:
+    """Return what identifies a request's data before they are loaded."""
+    return repr((request.dataset.name, sorted(request.dataset_params.items())))
 
 
 @dataclass(frozen=True)

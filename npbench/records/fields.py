@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import Flag, auto
+from operator import attrgetter
 from typing import Any
 
 import polars as pl
@@ -58,10 +59,6 @@ def _json(attribute: str) -> Callable[[Any], str]:
     return lambda request: canonical(getattr(request, attribute))
 
 
-def _name(attribute: str) -> Callable[[Any], str]:
-    return lambda request: str(getattr(request, attribute).name)
-
-
 def _feature(name: str) -> Callable[[Any], str]:
     return lambda request: str(request.features[name])
 
@@ -101,23 +98,23 @@ SUBJECTS: dict[str, list[Field]] = {
         Field("stored_at", Text, R.ESSENTIAL, "UTC, ISO 8601; of two records with the same key the later counts"),
     ],
     "Request": [
-        Field("solver", Text, SETTING | R.METHOD | R.COST, "the plugin's", encode=_name("solver")),
+        Field("solver", Text, SETTING | R.METHOD | R.COST, "the plugin's", encode=attrgetter("solver.name")),
         # A name for what the other columns say: it identifies nothing.
         Field("method", Text, NO_ROLE, "the choice of solver as typed, variants included", _method),
         Field("params", Text, PARAMS, "fixed parameters, JSON", _json("params"), "solver."),
         Field("search", Text, PARAMS | R.COST, "candidates by parameter, JSON", _json("search"), "solver.search."),
         # The content of a data set can change the answer, but not its name.
-        Field("dataset", Text, R.ASKED | R.TASK | R.BLOCK | R.COST, encode=_name("dataset")),
+        Field("dataset", Text, R.ASKED | R.TASK | R.BLOCK | R.COST, encode=attrgetter("dataset.name")),
         Field("dataset_params", Text, DATASET_PARAMS, "its settings, JSON", _json("dataset_params"), "dataset."),
-        Field("problem", Text, SETTING | R.TASK, encode=_name("problem")),
+        Field("problem", Text, SETTING | R.TASK, encode=attrgetter("problem.name")),
         Field("problem_params", Text, SETTING | R.TASK | R.BLOCK | R.OBJECT, "JSON", _problem_params, "problem."),
-        Field("protocol", Text, PROTOCOL, encode=_name("protocol")),
+        Field("protocol", Text, PROTOCOL, encode=attrgetter("protocol.name")),
         Field("protocol_params", Text, PROTOCOL | R.LABEL | R.BLOCK | R.OBJECT, "JSON", _protocol_params, "protocol."),
         Field("preprocess", Text, FEATURE, OPTION, _feature("preprocess")),
         Field("missing", Text, FEATURE | R.ROWS, OPTION, _feature("missing"), older="refuse"),
         Field("categories", Text, FEATURE, OPTION, _feature("categories"), older="one_hot"),
         Field("metrics", Text, R.IDENTITY, "names, JSON", _metrics),
-        Field("seed", Int, SETTING | R.TASK | R.SPLIT | R.ROWS, encode=lambda request: request.seed),
+        Field("seed", Int, SETTING | R.TASK | R.SPLIT | R.ROWS, encode=attrgetter("seed")),
         Field("repeat", Int, SETTING | R.TASK | R.SPLIT),
     ],
     "What else the answer depends on": [
@@ -200,13 +197,7 @@ FIELDS = {field.name: field for fields in SUBJECTS.values() for field in fields}
 
 
 def names(role: Role, without: Role = NO_ROLE) -> list[str]:
-    """Return the columns with a role and without another, in the order of the table.
-
-    Examples
-    --------
-    >>> names(Role.SPLIT), names(Role.IDENTITY, without=Role.ASKED)[:2]
-    (['protocol', 'protocol_params', 'seed', 'repeat'], ['metrics', 'distribution'])
-    """
+    """Return the columns with a role and without another, in the order of the table."""
     return [field.name for field in FIELDS.values() if role in field.roles and not field.roles & without]
 
 

@@ -39,10 +39,7 @@ def atomic_write(path: Path, content: bytes, owner: str) -> None:
 
 
 class Owner:
-    """Mark of one command on the files it writes to a folder: a lock that ends with the process, however it ends.
-
-    On file systems without locks no command looks dead.
-    """
+    """Mark of a command on files it writes: a lock that ends with the process. Without locks no command looks dead."""
 
     def __init__(self, folder: Path) -> None:
         self.name = uuid.uuid4().hex[:12]

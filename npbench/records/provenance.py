@@ -6,6 +6,7 @@ Source hashes and versions are part of a job's identity. Facts are gathered once
 from __future__ import annotations
 
 import ast
+import contextlib
 import datetime
 import functools
 import hashlib
@@ -22,7 +23,6 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from npbench.errors import RequestError
 from npbench.records.record import Primitive
 from npbench.user_cache import cached, python_files
 
@@ -93,18 +93,11 @@ def sources(targets: Iterable[str]) -> list[Path]:
 def _used(modules: Set[str]) -> tuple[dict[str, dict[str, Path]], set[str], set[str]]:
     """Return the files of modules' packages, the packages that use npbench, and what is used of the shared rooms."""
     packages = {module.partition(".")[0] for module in modules} - {"npbench"}
-    plugins = {package: _files(package) for package in sorted(packages)}
+    plugins = {package: python_files(package) for package in sorted(packages)}
     # Large libraries take ten seconds to parse, and import nothing from npbench.
     using = {name for name, files in plugins.items() if any(b"npbench" in one.read_bytes() for one in files.values())}
     imported = {module for package in using for path in plugins[package].values() for module in _imported(path)}
     return plugins, using, {module for module in modules | imported if module.startswith(SHARED)}
-
-
-def _files(package: str) -> dict[str, Path]:
-    files = python_files(package)
-    if files is None:
-        raise RequestError(f"package {package!r} is not installed, but a plugin names it: install that plugin again")
-    return files
 
 
 def _sha256(files: Mapping[str, Path], is_library: bool = False) -> str:
@@ -219,12 +212,11 @@ def available_cores() -> int:
 
 
 def _cpu_model() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or platform.machine()
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def physical_memory() -> int:
@@ -243,15 +235,11 @@ def _blas() -> dict[str, Primitive]:
 
 
 def _git() -> dict[str, Primitive]:
-    if not (ROOT.parent / ".git").exists():
-        return {"git_commit": None, "git_dirty": None}
-    commit, changes = _git_output("rev-parse", "HEAD"), _git_output("status", "--porcelain", "--untracked-files=no")
-    return {"git_commit": commit, "git_dirty": None if changes is None else bool(changes)}
-
-
-def _git_output(*words: str) -> str | None:
-    command = ("git", "-C", str(ROOT.parent), *words)
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        return None
+    """Return the commit of the checkout, if there is one, and whether its tracked files were changed since."""
+    described = ""
+    if (ROOT.parent / ".git").exists():
+        command = ("git", "-C", str(ROOT.parent), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty")
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            described = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+    commit, dash, _ = described.partition("-")
+    return {"git_commit": commit or None, "git_dirty": bool(dash) if commit else None}

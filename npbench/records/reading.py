@@ -1,7 +1,4 @@
-"""Read records from a folder of Parquet files or from one file, in this version of the schema or an older one.
-
-Nothing is written, so a read-only folder works.
-"""
+"""Read records from folders or files, of this schema or an older one; nothing is written, so read-only folders work."""
 
 from __future__ import annotations
 
@@ -11,16 +8,19 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from polars import selectors
 
-from npbench.records.fields import ESSENTIAL, FEATURES, SCHEMA, SCHEMA_VERSION, Role, names
+from npbench.records.fields import ESSENTIAL, FEATURES, METHOD, SCHEMA, SCHEMA_VERSION, Role, names
 from npbench.records.files import stamp
 from npbench.values import canonical
 
 LABEL = "label"  # text that reports store beside the metrics
 MAX_QUOTED = 40
+
+Setting = tuple[str, str, str]  # values of the columns METHOD
 
 
 def read(
@@ -113,13 +113,11 @@ def _is_object(text: str | None) -> bool:
 
 
 def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return all records, read with these ``columns``, as one frame: the latest of each key, in the order stored.
-
-    Records with a future timestamp (wrong clock) are treated as oldest: they cannot hide what is stored from now on.
-    """
+    """Return all records, read with these ``columns``, as one frame: the latest of each key, in the order stored."""
     frame = pl.concat([pl.DataFrame(schema=_schema(columns)), *records], how="diagonal_relaxed")
     if columns is not None and "schema_version" not in columns:
         frame = frame.drop("schema_version", strict=False)
+    # Records of the future (a wrong clock) count as oldest: they cannot hide what is stored from now on.
     is_past = frame["stored_at"] <= stamp()
     if is_past.all() and frame["stored_at"].is_sorted() and frame["key"].n_unique() == len(frame):
         return frame  # the usual case; a million records are not copied
@@ -128,11 +126,7 @@ def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None
 
 
 def conformed(frame: pl.DataFrame, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return the frame with every column of the schema, in its type and order; refuse frames without records.
-
-    Columns that older records lack get the defaults of :mod:`npbench.records.fields`. With ``columns``, only these are
-    added.
-    """
+    """Return the frame with the columns of the schema, or these, in type and order; refuse frames without records."""
     schema = _schema(columns)
     if list(schema.items()) == list(frame.schema.items())[: len(schema)]:
         return frame  # the usual case; a thousand files are read one after the other
@@ -147,3 +141,29 @@ def conformed(frame: pl.DataFrame, columns: Sequence[str] | None = None) -> pl.D
 
 def _schema(columns: Sequence[str] | None) -> pl.Schema:
     return pl.Schema({name: dtype for name, dtype in SCHEMA.items() if columns is None or name in columns})
+
+
+def with_methods(records: pl.DataFrame, method_of: Callable[[Setting, str | None], str]) -> pl.DataFrame:
+    """Return the records with one ``method`` for each setting of a solver.
+
+    ``method_of`` names a setting, given the method in its latest record: None in records that older versions wrote.
+    """
+    if "method" not in records.columns:
+        records = records.with_columns(method=pl.lit(None, pl.String))
+    distinct = records.select(*METHOD, "method").unique(keep="last", maintain_order=True)
+    stored: dict[Any, str | None] = {}
+    for *setting, method in distinct.iter_rows():
+        stored[tuple(setting)] = method or stored.get(tuple(setting))
+    found = {setting: method_of(setting, method) for setting, method in stored.items()}
+    if all(found[tuple(setting)] == method for *setting, method in distinct.iter_rows()):
+        return records  # the usual case; a million records are not copied
+    types = {**{name: records.schema[name] for name in METHOD}, "method": pl.String()}
+    table = pl.DataFrame([(*setting, method) for setting, method in found.items()], types, orient="row")
+    joined = records.drop("method").join(table, on=METHOD, how="left", nulls_equal=True, maintain_order="left")
+    return joined.select(records.columns)
+
+
+def typed_by(requests: Iterable[Any]) -> dict[Setting, str]:
+    """Return the choices that requests were typed with, by setting."""
+    asked = (request.columns() for request in requests)
+    return {tuple(columns[name] for name in METHOD): columns["method"] for columns in asked}

@@ -39,10 +39,7 @@ def packed(key: str, rows: np.ndarray, labels: np.ndarray, scores: np.ndarray) -
 
 
 def read_scores(results: str | Path) -> pl.DataFrame:
-    """Return the test scores in a results folder: ``key``, ``row``, ``label``, ``score``, a row for each job.
-
-    A file that cannot be read is named in a warning and left out.
-    """
+    """Return the test scores in a results folder, a row for each job; name files that cannot be read in a warning."""
     frames = [pl.DataFrame(schema=COLUMNS), *_frames(Path(results) / SCORES)]
     return pl.concat(frames).unique("key", keep="last", maintain_order=True)
 

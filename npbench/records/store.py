@@ -44,10 +44,7 @@ class RecordStore:
         self._single: dict[Path, dict[str, Any]] = {}  # records that this store wrote to files of their own
 
     def append(self, record: Record) -> None:
-        """Write one record to a file of its own; raise OSError if the disk is full.
-
-        Test scores are taken out of the record and stored first, so that a stored record never lacks them.
-        """
+        """Write one record to a file of its own, its test scores first; raise OSError if the disk is full."""
         if self._owner is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._owner = Owner(self.folder)
@@ -61,10 +58,7 @@ class RecordStore:
             self.compact()
 
     def compact(self) -> None:
-        """Merge the files of one record each that this store wrote into one file.
-
-        They stay until the merged file is complete, and for good if the disk has no room for it.
-        """
+        """Merge the files of one record each that this store wrote; without room on the disk they stay."""
         if len(self._single) > 1 and self._owner is not None:
             with contextlib.suppress(OSError):
                 self._merge(_tabulated(list(self._single.values())), self._single, self._owner)

@@ -17,7 +17,7 @@ from npbench.config.run_settings import RunSettings
 from npbench.contracts import resolve
 from npbench.data import BinaryData
 from npbench.data.frame_encoder import FrameEncoder
-from npbench.data.missing import without_missing
+from npbench.data.loading import without_missing
 from npbench.errors import RequestError
 from npbench.evaluation.job import Request
 from npbench.evaluation.measure import estimator_factory, select

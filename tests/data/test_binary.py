@@ -132,37 +132,30 @@ def test_groups_do_not_depend_on_their_names(groups):
     assert data.sha256 == BinaryData.checked(X, Y, groups=[0, 0, 1, 0]).sha256
 
 
-def fault_of(features, **optional):
-    with pytest.raises(RequestError, match=r"^Data set 'toy' has ") as caught:
-        BinaryData.checked(features, Y, "toy", **optional)
-    (fault,) = caught.value.faults
-    return fault
-
-
 @pytest.mark.parametrize(
     ("optional", "words"),
     [
-        ({"categorical": [3]}, "categorical columns other than 0 to 2"),
-        ({"categorical": [-1]}, "categorical columns other than 0 to 2"),
+        *(({"categorical": columns}, "categorical columns other than 0 to 2") for columns in ([3], [-1])),
         ({"categorical": [True]}, "(1,) and type bool"),
         ({"categorical": ["age"]}, "(1,) and type <U3"),
+        ({"categorical": [0], "features": sparse.csr_array(X)}, "sparse"),
         ({"groups": [1, 2]}, "groups of shape (2,)"),
-        ({"groups": [1, 1, 2, np.nan]}, "rows without a group"),
-        ({"groups": ["a", None, "b", "a"]}, "rows without a group"),
+        *(({"groups": groups}, "rows without a group") for groups in ([1, 1, 2, np.nan], ["a", None, "b", "a"])),
         ({"columns": ["age"]}, "1 names for 3 columns"),
         ({"published": [0, 1]}, "(2,) and type int64"),
         ({"published": [[0.0, 1.0]]}, "(1, 2) and type float64"),
         ({"published": [[]]}, "(1, 0)"),
         ({"published": [[0, 1], [2]]}, "cannot be read as a table"),
-        ({"published": [[1, 2], [3, 4]]}, "rows other than 0 to 3"),
-        ({"published": [[-1, 2]]}, "rows other than 0 to 3"),
+        *(({"published": rows}, "rows other than 0 to 3") for rows in ([[1, 2], [3, 4]], [[-1, 2]])),
         ({"published": [[0, 1], [2, 2]]}, "repeated rows"),
         ({"published": [[0, 1, 2, 3]]}, "train on every row"),
     ],
 )
 def test_faults_of_optional_arrays(optional, words):
-    assert words in fault_of(X, **optional)
-    assert "sparse" in fault_of(sparse.csr_array(X), categorical=[0])
+    with pytest.raises(RequestError, match=r"^Data set 'toy' has ") as caught:
+        BinaryData.checked(optional.pop("features", X), Y, "toy", **optional)
+    (fault,) = caught.value.faults
+    assert words in fault
 
 
 def test_all_bit_patterns_of_nan_are_equal():

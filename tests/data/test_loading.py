@@ -72,15 +72,12 @@ def test_loaders_get_files_in_order_then_parameters():
     assert data.y.tolist() == [1, -1, -1]
 
 
-def test_parameters_may_be_called_name_and_dataset():
-    assert load(generator(), n=6, name="x", dataset=1).n_samples == 6
-
-
 def with_original():
     return toy(original=Original(load="toy_loaders:original", files=(data_file("all/toy.csv", ORIGINAL),)))
 
 
-def test_an_original_in_a_data_folder_is_read(folder):
+def test_an_original_in_a_data_folder_is_read_and_never_downloaded(folder, monkeypatch):
+    monkeypatch.setattr(sources, "_download", lambda file: pytest.fail(f"{file.path} was asked for"))
     assert load(with_original()).published is None
     put(folder / "all" / "toy.csv", ORIGINAL)
     (folder / "toy" / "one.csv").unlink()
@@ -90,22 +87,14 @@ def test_an_original_in_a_data_folder_is_read(folder):
     assert data.columns == ("a", "b")
 
 
-def test_an_incomplete_original_is_not_read(folder):
+def test_an_incomplete_original_is_not_read_and_an_altered_one_is_an_error(folder):
     half = (data_file("all/toy.csv", ORIGINAL), data_file("all/rest.csv", "1"))
     put(folder / "all" / "toy.csv", ORIGINAL)
     data = load(toy(original=Original(load="toy_loaders:original", files=half)))
     assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]]
-
-
-def test_an_altered_original_is_an_error(folder):
     put(folder / "all" / "toy.csv", "7,8\n")
     with pytest.raises(RequestError, match=r"toy\.csv is not the file.*http://127\.0\.0\.1:9"):
         load(with_original())
-
-
-def test_an_original_is_never_downloaded(monkeypatch):
-    monkeypatch.setattr(sources, "_download", lambda file: pytest.fail(f"{file.path} was asked for"))
-    assert load(with_original()).n_samples == 3
 
 
 def test_unknown_parameters_and_faults_of_files_are_reported_together(folder, monkeypatch):
@@ -143,7 +132,8 @@ def test_parameters_are_checked_without_reading(folder):
     assert parameter_faults(generator("anything"), {"height": 1}) == []
 
 
-def test_errors_of_generators_are_passed_on():
+def test_generators_have_any_parameters_and_errors_of_their_own():
+    assert load(generator(), n=6, name="x", dataset=1).n_samples == 6
     with pytest.raises(RequestError, match=r"^dataset.n is 1: "):
         load(generator(), n=1)
 

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from npbench.data import BinaryData
-from npbench.data.missing import without_missing
+from npbench.data.loading import without_missing
 from npbench.errors import RequestError
 
 NAN = np.nan

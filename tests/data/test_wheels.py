@@ -102,14 +102,10 @@ def test_another_wheel_is_refused(wheel, changes, word):
         assert part in str(refused.value)
 
 
-def test_a_wheel_without_the_file(wheel, without_pip):
-    with pytest.raises(RequestError, match="does not hold"):
-        locate(described(wheel, member="no_such.dat"))
-
-
-def test_another_content_is_refused(wheel, without_pip):
-    with pytest.raises(RequestError, match="is not the file"):
-        locate(described(wheel, content=b"other"))
+def test_a_wheel_without_the_file_or_with_another_content_is_refused(wheel, without_pip):
+    for changes, word in (({"member": "no_such.dat"}, "does not hold"), ({"content": b"other"}, "is not the file")):
+        with pytest.raises(RequestError, match=word):
+            locate(described(wheel, **changes))
 
 
 @pytest.mark.parametrize(

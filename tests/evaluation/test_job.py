@@ -117,18 +117,11 @@ def test_what_can_change_the_answer_changes_the_key(change):
 def test_nothing_else_changes_the_key():
     others = {"dataset": "other", "dataset_params": {}, "metrics": (P_ND, P_FA), "validate": True, "method": "b"}
     assert changed(JOB, **others).key == JOB.key
-
-
-def test_every_field_is_in_one_of_the_tests_above():
+    # Every field is here or above.
     changing = "solver distribution code versions params search problem protocol features metrics seed repeat"
     naming = "repeats validate method dataset dataset_params data_sha256 n_samples n_features n_positive"
     fields = {f.name for kind in (Job, Request, DataIdentity) for f in dataclasses.fields(kind)} - {"request", "data"}
     assert fields == set(f"{changing} {naming}".split())
-
-
-def test_columns_of_a_request_are_those_of_the_schema():
-    assert set(JOB.setting) == set(ASKED)
-    assert set(JOB.columns) - {"rho"} <= set(SCHEMA)
 
 
 def test_the_key_is_the_same_in_every_process():
@@ -141,7 +134,9 @@ def test_the_key_is_the_same_in_every_process():
     assert printed.stdout.decode().strip() == expected
 
 
-def test_the_numbers_of_the_problem_have_columns():
+def test_columns_are_those_of_the_schema_and_the_numbers_of_the_problem():
+    assert set(JOB.setting) == set(ASKED)
+    assert set(JOB.columns) - {"rho"} <= set(SCHEMA)
     assert JOB.columns["rho"] == 0.1
     assert json.loads(JOB.columns["problem_params"]) == {"rho": 0.1}
     pauc = changed(JOB, problem=PartialAUC((0, 0.1))).columns
@@ -156,6 +151,8 @@ def toy(n_negative: int = 20) -> BinaryData:
 
 def test_a_request_makes_one_job_for_each_repeat():
     jobs = list(jobs_of(REQUEST, toy()))
+    assert pickle.loads(pickle.dumps(jobs)) == jobs
+    assert len(pickle.dumps(jobs[0])) < 10_000  # small enough to send
     assert [(job.request.seed, job.repeat) for job in jobs] == [(3, 0), (3, 1)]
     assert len({job.key for job in jobs}) == 2
     assert jobs[0].distribution == "npbench"
@@ -171,25 +168,16 @@ def test_the_order_of_grids_does_not_matter():
     assert list(one.request.search.items()) == list(other.request.search.items())
 
 
-def test_jobs_are_small_enough_to_send():
-    job, _ = jobs_of(REQUEST, toy())
-    assert pickle.loads(pickle.dumps(job)) == job
-    assert len(pickle.dumps(job)) < 10_000
-
-
 def test_a_metric_named_like_a_column_is_refused():
     request = dataclasses.replace(REQUEST, metrics=(dataclasses.replace(P_FA, name="seconds"), P_ND))
     with pytest.raises(RequestError, match="seconds"):
         jobs_of(request, toy())
 
 
-def test_too_few_samples_are_refused():
+def test_parts_with_too_few_samples_or_without_a_loss_are_refused():
     check_split(REQUEST, toy())
     with pytest.raises(RequestError, match=r"toy.*negative"):
         check_split(REQUEST, toy(n_negative=4))
-
-
-def test_parts_without_a_loss_are_refused():
     request = dataclasses.replace(REQUEST, problem=PartialAUC((0.02, 0.05)), search={"C": [1.0, 10.0]})
     check_split(request, toy(n_negative=800))
     refused = r"toy.*fpr_range=\(0.02, 0.05\).*{}"

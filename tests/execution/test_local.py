@@ -179,11 +179,6 @@ def test_memory_that_a_job_leaves_is_not_counted_for_the_next(data, run, tmp_pat
     assert max(peaks) - min(peaks) < 60
 
 
-@pytest.mark.parametrize(("n_jobs", "n_tasks", "workers"), [(4, 3, 3), (1, 3, 1), (-1, 1, 1)])
-def test_never_more_workers_than_jobs(n_jobs, n_tasks, workers):
-    assert Limits(n_jobs).workers(n_tasks) == workers
-
-
 PARENT = """
 import sys
 sys.path[:0] = sys.argv[1], sys.argv[1] + "/misbehaving"

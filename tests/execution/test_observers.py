@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 from npbench import registry
-from npbench.execution.run import Observers
 from npbench.records.store import RecordStore
 
 DIARY = """
@@ -60,16 +59,6 @@ def test_an_observer_that_fails_is_named_once_and_left_out(stranger, install, np
     assert "TypeError" in line  # what it is shown cannot be changed
     assert len(diary()) == 3
     assert RecordStore(Path("results/records")).frame()["p_fa"].min() >= 0.0
-
-
-def test_without_observers_nothing_is_copied():
-    class Untouched(dict):
-        def keys(self):
-            raise AssertionError
-
-    observers = Observers([], print)
-    observers.notify("npbench_run_started", run=Untouched(a=1))
-    observers.notify("npbench_job_finished", record=Untouched(a=1))
 
 
 def test_plugins_without_observer_hooks_are_no_observers(stranger):

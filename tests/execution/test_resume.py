@@ -158,8 +158,9 @@ def test_a_command_outlives_another_that_is_killed():
     assert len(RecordStore("results/records").frame().filter(status="ok")) == 10
 
 
-def check_killed_runs(n_kills, n_jobs):
-    """Kill runs at random moments, let a last one come to its end, and check that nothing is amiss."""
+@pytest.mark.slow  # 12 s, or minutes; test_local kills a run without the command line
+@pytest.mark.parametrize(("n_kills", "n_jobs"), [(1, 12), pytest.param(50, 400, marks=pytest.mark.long)])
+def test_runs_killed_at_random_moments_leave_no_process_and_no_half_file(n_kills, n_jobs):
     settings = (f"repeats={n_jobs}", "solver.seconds=0.1", "solver.child=true", "execution.n_jobs=2")
     moments = np.random.default_rng(10).uniform(0, 1.2, n_kills)
     begun = time.monotonic()
@@ -189,17 +190,6 @@ def check_killed_runs(n_kills, n_jobs):
     assert hidden() == []
     descriptions = [json.loads(path.read_text()) for path in Path("results/runs").iterdir()]
     assert set(rows["run_id"]) <= {description["run_id"] for description in descriptions}
-
-
-@pytest.mark.slow  # 12 s; test_local kills a run without the command line
-def test_killed_runs_leave_no_process_and_no_half_file():
-    check_killed_runs(n_kills=1, n_jobs=12)
-
-
-@pytest.mark.slow
-@pytest.mark.long
-def test_fifty_killed_runs():
-    check_killed_runs(n_kills=50, n_jobs=400)
 
 
 def underway(results):

@@ -51,18 +51,11 @@ def test_of_equal_requests_every_job_is_there_once(asked):
 
 
 def test_keys_and_columns_are_those_of_each_job_alone():
-    for job in Jobs([(JOB, [0, 1, 12345]), (OTHER, range(3))]):
+    for job in Jobs([(JOB, [0, 1, 12345]), (OTHER.with_repeat(7), range(3))]):
         alone = dataclasses.replace(job)
         assert (job.key, job.columns) == (alone.key, alone.columns)
+        assert changed(job, seed=9).key != job.key
         assert pickle.loads(pickle.dumps(job)).columns == alone.columns
-
-
-def test_a_job_made_of_another_keeps_nothing_that_differs():
-    one, other = JOB.with_repeat(1), JOB.with_repeat(1).with_repeat(2)
-    assert (one.repeat, other.repeat, JOB.repeat) == (1, 2, 0)
-    assert len({one.key, other.key, JOB.key}) == 3
-    assert other.columns == dataclasses.replace(JOB, repeat=2).columns
-    assert changed(one, seed=9).key != one.key
 
 
 def test_a_million_jobs_are_planned_in_a_few_kilobytes():

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npbench.evaluation.protocols import Holdout
-from npbench.planning.estimate import Estimates
+from npbench.planning.forecast import Estimates
 from npbench.problem import NeymanPearson
 from npbench.records.fields import FEATURES, SCHEMA
 from npbench.records.reading import latest

@@ -10,9 +10,8 @@ import polars as pl
 
 from npbench.records.fields import ASKED, METHOD, TASK
 from npbench.records.files import PUBLISHED, RECORDS, SUBMISSIONS
-from npbench.records.methods import Setting, typed_by, with_methods
 from npbench.records.provenance import ROOT
-from npbench.records.reading import read
+from npbench.records.reading import Setting, read, typed_by, with_methods
 from npbench.report.select.methods import stated
 
 STATED = "stated_params"  # fixed parameters without defaults, JSON

@@ -13,7 +13,7 @@ import polars as pl
 from npbench.config.choices import Choice, choices
 from npbench.errors import RequestError
 from npbench.records import provenance
-from npbench.records.methods import with_methods
+from npbench.records.reading import with_methods
 from npbench.registry import installed
 from npbench.signature import REQUIRED, same, signature
 from npbench.user_cache import cached

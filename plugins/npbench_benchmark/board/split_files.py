@@ -20,7 +20,7 @@ from npbench.data import BinaryData
 from npbench.errors import RequestError, collect_errors
 from npbench.evaluation.job import Request
 from npbench.evaluation.splits import Split
-from npbench.planning.sources import Sources
+from npbench.planning.plan import Sources
 from npbench.records.fields import TASK, Role, names
 
 SPLITS = "splits.json"

@@ -11,8 +11,7 @@ from npbench.contracts import Solver
 from npbench.errors import RequestError, unknown_name
 from npbench.evaluation.job import ENCODERS, Job, Request
 from npbench.evaluation.protocols import PROTOCOLS
-from npbench.planning.plan import jobs_of
-from npbench.planning.sources import Sources
+from npbench.planning.plan import Sources, jobs_of
 from npbench.problem import PROBLEMS
 from npbench.records.fields import FEATURES
 from npbench.registry import installed

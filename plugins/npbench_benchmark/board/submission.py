@@ -22,8 +22,7 @@ from npbench.errors import RequestError, collect_errors, unknown_name
 from npbench.evaluation.job import Job, Request
 from npbench.evaluation.measure import score_metrics, split_columns
 from npbench.evaluation.splits import Split
-from npbench.planning.plan import jobs_of
-from npbench.planning.sources import Sources
+from npbench.planning.plan import Sources, jobs_of
 from npbench.records.fields import TASK
 from npbench.records.record import TEST_SCORES, Record
 from npbench.records.scores import packed

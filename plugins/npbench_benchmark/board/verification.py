@@ -14,7 +14,7 @@ from npbench import session
 from npbench.errors import RequestError
 from npbench.evaluation.job import Job
 from npbench.planning.forecast import changes
-from npbench.planning.sources import Sources
+from npbench.planning.plan import Sources
 from npbench.records.fields import ASKED, SCHEMA, Role, names
 from npbench.records.reading import LABEL
 from npbench_benchmark.board.stored_request import job_of

@@ -4,7 +4,7 @@ import pytest
 from misbehaving_jobs import gaussians, jobs
 
 from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
-from npbench.planning.estimate import Estimates, work_of
+from npbench.planning.forecast import Estimates, work_of
 from npbench.values import canonical
 from sample_jobs import changed
 
