@@ -89,10 +89,10 @@ def run(**settings: Any) -> pl.DataFrame:
     from npbench import session
     from npbench.config.command_line import parse, requested
     from npbench.config.words import keyword_words
-    from npbench.progress import TerminalProgress
+    from npbench.progress import Progress
 
     words = keyword_words(settings)
-    return session.frame(requested(parse(["-m", *words]), words), TerminalProgress())
+    return session.frame(requested(parse(["-m", *words]), words), Progress())
 
 
 def solver(name: str, /, **params: Any) -> Any:

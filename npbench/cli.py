@@ -13,13 +13,10 @@ import sys
 import threading
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from npbench import __version__
 from npbench.errors import Exit, RequestError, unknown_name
-
-if TYPE_CHECKING:
-    from omegaconf import DictConfig
 
 # modules of npbench.commands
 COMMANDS = ("check", "data", "fit", "list", "monitor", "new", "plan", "report", "threshold")
@@ -164,13 +161,9 @@ def _explain(options: Namespace, words: Sequence[str]) -> Exit:
             print_help(options, found)
             return Exit.OK
         sys.argv[1:] = [*(word for word in words if word not in options.overrides), *explained_words(options, found)]
-    application = hydra.main(config_path=str(config_dir()), config_name="config", version_base="1.3")(_explained)
+    application = hydra.main(config_path=str(config_dir()), config_name="config", version_base="1.3")
     try:
-        application()
+        application(lambda config: None)()  # there is no task: Hydra explains the run instead
     except ValueError as error:  # flags that exclude each other
         raise RequestError(f"{error}.") from error
     return Exit.OK
-
-
-def _explained(_: DictConfig) -> None:
-    """Task for Hydra, which explains the run instead."""

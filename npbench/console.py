@@ -28,16 +28,8 @@ STDERR = TerminalConsole(stderr=True, force_jupyter=False)
 
 
 def printable(text: str) -> str:
-    r"""Return text with control characters escaped, except line breaks and tabs.
-
-    Examples
-    --------
-    >>> printable("p_fa ± 1\x1b[2J")
-    'p_fa ± 1\\x1b[2J'
-    """
-    if text.isprintable():
-        return text
-    return "".join(map(_escaped, text))
+    """Return text with control characters escaped, except line breaks and tabs."""
+    return text if text.isprintable() else "".join(map(_escaped, text))
 
 
 def _escaped(letter: str) -> str:
@@ -64,13 +56,7 @@ def status(text: str) -> Status:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in words.
-
-    Examples
-    --------
-    >>> duration(0.2), duration(75), duration(7300)
-    ('1 s', '1 min 15 s', '2 h 1 min')
-    """
+    """Return a duration in words, such as 1 min 15 s."""
     whole = max(1, round(seconds))
     if whole < 60:
         return f"{whole} s"

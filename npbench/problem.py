@@ -7,10 +7,11 @@ Scores are ``decision_function`` values, larger for more positive samples and th
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from npbench.values import is_number
 
@@ -29,7 +30,7 @@ class Number:
     title: str
 
 
-class Problem(Protocol):
+class Problem(ABC):
     """A problem: its estimator parameters, its validation loss, and how reports show it.
 
     Reports need nothing else of a problem, so that a new problem is a change to this file alone.
@@ -48,6 +49,8 @@ class Problem(Protocol):
         Metrics that should not exceed a parameter, with the name of that parameter.
     number : Number, optional
         Parameter that charts are drawn against; None if it is not a single number.
+    ranks : bool
+        True if the loss depends on the order of the scores, not only on their signs.
     """
 
     name: ClassVar[str]
@@ -55,45 +58,32 @@ class Problem(Protocol):
     headline: ClassVar[tuple[str, ...]]
     judged_by: ClassVar[str]
     panels: ClassVar[tuple[str, ...]]
-    bounds: ClassVar[Mapping[str, str]]
-    number: ClassVar[Number | None]
+    bounds: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    number: ClassVar[Number | None] = None
+    ranks: ClassVar[bool] = False
 
+    @abstractmethod
     def faults(self) -> list[str]:
         """Return a sentence for each parameter out of range."""
 
     def parameters(self) -> dict[str, Any]:
         """Return the estimator parameters that the problem sets."""
+        return asdict(self)  # type: ignore[call-overload]
 
     def measurable(self, n_pos: int, n_neg: int) -> bool:
         """Return whether the loss is defined for a part with these numbers of samples."""
+        return True
 
-    @property
-    def ranks(self) -> bool:
-        """True if the loss depends on the order of the scores, not only on their signs."""
-
+    @abstractmethod
     def loss(self, folds: Scored) -> float:
         """Return the validation loss, to be minimised, of ``(y, scores)`` on each validation fold."""
 
     def fpr_window(self) -> tuple[float, float] | None:
         """Return the false-positive rates that the problem concerns, marked in ROC charts; None for all."""
-
-
-class _Parametrised:
-    ranks: ClassVar[bool] = False
-    bounds: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    number: ClassVar[Number | None] = None
-
-    def measurable(self, n_pos: int, n_neg: int) -> bool:
-        return True
-
-    def fpr_window(self) -> tuple[float, float] | None:
         return None
 
-    def parameters(self) -> dict[str, Any]:
-        return asdict(self)  # type: ignore[call-overload]
 
-
-class _OneFraction(_Parametrised):
+class _OneFraction(Problem):
     """A problem whose only parameter is its number, in ]0, 1[."""
 
     def faults(self) -> list[str]:
@@ -198,7 +188,7 @@ class QValue(_OneFraction):
 
 
 @dataclass(frozen=True)
-class PartialAUC(_Parametrised):
+class PartialAUC(Problem):
     """Maximise the area under the ROC curve between two false-positive rates.
 
     The validation loss is 1 minus the normalised partial AUC of Narasimhan and Agarwal (ties count one half),

@@ -1,4 +1,4 @@
-"""Progress of a run: ignored, or a bar on a terminal or in a notebook, elsewhere a line now and then."""
+"""Progress of a run: a bar on a terminal or in a notebook, elsewhere a line now and then."""
 
 from __future__ import annotations
 
@@ -29,27 +29,6 @@ SECONDS_BETWEEN_LINES = 30.0
 
 
 class Progress:
-    """Receiver of the events of a run, which ignores them."""
-
-    def note(self, text: str) -> None:
-        """Receive a sentence: data that are skipped, kernels that are compiled, a plugin that is disabled."""
-
-    @contextmanager
-    def of(self, jobs: JobStream) -> Iterator[None]:
-        """Enclose the run of at least one job."""
-        yield
-
-    def restart(self) -> None:
-        """Forget the time until now, which preparations took."""
-
-    def record(self, record: Mapping[str, Any]) -> None:
-        """Receive the record of a finished job."""
-
-
-SILENT = Progress()
-
-
-class TerminalProgress(Progress):
     """Progress and notes on stderr.
 
     Without a terminal or notebook, lines are printed by ``clock``, in seconds; without ``shows_jobs``, notes only.
@@ -71,12 +50,12 @@ class TerminalProgress(Progress):
         self._bar = Bar(*done, *left, console=self._console, transient=True, disable=not self._is_shown)
 
     def note(self, text: str) -> None:
-        """Print a sentence."""
+        """Print a sentence: data that are skipped, kernels that are compiled, a plugin that is disabled."""
         print(text, file=sys.stderr)
 
     @contextmanager
     def of(self, jobs: JobStream) -> Iterator[None]:
-        """Show the bar during the block."""
+        """Show the bar during the run of at least one job."""
         self._total, self._done, self._failed = len(jobs), 0, 0
         first = next(iter(jobs)).request
         self._task = self._bar.add_task(f"{first.solver.name} on {first.dataset.name} ...", total=self._total)
@@ -85,7 +64,7 @@ class TerminalProgress(Progress):
             yield
 
     def restart(self) -> None:
-        """Forget the time until now."""
+        """Forget the time until now, which preparations took."""
         self._start = self._last_line = self._clock()
         self._bar.reset(self._task)
 

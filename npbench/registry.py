@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import Distribution, EntryPoint, entry_points
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -103,17 +104,17 @@ class Registry:
         manager.add_hookspecs(hookspecs)
         manager.register(plugin, name=provider.module)
         manager.check_pending()
-        found = {hook: _flatten(getattr(manager.hook, hook)()) for hook in KINDS}
-        packages = _flatten(manager.hook.npbench_config_packages()) + _configuration_beside(provider.module)
-        commands = dict(_flatten(named.items() for named in manager.hook.npbench_commands()))
-        for hook, (_, description) in KINDS.items():
-            for item in found[hook]:
+        described: list[tuple[str, Any]] = []
+        for hook, (kind, description) in KINDS.items():
+            for item in chain(*getattr(manager.hook, hook)()):
                 if not isinstance(item, description):
                     raise TypeError(f"{hook} returned {item!r}, which is not a {description.__name__}")
-        for hook, (kind, _) in KINDS.items():
-            for item in found[hook]:
-                self._own(kind, item.name, provider)
-                getattr(self, f"{kind}s")[item.name] = item
+                described.append((kind, item))
+        packages = [*chain(*manager.hook.npbench_config_packages()), *_configuration_beside(provider.module)]
+        commands = dict(chain(*(named.items() for named in manager.hook.npbench_commands())))
+        for kind, item in described:
+            self._own(kind, item.name, provider)
+            getattr(self, f"{kind}s")[item.name] = item
         self.config_packages = list(dict.fromkeys([*self.config_packages, *packages]))
         for word in commands:
             self._own("command", word, provider)
@@ -136,10 +137,6 @@ def _configuration_beside(target: str) -> list[str]:
     module = sys.modules.get(target.partition(":")[0])
     file, package = getattr(module, "__file__", None), getattr(module, "__package__", None)
     return [f"{package}.conf"] if file and package and (Path(file).parent / "conf").is_dir() else []
-
-
-def _flatten(results: Iterable[Iterable[Any]]) -> list[Any]:
-    return [item for result in results for item in result]
 
 
 def _provider(point: EntryPoint) -> Provider:
@@ -168,16 +165,14 @@ def load(points: Iterable[EntryPoint]) -> Registry:
 
 def wanted(points: Iterable[EntryPoint], names: str) -> list[EntryPoint]:
     """Return the entry points with a module or distribution among ``names``, separated by commas or colons."""
+    from packaging.utils import canonicalize_name
+
     named = [(name, point) for point in points for name in {point.module, _provider(point).distribution}]
     known = {name for name, _ in named}
-    chosen = {_normal(name): name for name in re.split(r"[,:\s]+", names) if name}
-    if unknown := [name for normal, name in chosen.items() if normal not in map(_normal, known)]:
+    chosen = {canonicalize_name(name): name for name in re.split(r"[,:\s]+", names) if name}
+    if unknown := [name for normal, name in chosen.items() if normal not in map(canonicalize_name, known)]:
         raise RequestError(*(unknown_name("plugin in NPBENCH_PLUGINS", name, known) for name in unknown))
-    return list(dict.fromkeys(point for name, point in named if _normal(name) in chosen))
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()  # as package indexes do
+    return list(dict.fromkeys(point for name, point in named if canonicalize_name(name) in chosen))
 
 
 @functools.cache

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from npbench.records.reading import conformed
 from npbench.report.sheet import Sheet
 
 PROTOCOL = '{"folds":4,"name":"cv","test_size":0.25}'
@@ -30,6 +32,14 @@ def record(**columns: Any) -> dict[str, Any]:
 def frame(records: Iterable[dict[str, Any]]) -> pl.DataFrame:
     """Return records as a data frame whose types follow from all of them."""
     return pl.DataFrame(list(records), infer_schema_length=None)
+
+
+def stored(*records: dict[str, Any], place: str | Path = "results", name: str = "a.parquet") -> Path:
+    """Write records to a file of a results folder, and return the folder."""
+    path = Path(place, "records", name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    conformed(frame(records)).write_parquet(path)
+    return Path(place)
 
 
 def cells(sheet: Sheet) -> list[dict[str, str]]:

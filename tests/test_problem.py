@@ -23,10 +23,7 @@ def test_defaults_have_no_faults_and_fill_in_their_own_fields(name):
 def test_a_share_outside_the_open_interval_is_refused(kind, field, value):
     (fault,) = kind(**{field: value}).faults()
     assert fault.startswith(f"problem.{field} is {value!r}: ")
-
-
-def test_extreme_shares_are_allowed():
-    assert [NeymanPearson(value).faults() for value in (1e-300, 0.001, 1 - 1e-16)] == [[], [], []]
+    assert not any(kind(**{field: extreme}).faults() for extreme in (1e-300, 0.001, 1 - 1e-16))
 
 
 RANGES = [(0.1, 0.1), (0.2, 0.1), (-0.1, 0.5), (0, 1.1), (0.1,), (0, 0.1, 0.2), (0, math.nan), ("a", 1)]
@@ -74,15 +71,11 @@ def test_scores_that_are_not_numbers_have_the_largest_loss(name):
     assert worst >= problem.loss([(Y, -Y.astype(float))]) > problem.loss([(Y, Y.astype(float))])
 
 
-def test_only_a_range_of_ranks_needs_more_than_samples():
+def test_a_fold_that_the_problem_calls_measurable_has_a_loss():
     narrow = PartialAUC((0.02, 0.05))
     assert [n for n in range(120) if not narrow.measurable(1, n)] == [*range(40), *range(51, 60)]
     assert not narrow.measurable(0, 1000)
     assert all(PROBLEMS[name]().measurable(0, 1) for name in ("np", "cost", "qvalue"))
-
-
-def test_a_fold_that_the_problem_calls_measurable_has_a_loss():
-    narrow = PartialAUC((0.02, 0.05))
     for n in range(1, 120):
         fold = (np.repeat([1, -1], [1, n]), np.arange(n + 1.0))
         if narrow.measurable(1, n):

@@ -1,4 +1,3 @@
-import os
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -29,16 +28,10 @@ BROKEN = {
     "hook_misspelt": (hook("return []", name="npbench_dataset"), "unknown hook 'npbench_dataset'"),
     "argument_invented": (hook("return []", "config"), "config"),
     "not_descriptions": (hook("return ['pima']"), "npbench_datasets returned 'pima', which is not a Dataset"),
-    "one_not_a_description": (
-        GOOD.format(name="ghost").replace("]", ", None]"),
-        "npbench_datasets returned None, which is not a Dataset",
-    ),
+    "one_is_none": (GOOD.format(name="ghost").replace("]", ", None]"), "returned None, which is not a Dataset"),
     "exits": ("raise SystemExit('bye')", "SystemExit: bye"),
     "not_a_list": (hook("return 3"), "'int'"),
-    "second_hook_raises": (
-        GOOD.format(name="ghost") + "\n@hookimpl\ndef npbench_metrics():\n    return 1 / 0",
-        "ZeroDivisionError",
-    ),
+    "second_raises": (GOOD.format(name="ghost") + hook("return 1 / 0", name="npbench_metrics"), "ZeroDivisionError"),
 }
 
 
@@ -89,11 +82,10 @@ def test_shipped_plugins_are_available_and_provided_by_npbench():
     assert (provider.module, provider.distribution) == ("npbench_datasets", "npbench")
 
 
-@pytest.mark.parametrize("kind", ["solver", "dataset", "metric"])
-def test_each_kind_is_looked_up_by_name(kind):
+@pytest.mark.parametrize(("kind", "name"), [("solver", "gen"), ("dataset", "pima"), ("metric", "auc")])
+def test_each_kind_is_looked_up_by_name(kind, name):
     found = registry.installed()
-    for name, item in getattr(found, f"{kind}s").items():
-        assert getattr(found, kind)(name) is item
+    assert getattr(found, kind)(name).name == name
     with pytest.raises(RequestError, match=f"Unknown {kind} 'nothing_like_it'"):
         getattr(found, kind)("nothing_like_it")
 
@@ -140,21 +132,16 @@ def test_a_distribution_stands_for_all_of_its_plugins(install, monkeypatch):
     assert {"guest", "pima"} <= set(registry.installed().datasets)
 
 
-def test_the_command_line_prints_one_line_for_twins_and_unknown_plugins(install):
-    def refused(**environment):
-        command, environment = [sys.executable, "-m", "npbench", "list", "datasets"], {**os.environ, **environment}
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-        assert (ended.returncode, ended.stdout) == (2, "")
-        (line,) = ended.stderr.splitlines()
-        return line
-
+def test_the_command_line_prints_one_line_for_twins_and_unknown_plugins(install, npbench, monkeypatch):
     for side in ("left", "right"):
         install(f"npbench-{side}", **{f"npbench_{side}": GOOD.format(name="twin")})
-    line = refused()
-    assert "Two plugins provide a dataset called 'twin'" in line
-    assert "npbench_left (npbench-left 1.0)" in line
-    assert "npbench_right (npbench-right 1.0)" in line
-    assert "did you mean 'npbench_left'?" in refused(NPBENCH_PLUGINS="npbench_lef")
+    twins = ["dataset called 'twin'", "npbench_left (npbench-left 1.0)", "npbench_right (npbench-right 1.0)"]
+    for plugins, expected in {"": twins, "npbench_lef": ["did you mean 'npbench_left'?"]}.items():
+        monkeypatch.setenv("NPBENCH_PLUGINS", plugins)
+        registry.installed.cache_clear()
+        code, output, errors = npbench("list", "datasets")
+        assert (code, output, errors.count("\n")) == (2, "", 1)
+        assert all(part in errors for part in expected)
 
 
 def test_configuration_beside_the_module_is_found(tmp_path, monkeypatch):

@@ -23,7 +23,7 @@ from pictures import PUBLISHED, load_experiment
 from rich.console import Console
 
 from npbench import contracts, registry
-from npbench.commands.summary import print_summary
+from npbench.commands.summary import print_outcome, print_summary
 from npbench.problem import PROBLEMS
 from npbench.records.reading import conformed
 from npbench.records.store import RecordStore
@@ -80,7 +80,8 @@ def rates(folder: str, *solvers: str, repeats: int = 10, **equal: Any) -> None:
 
 def _summary(records: pl.DataFrame, until: str) -> None:
     console = Console(file=io.StringIO(), width=100)
-    print_summary(records, planned=len(records), skipped=0, folder=Path("results/records"), console=console)
+    print_summary(records, console)
+    print_outcome(records, planned=len(records), skipped=0, folder=Path("results/records"), console=console)
     block("text", f"{_printed_on(console).strip().partition(until)[0].rstrip()}\n{processors(records)}")
 
 

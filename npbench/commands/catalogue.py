@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.filesize import decimal
+from rich.table import Table
 from rich.text import Text
 
 from npbench import registry
-from npbench.commands.tables import named_rows
 from npbench.config.files import config_folders
 from npbench.contracts import DataFile, Dataset, resolve
 from npbench.data import sources
@@ -31,19 +31,31 @@ def show_list() -> None:
     console = Console()
     datasets = sorted(registry.installed().datasets.values(), key=lambda dataset: dataset.name)
     console.print(Text("Read from files (npbench data fetch NAME)", "bold"))
-    described = (_with_files(dataset) for dataset in datasets if dataset.files)
-    console.print(named_rows(described, ["right", "right", "left"]))
+    rows, absent = [], set[DataFile]()
+    for dataset in filter(lambda dataset: dataset.files, datasets):
+        state, note = state_of(dataset)
+        size = decimal(_size(dataset.files))
+        cells = (shape_of(dataset), size, Text(state, COLOURS.get(state, "")), Text(note, "dim"))
+        rows.append((dataset.name, *cells))
+        if state != PRESENT:
+            absent.update(file for file in dataset.files if not any(sources.copies(file)))
+    console.print(named_rows(rows, ["right", "right", "left"]))
     console.print(Text("Generated, from a library, or from files you bring", "bold"))
     console.print(named_rows((dataset.name, dataset.source) for dataset in datasets if not dataset.files))
-    wanted = (dataset for dataset in datasets if state_of(dataset)[0] != PRESENT)
-    absent = {file for dataset in wanted for file in dataset.files if not any(sources.copies(file))}
     console.print(f"{decimal(_size(absent))} are not here and can be fetched.", highlight=False)
 
 
-def _with_files(dataset: Dataset) -> list[str | Text]:
-    state, note = state_of(dataset)
-    size = decimal(_size(dataset.files))
-    return [dataset.name, shape_of(dataset), size, Text(state, COLOURS.get(state, "")), Text(note, "dim")]
+def named_rows(rows: Iterable[Sequence[str | Text]], justify: Sequence[str] = ()) -> Table:
+    """Return a table whose first column has names, and whose last one is folded; an empty row ends it."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="cyan", no_wrap=True)
+    for side in justify:  # of the columns between
+        table.add_column(justify=side, no_wrap=True)  # type: ignore[arg-type]
+    table.add_column(overflow="fold")
+    for name, *cells in rows:
+        table.add_row(f"  {name}", *(Text(cell) if isinstance(cell, str) else cell for cell in cells))
+    table.add_row()
+    return table
 
 
 def shape_of(dataset: Dataset) -> str:
@@ -66,15 +78,12 @@ def state_of(dataset: Dataset) -> tuple[str, str]:
         return PRESENT, "from its mirror"
     if 0 < n_here < len(found):
         return INCOMPLETE, f"{n_here} of {len(found)} files"
-    return PRESENT if n_here else ABSENT, _original(dataset)
-
-
-def _original(dataset: Dataset) -> str:
-    if dataset.original is None:
-        return ""
-    names = ", ".join(Path(file.path).name for file in dataset.original.files)
-    is_here = all(any(sources.copies(file)) for file in dataset.original.files)
-    return f"{names} is here and read instead" if is_here else f"{names} is not here"
+    note = ""
+    if dataset.original:
+        names = ", ".join(Path(file.path).name for file in dataset.original.files)
+        is_here = all(any(sources.copies(file)) for file in dataset.original.files)
+        note = f"{names} is here and read instead" if is_here else f"{names} is not here"
+    return PRESENT if n_here else ABSENT, note
 
 
 def _size(files: Iterable[DataFile]) -> int:
@@ -86,7 +95,9 @@ def show(dataset: Dataset) -> None:
     console = Console()
     provider = registry.installed().providers["dataset", dataset.name]
     console.print(Text(f"{dataset.name}: {dataset.title}", "bold"))
-    console.print(named_rows([*_described(dataset), ("plugin", str(provider))]))
+    values = ((field.name, getattr(dataset, field.name)) for field in dataclasses.fields(dataset))
+    stated = [(name, str(value)) for name, value in values if name not in NOT_IN_TABLE and value not in (None, "", ())]
+    console.print(named_rows([*stated, ("plugin", str(provider))]))
     instead = f", read instead if it is here: npbench data fetch --original {dataset.name}"
     mirrored = ", with the same data, read where the files above are absent"
     for files, note in (
@@ -99,13 +110,6 @@ def show(dataset: Dataset) -> None:
     for title, text in _settings(dataset):
         console.print(Text(title, "bold"))
         console.print(Text(text), soft_wrap=True)
-
-
-def _described(dataset: Dataset) -> Iterator[tuple[str, str]]:
-    for field in dataclasses.fields(dataset):
-        value = getattr(dataset, field.name)
-        if field.name not in NOT_IN_TABLE and value not in (None, "", ()):
-            yield field.name, str(value)
 
 
 def _places(file: DataFile) -> Iterator[tuple[str, str | Text]]:

@@ -30,7 +30,6 @@ def run(words: Sequence[str]) -> Exit:
     subjects = [(options.kind, name) for name in options.names]
     if options.kind == "plugin":
         subjects, broken = _of_plugins(options.names)
-        _warn_of_deprecated_hooks(options.names)
     for kind, name in subjects:
         getattr(registry.installed(), kind)(name)  # look up all names before any work
     counts = Counter(failed=len(broken))
@@ -63,21 +62,15 @@ def _of_plugins(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[regis
     if faults:
         raise RequestError(*faults)
 
-    def is_named(by: registry.Provider) -> bool:
-        return by.distribution in names or by.module in names
-
-    provided = [key for key, by in found.providers.items() if key[0] in KINDS and is_named(by)]
-    return provided, [one for one in found.unavailable if is_named(one.provider)]
-
-
-def _warn_of_deprecated_hooks(names: Sequence[str]) -> None:
-    for by in {*registry.installed().providers.values()}:
-        is_named = by.distribution in names or by.module in names
-        if is_named and hasattr(sys.modules.get(by.module), "npbench_config_packages"):
-            text = f"{by.module}: npbench_config_packages is deprecated, conf/ beside the module is found without it"
+    named = {by for by in plugins if by.distribution in names or by.module in names}
+    for module in sorted(by.module for by in named):
+        if hasattr(sys.modules.get(module), "npbench_config_packages"):
+            text = f"{module}: npbench_config_packages is deprecated, conf/ beside the module is found without it"
             with warnings.catch_warnings():
                 warnings.simplefilter("always", DeprecationWarning)  # Python hides them
                 warnings.warn(text, DeprecationWarning, stacklevel=2)
+    provided = [key for key, by in found.providers.items() if key[0] in KINDS and by in named]
+    return provided, [one for one in found.unavailable if one.provider in named]
 
 
 def _check(kind: str, name: str, *, with_traceback: bool) -> Counter[str]:

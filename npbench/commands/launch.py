@@ -7,12 +7,10 @@ import json
 import math
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-import polars as pl
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
@@ -24,12 +22,9 @@ from npbench.config.compose import as_plain
 from npbench.config.hydra_launch import HydraLaunch, launch
 from npbench.config.run_settings import RunSettings
 from npbench.errors import Exit, RequestError
-from npbench.evaluation.job import Request
-from npbench.planning.plan import Plan
-from npbench.progress import TerminalProgress
+from npbench.progress import Progress
 from npbench.records import provenance
 from npbench.records.files import RUNS
-from npbench.session import carry_out, describe, planned
 
 
 def run_by_hydra(requested: Requested) -> Exit:
@@ -38,19 +33,21 @@ def run_by_hydra(requested: Requested) -> Exit:
     assert what is not None
     launch_id = str(provenance.facts()["run_id"])
     task = RunCombination(launch_id, tuple(requested.words), what.adaptive, os.getpid(), Path.cwd())
-    requests = task.validated(requested.requests, settings)
-    plan = session.plan(replace(requested, requests=requests), TerminalProgress())
+    asked = task.with_losses(requested)
+    plan = session.plan(asked, Progress())
     if what.combinations is not None:  # those of absent data are skipped
-        asked = zip(what.combinations, requests, strict=True)
-        what = replace(what, combinations=[words for words, request in asked if not plan.sources.skips(request)])
+        pairs = zip(what.combinations, asked.requests, strict=True)
+        what = replace(what, combinations=[words for words, request in pairs if not plan.sources.skips(request)])
     code = _launch(what, task, settings)
     if code is Exit.INTERRUPTED:
         return code
-    if what.adaptive:
-        configs = _launched(settings, launch_id)
+    if what.adaptive:  # the sweeper's choices stand in the descriptions of their runs
+        paths = sorted((settings.results / RUNS).glob(f"{launch_id}-*.json"))
+        configs = [config for path in paths for config in json.loads(path.read_text(encoding="utf-8"))["configs"]]
         if not configs:
             return Exit.FAILED
-        plan = planned(check_all(configs)[0], replace(settings, force=False))
+        requests, settings = check_all(configs)[0], replace(settings, force=False)
+        plan = session.plan(replace(requested, requests=requests, settings=settings), Progress())
     ours = plan.records(["run_id"])["run_id"].str.starts_with(launch_id)
     return report(plan, requested, skipped=len(ours) - int(ours.sum())) or code
 
@@ -69,12 +66,6 @@ def _launch(what: HydraLaunch, task: RunCombination, settings: RunSettings) -> E
             print(f"npbench: {fault}", file=sys.stderr)
         return Exit.FAILED
     return Exit.OK
-
-
-def _launched(settings: RunSettings, launch_id: str) -> list[Mapping[str, Any]]:
-    """Return the configurations that an adaptive sweeper chose, from the descriptions of their runs."""
-    paths = sorted((settings.results / RUNS).glob(f"{launch_id}-*.json"))
-    return [config for path in paths for config in json.loads(path.read_text(encoding="utf-8"))["configs"]]
 
 
 @dataclass(frozen=True)
@@ -98,35 +89,26 @@ class RunCombination:
         job = HydraConfig.get().job
         number = 0 if OmegaConf.is_missing(job, "num") else job.num
         plain = {**as_plain(config), "method": HydraConfig.get().runtime.choices["solver"]}
+        run_id, progress = f"{self.launch_id}-{number}", Progress(shows_jobs=os.getpid() == self.starter)
         with contextlib.chdir(self.folder):
             requests, settings = check_all([plain])
             settings = replace(settings, results=settings.results.absolute())
-            plan = self._planned(requests, settings)
-        description = describe(settings.results, self.words, [plain], run_id=f"{self.launch_id}-{number}")
-        if plan.todo:
-            progress = TerminalProgress(shows_jobs=os.getpid() == self.starter)
-            carry_out(plan, settings, description, progress)
+            asked = self.with_losses(Requested(requests, settings, [plain], self.words))
+            plan = session.plan(asked, progress)
+            stored = plan.records(["selection_loss"]).filter(status="ok")
+            if asked.requests[0].validate and stored["selection_loss"].null_count() > 0:  # stored without the loss
+                plan = session.plan(replace(asked, settings=replace(settings, force=True)), progress)
+        session.run(plan, asked, progress, run_id=run_id)
         column = settings.objective or "selection_loss"
-        value = mean(plan.records([column]), column, len(plan.jobs))
-        if self.adaptive and math.isnan(value):
-            raise RuntimeError(f"no mean of {column}: a job of {description['run_id']} failed, or did not measure it")
-        return value
+        good = plan.records([column]).filter(status="ok")
+        values = good[column].drop_nulls().to_list() if column in good.columns else []
+        if len(values) == len(plan.jobs):
+            return sum(values) / len(values)
+        if self.adaptive:
+            raise RuntimeError(f"no mean of {column}: a job of {run_id} failed, or did not measure it")
+        return math.nan
 
-    def validated(self, requests: Sequence[Request], settings: RunSettings) -> list[Request]:
-        """Return the requests, with a validation loss where an adaptive sweeper needs it and nothing is selected."""
-        return [replace(request, validate=self.adaptive and settings.objective is None) for request in requests]
-
-    def _planned(self, requests: Sequence[Request], settings: RunSettings) -> Plan:
-        """Plan the jobs; run those again that are stored without a validation loss that is needed."""
-        requests = self.validated(requests, settings)
-        plan = planned(requests, settings)
-        stored = plan.records(["selection_loss"]).filter(status="ok")
-        lacks_loss = requests[0].validate and stored["selection_loss"].null_count() > 0
-        return planned(requests, replace(settings, force=True)) if lacks_loss else plan
-
-
-def mean(records: pl.DataFrame, column: str, n_jobs: int) -> float:
-    """Return the mean of a column over the records of ``n_jobs`` jobs; NaN if a job failed or has no value."""
-    good = records.filter(status="ok")
-    values = good[column].drop_nulls().to_list() if column in good.columns else []
-    return sum(values) / n_jobs if len(values) == n_jobs else math.nan
+    def with_losses(self, asked: Requested) -> Requested:
+        """Ask for a validation loss where an adaptive sweeper needs it and nothing is selected."""
+        validate = self.adaptive and asked.settings.objective is None
+        return replace(asked, requests=[replace(request, validate=validate) for request in asked.requests])

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
 from yaml import YAMLError
 
 from npbench import registry
-from npbench.commands.catalogue import shape_of
-from npbench.commands.tables import named_rows
+from npbench.commands.catalogue import named_rows, shape_of
 from npbench.config.files import content, group_files
 from npbench.errors import Exit, RequestError, unknown_name
 from npbench.problem import PROBLEMS
 
-KINDS = ("solvers", "datasets", "metrics", "problems", "experiments")
 BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
 
 Entry = tuple[str, list[str]]  # name; title, then notes
@@ -32,21 +29,19 @@ def run(words: Sequence[str]) -> Exit:
     return Exit.OK
 
 
-def show(kinds: Sequence[str], console: Console | None = None) -> None:
+def show(kinds: Iterable[str], console: Console | None = None) -> None:
     """Print the entries of each kind, then the unavailable plugins with the reason."""
     console = console or Console()
     unusable = registry.installed().unavailable  # first: it refuses two plugins with one name
     for kind in kinds:
-        title, entries = _KINDS[kind]
-        console.print(Text(title, "bold"))
-        found = ((name, _lines(*lines)) for name, lines in sorted(entries()))
-        console.print(named_rows(found))
+        heading, entries = KINDS[kind]
+        console.print(Text(heading, "bold"))
+        rows = []
+        for name, (title, *notes) in sorted(entries()):
+            rows.append((name, Text.assemble(title, *((f"\n{note}", "dim") for note in notes if note))))
+        console.print(named_rows(rows))
     for unavailable in unusable:
         console.print(str(unavailable), style="red", markup=False, highlight=False)
-
-
-def _lines(title: str, *notes: str) -> Text:
-    return Text.assemble(title, *((f"\n{note}", "dim") for note in notes if note))
 
 
 def _from(kind: str, name: str) -> str:
@@ -58,12 +53,7 @@ def _solvers() -> Iterator[Entry]:
     for solver in registry.installed().solvers.values():
         solves = f"solves {', '.join(solver.solves)}"
         yield solver.name, [solver.title, solver.reference, f"{solves}; {_from('solver', solver.name)}"]
-    yield from _variants()
-
-
-def _variants() -> Iterator[Entry]:
-    """Yield the settings of solvers that have a name of their own, with the comment at the top of their file."""
-    for name, path in group_files("solver").items():
+    for name, path in group_files("solver").items():  # variants, with the comment at the top of their file
         comment = path.read_text(encoding="utf-8").partition("\n")[0]
         if name not in registry.installed().solvers and comment.startswith("#"):
             base = next(iter(content(path).get("defaults", ())), "")
@@ -92,20 +82,16 @@ def _problems() -> Iterator[Entry]:
 def _experiments() -> Iterator[Entry]:
     files = group_files("experiment")
     for name, path in files.items():
-        yield name, _described(path, files)
+        try:
+            node = content(path)
+            nodes = [node, *(content(files[base]) for base in node.get("defaults") or [] if base in files)]
+            papers = filter(None, (one.get("paper") for one in nodes))  # it may be inherited
+            yield name, [str(node.get("title") or ""), str(next(papers, ""))]
+        except (OSError, YAMLError, TypeError) as error:
+            yield name, [f"cannot be read: {' '.join(str(error).split())}"]
 
 
-def _described(path: Path, files: Mapping[str, Path]) -> list[str]:
-    """Return the title and the paper of an experiment, which it may inherit."""
-    try:
-        node = content(path)
-        nodes = [node, *(content(files[name]) for name in node.get("defaults") or [] if name in files)]
-        return [str(node.get("title") or ""), str(next(filter(None, (one.get("paper") for one in nodes)), ""))]
-    except (OSError, YAMLError, TypeError) as error:
-        return [f"cannot be read: {' '.join(str(error).split())}"]
-
-
-_KINDS = {
+KINDS = {
     "solvers": ("Solvers (solver=NAME)", _solvers),
     "datasets": ("Data sets (dataset=NAME)", _datasets),
     "metrics": ("Metrics (metrics=[NAME,...])", _metrics),

@@ -42,7 +42,11 @@ def run(words: Sequence[str]) -> Exit:
     console = Console()
     for name, one in found.items():
         terminal.write(str(one) if name is None else f"{name}: {one}", console)
-    _draw(found, options.output, console)
+    try:
+        _chart(found).savefig(options.output, dpi=150, bbox_inches="tight")
+    except (OSError, ValueError) as error:  # ValueError: an unknown suffix
+        raise RequestError(f"Cannot write {options.output}: {error}. Choose another --output.") from error
+    terminal.write(f"chart: {options.output}", console)
     return Exit.OK if all(one.ok for one in found.values()) else Exit.FAILED
 
 
@@ -105,14 +109,6 @@ def _is_positive(labels: pl.Series, positive: Any) -> pl.Series:
     if labels.null_count():
         raise RequestError(f"{labels.name} has {labels.null_count()} missing values: label them, or leave them out.")
     return labels.cast(pl.String).str.to_lowercase() == str(positive).lower()
-
-
-def _draw(found: Mapping[Any, Monitoring], output: Path, console: Console) -> None:
-    try:
-        _chart(found).savefig(output, dpi=150, bbox_inches="tight")
-    except (OSError, ValueError) as error:  # ValueError: an unknown suffix
-        raise RequestError(f"Cannot write {output}: {error}. Choose another --output.") from error
-    terminal.write(f"chart: {output}", console)
 
 
 def _chart(found: Mapping[Any, Monitoring]) -> Figure:

@@ -7,7 +7,7 @@ import keyword
 import re
 import shutil
 from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from string import Template
@@ -50,7 +50,7 @@ def write(kind: str, name: str, into: Path) -> Path:
     if folder.exists():
         raise RequestError(f"{folder} exists: choose another name, or another folder with --into")
     try:
-        _write(kind, _words(kind, name), folder)
+        _write(kind, name, folder)
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)  # a partial package would block the next try
         message = f"cannot write {folder} ({error.strerror or error}): choose another place with --into"
@@ -58,9 +58,18 @@ def write(kind: str, name: str, into: Path) -> Path:
     return folder
 
 
-def _write(kind: str, words: Mapping[str, str], folder: Path) -> None:
+def _write(kind: str, name: str, folder: Path) -> None:
+    spaced = name.replace("_", " ")
+    words = {
+        "kind": kind,
+        "name": name,
+        "package": f"npbench_{name}",
+        "distribution": f"npbench-{name.replace('_', '-')}",
+        "class_name": spaced.title().replace(" ", ""),
+        "title": spaced.capitalize(),
+    }
     templates = resources.files("npbench.commands") / "templates"
-    files = {path: templates / name for path, name in COMMON_FILES.items()}
+    files = {path: templates / template for path, template in COMMON_FILES.items()}
     files |= {f"$package/{one.name.removesuffix('.txt')}": one for one in (templates / kind).iterdir()}
     for path, template in files.items():
         target = folder / Template(path).substitute(words)
@@ -79,15 +88,3 @@ def _require_free(kind: str, name: str) -> None:
         raise RequestError(f"{kind} {name!r} exists already, from {found.providers[kind, name]}: choose another name")
     if importlib.util.find_spec(f"npbench_{name}"):
         raise RequestError(f"package npbench_{name} exists already: choose another name")
-
-
-def _words(kind: str, name: str) -> Mapping[str, str]:
-    spaced = name.replace("_", " ")
-    return {
-        "kind": kind,
-        "name": name,
-        "package": f"npbench_{name}",
-        "distribution": f"npbench-{name.replace('_', '-')}",
-        "class_name": spaced.title().replace(" ", ""),
-        "title": spaced.capitalize(),
-    }

@@ -17,9 +17,11 @@ from npbench.evaluation.job import Job
 from npbench.planning.forecast import count_reasons, forecast, past_records
 from npbench.planning.jobs import Jobs
 from npbench.planning.plan import Plan
-from npbench.progress import TerminalProgress
+from npbench.progress import Progress
 from npbench.report.select.methods import own_settings
 from npbench.report.select.recorded_settings import protocols
+
+PROTOCOL = ("dataset", "protocol", "protocol_params")
 
 
 def run(words: Sequence[str]) -> Exit:
@@ -29,7 +31,7 @@ def run(words: Sequence[str]) -> Exit:
         raise RequestError(
             "The sweeper chooses values as it goes: `npbench plan` knows them with hydra/sweeper=basic only."
         )
-    print_plan(session.plan(asked, TerminalProgress()), asked.settings)
+    print_plan(session.plan(asked, Progress()), asked.settings)
     return Exit.OK
 
 
@@ -41,20 +43,14 @@ def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None
         table = _table(plan, settings, frame)
         time = how_long(plan.todo, settings, frame) if plan.todo else ""
     console.print(table)
-    console.print(f"\n{_protocols(plan)}", highlight=False)
+    columns = [job.request.columns() for job, _ in plan.jobs.parts]
+    note = protocols(pl.DataFrame([{name: row[name] for name in PROTOCOL} for row in columns]))
+    hint = " A data set may state its own; protocol=NAME sets the same for all." if " differ" in note else ""
+    console.print(f"\n{note}{hint}", highlight=False)
     there = len(plan.jobs) - len(plan.todo)
     console.print(f"\n{len(plan.todo)} of {len(plan.jobs)} jobs would run; {there} already in {settings.results}.")
     if plan.todo:
         console.print(time, highlight=False)
-
-
-def _protocols(plan: Plan) -> str:
-    """Return a sentence about the protocols, and where they come from if they differ."""
-    names = ("dataset", "protocol", "protocol_params")
-    rows = [{name: job.request.columns()[name] for name in names} for job, _ in plan.jobs.parts]
-    text = protocols(pl.DataFrame(rows))
-    hint = " A data set may state its own; protocol=NAME sets the same for all."
-    return text + hint * (" differ" in text)
 
 
 def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
@@ -66,12 +62,10 @@ def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
         if lacking := sum(job.key_of(repeat) in unscored for repeat in repeats) if unscored else 0:
             why_and_count["no test scores stored"] = lacking
             why_and_count["done"] -= lacking
-        for why, count in ((why, count) for why, count in why_and_count.items() if count):
-            if why != "done":
-                then = "[bold]run[/]", why
-            else:
-                then = ("[bold]run[/]", "done, but forced") if settings.force else ("skip", why)
-            rows[*_described(job), *then] += count
+        for why, count in why_and_count.items():
+            reason = "done, but forced" if why == "done" and settings.force else why
+            if count:
+                rows[*_described(job), "skip" if reason == "done" else "[bold]run[/]", reason] += count
     table = Table(box=None, pad_edge=False, header_style="dim")
     for header in ("data", "solver", "problem", "then", "why"):
         table.add_column(header)

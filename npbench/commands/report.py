@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from npbench.report.section import Section
-    from npbench.report.sections.regression import Comparison
     from npbench.report.select.collect import Collection
 
 FLAGS = ("--experiment", "--against", "--force", "--output", "--help")
@@ -86,8 +85,12 @@ def run(words: Sequence[str]) -> Exit:
         from npbench.report.assemble import assemble
         from npbench.report.select.collect import collect
 
-        collection = collect(folders, filters)
-        compared = _compared(collection, options, filters)
+        collection, compared = collect(folders, filters), None
+        if options.against is not None:
+            from npbench.report.sections.regression import compare
+
+            before = collect([options.against], filters)
+            compared = compare(collection.records, before.records, force=options.force)
         shown.update("Making tables")
         lead, *sections = assemble(collection)
     if compared:
@@ -98,15 +101,6 @@ def run(words: Sequence[str]) -> Exit:
         if compared.regressed:
             return Exit.FAILED
     return Exit.FAILED if collection.faults else Exit.OK
-
-
-def _compared(collection: Collection, options: Namespace, filters: Mapping[str, str]) -> Comparison | None:
-    if options.against is None:
-        return None
-    from npbench.report.sections.regression import compare
-    from npbench.report.select.collect import collect
-
-    return compare(collection.records, collect([options.against], filters).records, force=options.force)
 
 
 def _conclude(

@@ -8,15 +8,16 @@ from npbench import session
 from npbench.config.command_line import Requested
 from npbench.errors import Exit
 from npbench.planning.plan import Plan
-from npbench.progress import TerminalProgress
+from npbench.progress import Progress
 
 
 def run(asked: Requested) -> Exit:
     """Run the jobs without a record of success, print the table, and return the exit code."""
-    progress = TerminalProgress()
+    progress = Progress()
     plan = session.plan(asked, progress)
     try:
-        session.run(plan, asked, progress)
+        if plan.todo:
+            session.run(plan, asked, progress)
     except KeyboardInterrupt:
         done = f"{plan.n_stored()} of {len(plan.jobs)} jobs are stored in {asked.settings.results}"
         print(f"Interrupted: {done}; rerun to resume.", file=sys.stderr)
@@ -31,11 +32,11 @@ def report(plan: Plan, asked: Requested, *, skipped: int) -> Exit:
     experiment = asked.experiment
     tabled = experiment is not None and experiment.table is not None
     records = plan.records(None if tabled else COLUMNS)  # a table may need any columns
-    conclude = print_summary
     if experiment is not None and tabled:
         print_experiment(experiment, records, asked.settings.results)
-        conclude = print_outcome
-    conclude(records, planned=len(plan.jobs), skipped=skipped, folder=plan.store.folder)
+    else:
+        print_summary(records)
+    print_outcome(records, planned=len(plan.jobs), skipped=skipped, folder=plan.store.folder)
     for error in plan.sources.absent.values():  # again, below the table
         print(f"Skipped: {error}", file=sys.stderr)
     return Exit.OK if len(records.filter(status="ok")) == len(plan.jobs) else Exit.FAILED

@@ -22,13 +22,8 @@ FAILURES_SHOWN = 10  # distinct ones
 COLUMNS = (*overview.COLUMNS, "protocol", "repeat", "converged", "error", "error_type", "traceback")
 
 
-def print_summary(
-    frame: pl.DataFrame, *, planned: int, skipped: int, folder: Path, console: Console | None = None
-) -> None:
-    """Print the tables of a run's records: the latest of each of ``planned`` jobs, with at least :data:`COLUMNS`.
-
-    ``skipped`` jobs were done before. The records lie in ``folder``.
-    """
+def print_summary(frame: pl.DataFrame, console: Console | None = None) -> None:
+    """Print the tables of a run's records: the latest of each job, with at least :data:`COLUMNS`."""
     console = console or Console()
     problems = frame["problem"].unique(maintain_order=True).to_list()
     for problem in problems:
@@ -39,7 +34,6 @@ def print_summary(
             terminal.show_sheet(overview.chosen(found, kind, overview.CHOSEN), console)
     if " differ" in (note := protocols(frame)):
         terminal.write(f"\n{note}", console)
-    print_outcome(frame, planned=planned, skipped=skipped, folder=folder, console=console)
 
 
 def print_experiment(
@@ -68,7 +62,7 @@ def _measured(rows: Sequence[overview.Row], kind: type[Problem], console: Consol
 def print_outcome(
     frame: pl.DataFrame, *, planned: int, skipped: int, folder: Path, console: Console | None = None
 ) -> None:
-    """Print remarks, failures, and where the records are; see :func:`print_summary`."""
+    """Print remarks and failures of ``planned`` jobs, ``skipped`` of them done before, and where the records are."""
     console = console or Console()
     for note in overview.duplicates(frame):
         terminal.write(f"\n{note}", console, "dim")

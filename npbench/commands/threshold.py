@@ -7,7 +7,7 @@ import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -49,7 +49,14 @@ def run(words: Sequence[str]) -> Exit:
             faults.append(f"{needed} negatives for {promise}; you have {n}.")
         raise RequestError(*faults) from error
     names = {"score": options.score, "label": options.label, "positive": pos_label, "by": options.by}
-    _conclude(found, Samples(scores, labels == pos_label, by), names, options.output)
+    table = pl.DataFrame({"score": scores.cast(pl.Float64), "positive": labels == pos_label, "by": by})
+    members: Mapping[Any, Threshold] = found.groups if isinstance(found, GroupThresholds) else {None: found}
+    samples = {}
+    for name in members:
+        part = table if name is None else table.filter(by=name)
+        negatives, positives = (part.filter(positive=value)["score"].to_numpy() for value in (False, True))
+        samples[name] = Sample(members[name], negatives, positives)
+    _conclude(found, samples, names, options.output)
     return Exit.OK
 
 
@@ -72,18 +79,12 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-class Samples:
-    """Scores with their classes, whole or by group."""
+class Sample(NamedTuple):
+    """A threshold, and the scores of negatives and of positives that it was set on."""
 
-    def __init__(self, scores: pl.Series, positive: pl.Series, by: pl.Series | None) -> None:
-        self.scores = scores.to_numpy().astype(float)
-        self.positive = positive.to_numpy()
-        self.by = np.full(len(scores), "") if by is None else by.to_numpy()
-
-    def of_class(self, group: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores of negatives and of positives; of all groups for None."""
-        rows = np.ones(len(self.scores), dtype=bool) if group is None else self.by == group
-        return self.scores[rows & ~self.positive], self.scores[rows & self.positive]
+    threshold: Threshold
+    negatives: np.ndarray
+    positives: np.ndarray
 
 
 def _bound(options: Namespace) -> float:
@@ -115,17 +116,18 @@ def _percent(rate: float) -> str:
     return f"{100 * rate:.4g} %"
 
 
-def _conclude(found: Threshold | GroupThresholds, samples: Samples, names: Mapping[str, Any], output: Path) -> None:
-    """Write the result and print it."""
-    members: Mapping[Any, Threshold] = found.groups if isinstance(found, GroupThresholds) else {None: found}
-    sheets = [_thresholds(members), *(_plan(name, one, samples) for name, one in members.items())]
+def _conclude(
+    found: Threshold | GroupThresholds, samples: Mapping[Any, Sample], names: Mapping[str, Any], output: Path
+) -> None:
+    """Write the result and print it; samples are by group, or under None."""
+    sheets = [_thresholds(samples), *(_plan(name, sample) for name, sample in samples.items())]
     stored, page, picture = (output / name for name in ("threshold.json", "threshold.html", "np_roc.png"))
     try:
         output.mkdir(parents=True, exist_ok=True)
         stored.write_text(json.dumps({**json.loads(found.to_json()), "columns": dict(names)}) + "\n", encoding="utf-8")
-        pictures = [picture] if any(one.n_positives for one in members.values()) else []
+        pictures = [picture] if any(len(sample.positives) for sample in samples.values()) else []
         if pictures:
-            _drawn(members, samples).savefig(picture, dpi=150, bbox_inches="tight")
+            _drawn(samples).savefig(picture, dpi=150, bbox_inches="tight")
         picture_page.write(page, "A threshold with a bound on false alarms", found.promise, sheets, pictures)
     except OSError as error:
         raise RequestError(f"Cannot write {error.filename}: {error.strerror}. Choose another --output.") from error
@@ -136,22 +138,22 @@ def _conclude(found: Threshold | GroupThresholds, samples: Samples, names: Mappi
     terminal.write(f"\nIn {output}: {', '.join(path.name for path in (stored, page, *pictures))}", console)
 
 
-def _thresholds(members: Mapping[Any, Threshold]) -> Sheet:
+def _thresholds(samples: Mapping[Any, Sample]) -> Sheet:
     columns = ["threshold", "negatives", "needed", "false alarms", "positives", "misses", "95 % limits"]
     rows: list[Row] = []
-    for name, one in members.items():
+    for name, (one, *_) in samples.items():
         missed = one.p_nd()
         counts = (one.n_negatives, one.n_needed, one.false_alarms, one.n_positives)
         limits = f"[{missed.low:.3f}, {missed.high:.3f}]" if missed else "-"
         rate = number(missed and missed.value)
         found: Row = [f"score > {one.value:.6g}", *(number(count, "d") for count in counts), rate, limits]
         rows.append(found if name is None else [str(name), *found])
-    return Sheet("on the calibration sample", columns if None in members else ["group", *columns], rows)
+    return Sheet("on the calibration sample", columns if None in samples else ["group", *columns], rows)
 
 
-def _plan(name: Any, one: Threshold, samples: Samples) -> Sheet:
+def _plan(name: Any, sample: Sample) -> Sheet:
     """Return the negatives that each bound takes, and what it would cost in misses."""
-    negatives, positives = samples.of_class(name)
+    one, negatives, positives = sample
     of_group = "" if name is None else f" in {name}"
     rows: list[Row] = []
     for rho in sorted({*BOUNDS, one.rho}, reverse=True):
@@ -165,17 +167,17 @@ def _plan(name: Any, one: Threshold, samples: Samples) -> Sheet:
     return Sheet(title, ["bound", "negatives", "to collect", "misses", "limits"], rows)
 
 
-def _drawn(members: Mapping[Any, Threshold], samples: Samples) -> Figure:
-    """Return the NP-ROC bands of members with positives."""
+def _drawn(samples: Mapping[Any, Sample]) -> Figure:
+    """Return the NP-ROC bands of samples with positives."""
     from matplotlib.figure import Figure
 
     from npbench.thresholding.display import NPRocDisplay
 
     figure = Figure(figsize=(6, 4))
     axes = figure.subplots()
-    drawable = [(name, one) for name, one in members.items() if one.n_positives]
-    for place, (name, one) in enumerate(drawable):
-        curve = np_roc(*samples.of_class(name), one.share)
+    drawable = {name: sample for name, sample in samples.items() if len(sample.positives)}
+    for place, (name, (one, negatives, positives)) in enumerate(drawable.items()):
+        curve = np_roc(negatives, positives, one.share)
         shown = NPRocDisplay(curve=curve, name=None if name is None else str(name))
         shown.plot(axes, rho=None if place else one.rho)
     return figure

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from hydra._internal.utils import get_args_parser  # Hydra's own parser has no public name
-from hydra.core.config_loader import ConfigLoader
 from hydra.types import RunMode
 
 from npbench.config import hydra_launch, search_path
@@ -43,14 +42,9 @@ class Combinations:
     """Composed command line, not checked yet: ``composed`` has an item for each sweep of an experiment."""
 
     composed: Sequence[Composed]
+    faults: Sequence[str]  # of the launch and of the settings
     experiment: Experiment | None = None
     hydra: HydraLaunch | None = None
-    launch_faults: Sequence[str] = ()
-
-    @property
-    def faults(self) -> list[str]:
-        """What is wrong with the launch and with the settings."""
-        return [*self.launch_faults, *(fault for composed in self.composed for fault in composed.faults)]
 
 
 def parse(words: Sequence[str]) -> Namespace:
@@ -70,7 +64,7 @@ def requested(options: Namespace, words: Sequence[str] = ()) -> Requested:
     """Compose and check every combination of settings; raise RequestError with every fault."""
     with status("Checking the request"):
         found = compose_all(options)
-        faults = found.faults
+        faults = list(found.faults)
         try:
             plain = [
                 {**as_plain(config), **method_typed(words)}
@@ -93,11 +87,44 @@ def method_typed(words: Sequence[str]) -> dict[str, str]:
 
 def compose_all(options: Namespace) -> Combinations:
     """Compose every combination of settings, and find out whether Hydra is to launch them."""
-    folder = _folder(options)
+    folder, config_name = _folder(options), options.config_name or "config"
     name, words = split_off(options.overrides)
+    experiment, node, lines, hydra_words, faults = None, None, [words], list[str](), list[str]()
     with search_path.initialized(folder) as hydra:
-        composing = _Composing(options, folder, hydra.config_loader, options.config_name or "config")
-        return composing.command_line(words) if name is None else composing.experiment(name, words)
+        loader = hydra.config_loader
+        try:
+            if name is not None:
+                experiment = load(loader, name, words, config_name)
+                lines = [[*line, *words] for line in experiment.command_lines()]  # typed settings win
+            hydra_words = list(dict.fromkeys(word for line in lines for word in line if is_hydra_word(word)))
+            # Without any of these, Hydra's node cannot differ from npbench's own.
+            if hydra_words or options.config_path or options.config_name:
+                node = hydra_launch.hydra_node(loader, hydra_words, config_name)
+        except RequestError as error:
+            faults += error.faults
+        multirun = name is not None or options.multirun or (node is not None and node.mode is RunMode.MULTIRUN)
+        if not (faults or options.help or options.cfg or options.info):
+            faults += hydra_launch.effect_faults(hydra_words, multirun)
+        if node is not None and hydra_launch.is_ours(node):
+            node = None
+        adaptive = node is not None and multirun and not hydra_launch.has_basic_sweeper(node)
+        swept = hydra_launch.sweeper_words(node, words) if node is not None and multirun else []
+        if experiment is not None and (adaptive or swept):
+            faults.append("hydra.sweeper applies to sweeps of your own: +experiment names its sweeps itself.")
+        sweeps = [
+            compose(loader, [*swept, *line], multirun=multirun, config_name=config_name, adaptive=adaptive)
+            for line in lines
+        ]
+    faults += [fault for sweep in sweeps for fault in sweep.faults]
+    if node is None or faults:
+        return Combinations(sweeps, faults, experiment)
+    tasks = [task for sweep in sweeps for task in hydra_launch.tasks(sweep)] if multirun and not adaptive else None
+    if swept:  # they are among the settings of the tasks
+        hydra_words.append("hydra.sweeper.params=null")
+    if tasks is None:
+        hydra_words += hydra_launch.task_words([*swept, *words], sweeps[0])
+    hydra_words += hydra_launch.logging_words(node)
+    return Combinations(sweeps, faults, experiment, HydraLaunch(folder, config_name, hydra_words, adaptive, tasks))
 
 
 def explained_words(options: Namespace, found: Combinations) -> list[str]:
@@ -105,7 +132,15 @@ def explained_words(options: Namespace, found: Combinations) -> list[str]:
     # Hydra refuses names that the YAML of a solver or the data set's protocol lacks; npbench has checked them.
     words = [f"++{word}" if word.startswith(("solver.", "protocol.")) else word for word in options.overrides]
     configs = [config for composed in found.composed for config in composed.configs]
-    return automatic_words(configs[0], words) if len(configs) == 1 else words
+    if len(configs) != 1:
+        return words
+    decided = {key: value for key, value in resolved(configs[0]).items() if value != configs[0][key]}  # by the data set
+    protocol = decided.pop("protocol", {})
+    stated = [f"protocol={protocol['name']}"] if protocol else []
+    stated += [f"++protocol.{key}={as_word(value)}" for key, value in protocol.items() if key != "name"]
+    stated += [f"{key}={as_word(value)}" for key, value in decided.items()]
+    left = {f"{key}={AUTO}" for key in (*decided, *("protocol",) * bool(protocol))}
+    return [*stated, *(word for word in words if word not in left)]
 
 
 def print_help(options: Namespace, found: Combinations) -> None:
@@ -115,98 +150,6 @@ def print_help(options: Namespace, found: Combinations) -> None:
         hydra.app_help(options.config_name or "config", get_args_parser(), options)
 
 
-def automatic_words(config: Mapping[str, Any], words: Sequence[str]) -> list[str]:
-    """Return words that state what the data set decides, before those that are given."""
-    decided = {key: value for key, value in resolved(config).items() if value != config[key]}
-    protocol = decided.pop("protocol", {})
-    stated = [f"protocol={protocol['name']}"] if protocol else []
-    stated += [f"++protocol.{key}={as_word(value)}" for key, value in protocol.items() if key != "name"]
-    stated += [f"{key}={as_word(value)}" for key, value in decided.items()]
-    left = {f"{key}={AUTO}" for key in (*decided, *("protocol",) * bool(protocol))}
-    return [*stated, *(word for word in words if word not in left)]
-
-
 def _folder(options: Namespace) -> str:
     """Return the folder of the primary configuration."""
     return str(Path(options.config_path).absolute()) if options.config_path else str(config_dir())
-
-
-@dataclass(frozen=True)
-class _Composing:
-    """One command line on its way to combinations."""
-
-    options: Namespace
-    folder: str
-    loader: ConfigLoader
-    config_name: str
-
-    def command_line(self, words: Sequence[str]) -> Combinations:
-        """Compose settings without an experiment."""
-        hydra_words, own_words = _divided(words)
-        try:
-            node = self._hydra_node(hydra_words)
-        except RequestError as error:
-            return Combinations([self._compose(words, self.options.multirun)], launch_faults=error.faults)
-        multirun = self.options.multirun or (node is not None and node.mode is RunMode.MULTIRUN)
-        faults = self._effect_faults(hydra_words, multirun)
-        if self._is_ours(node):
-            return Combinations([self._compose(words, multirun)], launch_faults=faults)
-        adaptive = multirun and not hydra_launch.has_basic_sweeper(node)
-        swept = hydra_launch.sweeper_words(node, words) if multirun else []
-        composed = self._compose([*swept, *words], multirun, adaptive=adaptive)
-        overrides = ["hydra.sweeper.params=null"] if swept else []  # they are among the settings of the tasks
-        listed = hydra_launch.combinations(composed) if multirun and not adaptive else None
-        if listed is None:
-            overrides += hydra_launch.task_words([*swept, *own_words], composed)
-        launch = self._launch(node, [*hydra_words, *overrides], listed, adaptive=adaptive)
-        return Combinations([composed], hydra=launch, launch_faults=faults)
-
-    def experiment(self, name: str, words: Sequence[str]) -> Combinations:
-        """Compose the sweeps of an experiment; settings on the command line win over its own."""
-        try:
-            experiment = load(self.loader, name, words, self.config_name)
-        except RequestError as error:
-            return Combinations([self._compose(words, multirun=True)], launch_faults=error.faults)
-        lines = [[*line, *words] for line in experiment.command_lines()]
-        sweeps = [self._compose(line, multirun=True) for line in lines]
-        hydra_words = list(dict.fromkeys(word for line in lines for word in _divided(line)[0]))
-        try:
-            node = self._hydra_node(hydra_words)
-        except RequestError as error:
-            return Combinations(sweeps, experiment, launch_faults=error.faults)
-        faults = self._effect_faults(hydra_words, multirun=True)
-        if node is not None and (not hydra_launch.has_basic_sweeper(node) or node.sweeper.params):
-            faults.append("hydra.sweeper applies to sweeps of your own: +experiment names its sweeps itself.")
-        if faults or self._is_ours(node):
-            return Combinations(sweeps, experiment, launch_faults=faults)
-        listed = [words for sweep in sweeps for words in hydra_launch.combinations(sweep)]
-        return Combinations(sweeps, experiment, self._launch(node, hydra_words, listed))
-
-    def _launch(
-        self, node: Any, overrides: Sequence[str], listed: list[list[str]] | None, *, adaptive: bool = False
-    ) -> HydraLaunch:
-        overrides = [*overrides, *hydra_launch.logging_words(node)]
-        return HydraLaunch(self.folder, self.config_name, overrides, adaptive, listed)
-
-    def _compose(self, words: Sequence[str], multirun: bool, *, adaptive: bool = False) -> Composed:
-        settings = [word for word in words if not is_hydra_word(word) or word.startswith("hydra.searchpath=")]
-        return compose(self.loader, settings, multirun=multirun, config_name=self.config_name, adaptive=adaptive)
-
-    def _hydra_node(self, hydra_words: Sequence[str]) -> Any:
-        """Return Hydra's configuration; None where it cannot differ from npbench's own, which saves a composition."""
-        # Files of --config-dir come after npbench's own, and are read where settings name them.
-        if hydra_words or self.options.config_path or self.options.config_name:
-            return hydra_launch.hydra_node(self.loader, hydra_words, self.config_name)
-        return None
-
-    def _is_ours(self, node: Any) -> bool:
-        return node is None or hydra_launch.is_ours(node, None if self.options.config_path else self.loader)
-
-    def _effect_faults(self, words: Sequence[str], multirun: bool) -> list[str]:
-        explains = self.options.help or self.options.cfg or self.options.info
-        return [] if explains else hydra_launch.effect_faults(words, multirun)
-
-
-def _divided(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the settings of Hydra, and the others."""
-    return [word for word in words if is_hydra_word(word)], [word for word in words if not is_hydra_word(word)]

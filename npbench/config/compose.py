@@ -22,6 +22,7 @@ from omegaconf.errors import OmegaConfBaseException
 from npbench import registry
 from npbench.config.dataset_defaults import is_automatic, resolved
 from npbench.config.groups import COMPOSITION_ERRORS, Groups, with_value
+from npbench.config.words import is_hydra_word
 from npbench.errors import RequestError, unknown_name
 
 
@@ -31,7 +32,6 @@ class Composed:
 
     configs: list[dict[str, Any]]  # one for each combination, references as text; None: section of an unknown choice
     combinations: list[list[str]]  # the settings of each configuration, with one value each
-    keys: set[str]  # of the settings, as typed
     added: set[str]  # keys that Hydra's own composition lacks: in mappings of the solver and in an automatic protocol
     faults: list[str]  # each once
 
@@ -44,14 +44,15 @@ def compose(
     config_name: str = "config",
     adaptive: bool = False,
 ) -> Composed:
-    """Compose the configuration of every combination of ``settings``, as typed.
+    """Compose the configuration of every combination of ``settings``, as typed, without other settings of Hydra.
 
     Where a sweeper is ``adaptive`` and chooses values as it goes, each value (of an interval, its ends) is composed
     once instead.
     """
     search_path = tuple(setting for setting in settings if setting.startswith("hydra.searchpath="))
-    parser = OverridesParser.create(config_loader=loader)
-    return _Composer(parser, _groups(loader, config_name), search_path, multirun, adaptive).composed(settings)
+    own = [setting for setting in settings if not is_hydra_word(setting) or setting in search_path]
+    parser, groups = OverridesParser.create(config_loader=loader), _groups(loader, config_name, search_path)
+    return _Composer(parser, groups, multirun, adaptive).composed(own)
 
 
 @dataclass
@@ -60,45 +61,44 @@ class _Composer:
 
     parser: OverridesParser
     groups: Groups
-    search_path: tuple[str, ...]
     multirun: bool
     adaptive: bool
-    faults: dict[str, None] = field(default_factory=dict)  # in the order found, each once
+    faults: list[str] = field(default_factory=list)
     added: set[str] = field(default_factory=set)
 
     def composed(self, settings: Sequence[str]) -> Composed:
         parsed = [override for setting in settings for override in self._parse(setting)]
         spread = {override.get_key_element(): self._values(override) for override in parsed}
         possible = {key: [o for o in overrides if self._exists(o)] for key, overrides in spread.items()}
-        unknown = [spread[key][0].key_or_group for key in spread if spread[key] and not possible[key]]
-        known = {
-            key: overrides for key, overrides in possible.items() if overrides and not _below(overrides[0], unknown)
-        }
-        combinations = list(self._combinations(list(known.values())))
-        configs = [config for combination in combinations if (config := self._config(combination, unknown)) is not None]
-        return Composed(
-            configs,
-            [[str(override.input_line) for override in combination] for combination in combinations],
-            set(known),
-            self.added,
-            list(self.faults),
-        )
-
-    def _fault(self, message: str) -> None:
-        self.faults[message] = None
+        unknown = {spread[key][0].key_or_group for key in spread if spread[key] and not possible[key]}
+        known = [o for o in possible.values() if o and o[0].key_or_group.partition(".")[0] not in unknown]
+        if self.adaptive:
+            first = [overrides[0] for overrides in known]
+            others = (
+                [*first[:place], override, *first[place + 1 :]]
+                for place, overrides in enumerate(known)
+                for override in overrides[1:]
+            )
+            combinations = [first, *others]
+        else:
+            combinations = [list(combination) for combination in itertools.product(*known)]
+        configs = [config for combination in combinations if (config := self._config(combination)) is not None]
+        for config in configs:  # without a default that was not asked for
+            config.update({group: None for group in unknown if group in config})
+        words = [[str(override.input_line) for override in combination] for combination in combinations]
+        return Composed(configs, words, self.added, list(dict.fromkeys(self.faults)))
 
     def _parse(self, setting: str) -> list[Override]:
         try:
             return self.parser.parse_overrides([setting])
         except HydraException as error:
-            if "=" not in setting:
-                hint = "write key=value, as in problem.rho=0.1; a command such as `plan` comes first."
-            else:
+            hint = "write key=value, as in problem.rho=0.1; a command such as `plan` comes first."
+            if "=" in setting:
                 lines = str(error).replace(f"Error parsing override '{setting}'", "").strip().splitlines()
                 hint = (
                     f"{lines[0].strip()}. Lists are written [1,2]; quote values with other characters, as in key='a b'."
                 )
-            self._fault(f"Cannot read the setting {setting!r}: {hint}")
+            self.faults.append(f"Cannot read the setting {setting!r}: {hint}")
             return []
 
     def _values(self, override: Override) -> list[Override]:
@@ -106,80 +106,61 @@ class _Composer:
         if not override.is_sweep_override():
             return [override]
         if not self.multirun:
-            self._fault(f"{override.input_line} lists several values: add -m to run all of them.")
+            self.faults.append(f"{override.input_line} lists several values: add -m to run all of them.")
         swept = override.value()
         if isinstance(swept, IntervalSweep) and self.adaptive:
             values = [str(swept.start), str(swept.end)]
         elif not override.is_discrete_sweep():
-            self._fault(f"{override.input_line} is not a finite set of values: list them, as in a=1,2,3.")
+            self.faults.append(f"{override.input_line} is not a finite set of values: list them, as in a=1,2,3.")
             return []
-        elif isinstance(swept, RangeSweep):
-            values = _rounded(override.sweep_string_iterator(), swept)
         else:
             values = list(override.sweep_string_iterator())
+            if isinstance(swept, RangeSweep):
+                values = _rounded(values, swept)
         if not values:
-            self._fault(f"{override.input_line} matches nothing: name at least one value.")
+            self.faults.append(f"{override.input_line} matches nothing: name at least one value.")
         return self.parser.parse_overrides([f"{override.get_key_element()}={value}" for value in values])
 
     def _exists(self, override: Override) -> bool:
         """Return whether the group has the choice, and report one that it has not."""
-        group, value, options = override.key_or_group, override.value(), self.options(override.key_or_group)
+        group, value, options = override.key_or_group, override.value(), self.groups.options(override.key_or_group)
         if override.is_hydra_override() or override.is_delete() or not options or value in options:
             return True
         if isinstance(value, str):
             unavailable = map(str, registry.installed().unavailable)
-            self._fault(" ".join([unknown_name(group, value, options), *unavailable]))
+            self.faults.append(" ".join([unknown_name(group, value, options), *unavailable]))
         else:
-            self._fault(f"{override.input_line} is not the name of a {group}: name one of {', '.join(options)}.")
+            self.faults.append(f"{override.input_line} is not the name of a {group}: name one of {', '.join(options)}.")
         return False
 
-    def _combinations(self, spread: Sequence[Sequence[Override]]) -> Iterator[tuple[Override, ...]]:
-        if not self.adaptive:
-            yield from itertools.product(*spread)
-            return
-        first = [overrides[0] for overrides in spread]
-        yield tuple(first)
-        for place, overrides in enumerate(spread):
-            for override in overrides[1:]:
-                yield (*first[:place], override, *first[place + 1 :])
-
-    def _config(self, combination: Sequence[Override], unknown: Sequence[str]) -> dict[str, Any] | None:
+    def _config(self, combination: Sequence[Override]) -> dict[str, Any] | None:
         values = [override for override in combination if self._is_value(override)]
         others = [override for override in combination if not self._is_value(override)]
         try:
-            config = self.groups.config(others)
+            config = dict(self.groups.config(others))
         except COMPOSITION_ERRORS as error:
-            self._fault(cannot_compose([str(override.input_line) for override in others], error))
+            self.faults.append(cannot_compose([str(override.input_line) for override in others], error))
             return None
         for override in values:
-            config = self._with_value(config, override)
-        return {**config, **{group: None for group in unknown if group in config}}  # not its default, unasked for
-
-    def _with_value(self, config: dict[str, Any], override: Override) -> dict[str, Any]:
-        key = override.key_or_group
-        path = key.split(".")
-        add = is_open(key, config)
-        if add and value_at(config, path) is None:
-            self.added.add(key)
-        try:
-            found: dict[str, Any] = with_value(config, path, override.value(), add=add)
-        except KeyError:
-            self._fault(unknown_key(key, config))
-            return config
-        return found
+            key = override.key_or_group
+            path = key.split(".")
+            may_add = is_open(key, config)
+            if may_add and value_at(config, path) is None:
+                self.added.add(key)
+            try:
+                config = with_value(config, path, override.value(), add=may_add)
+            except KeyError:
+                self.faults.append(unknown_key(key, config))
+        return config
 
     def _is_value(self, override: Override) -> bool:
         is_change = override.type is OverrideType.CHANGE and not override.is_hydra_override()
-        return is_change and not self.options(override.key_or_group)
-
-    def options(self, group: str) -> list[str]:
-        """Return the choices of a group; none if there is no such group."""
-        return self.groups.options(group, self.search_path)
+        return is_change and not self.groups.options(override.key_or_group)
 
 
 @functools.lru_cache(maxsize=1)  # for all sweeps of an experiment
-def _groups(loader: ConfigLoader, config_name: str) -> Groups:
-    return Groups(loader, config_name)
+def _groups(loader: ConfigLoader, config_name: str, search_path: tuple[str, ...]) -> Groups:
+    return Groups(loader, config_name, search_path)
 
 
 def cannot_compose(settings: Iterable[str], error: Exception) -> str:
@@ -188,15 +169,10 @@ def cannot_compose(settings: Iterable[str], error: Exception) -> str:
     return f"The configuration of {' '.join(settings) or 'no settings'} cannot be composed: {reason}"
 
 
-def _below(override: Override, groups: Iterable[str]) -> bool:
-    """Return whether an override chooses one of ``groups`` or sets something in one."""
-    return any(override.key_or_group == group or override.key_or_group.startswith(f"{group}.") for group in groups)
-
-
-def _rounded(values: Iterable[str], swept: RangeSweep) -> list[str]:
+def _rounded(values: list[str], swept: RangeSweep) -> list[str]:
     """Round the floats of a range to 12 digits, as 0.01 + 2 * 0.03 is not 0.07; the end stays excluded."""
     if all(isinstance(number, int) for number in (swept.start, swept.stop, swept.step)):
-        return list(values)
+        return values
     rounded = (float(f"{float(value):.12g}") for value in values)
     return [repr(value) for value in rounded if value != swept.stop]
 

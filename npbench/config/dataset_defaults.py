@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from npbench import registry
-from npbench.contracts import Dataset
 from npbench.evaluation.job import DEFAULTS
 from npbench.signature import fields
 
@@ -15,15 +14,9 @@ PROTOCOL = "cv"  # of data sets that state none
 
 
 def resolved(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a plain configuration with what its data set states in place of ``auto``.
+    """Return a plain configuration with what its data set states in place of ``auto``; given settings win."""
+    from npbench.evaluation.protocols import PROTOCOLS
 
-    Settings of the protocol that were given win over those of the data set.
-
-    Examples
-    --------
-    >>> resolved({"dataset": {"name": "pima"}, "protocol": {"name": "auto", "folds": 3}})["protocol"]
-    {'name': 'cv', 'test_size': 0.25, 'folds': 3}
-    """
     section = config.get("dataset")
     name = str(section.get("name")) if isinstance(section, dict) else ""
     dataset = registry.installed().datasets.get(name)
@@ -32,21 +25,14 @@ def resolved(config: Mapping[str, Any]) -> dict[str, Any]:
         if found.get(option) == AUTO:
             found[option] = getattr(dataset, option, None) or default
     if is_automatic(found.get("protocol")):
+        stated = (dataset and dataset.protocol) or PROTOCOL
+        own = {"name": stated} if isinstance(stated, str) else stated
+        known = PROTOCOLS.get(own["name"])
         given = {name: value for name, value in found["protocol"].items() if name != "name"}
-        found["protocol"] = {**protocol_of(dataset), **given}
+        found["protocol"] = {"name": own["name"], **(fields(known) if known else {}), **own, **given}
     return found
 
 
 def is_automatic(protocol: Any) -> bool:
     """Return whether a section leaves the protocol to the data set."""
     return isinstance(protocol, Mapping) and protocol.get("name") == AUTO
-
-
-def protocol_of(dataset: Dataset | None) -> dict[str, Any]:
-    """Return the section of a data set's own protocol."""
-    from npbench.evaluation.protocols import PROTOCOLS
-
-    stated = (dataset and dataset.protocol) or PROTOCOL
-    section = {"name": stated} if isinstance(stated, str) else dict(stated)
-    known = PROTOCOLS.get(section["name"])
-    return {"name": section["name"], **(fields(known) if known else {}), **section}

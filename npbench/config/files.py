@@ -49,13 +49,7 @@ def content(path: Path) -> dict[str, Any]:
 
 
 def merged(first: Mapping[Any, Any], second: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return two mappings as one: the second wins, and mappings inside both are merged.
-
-    Examples
-    --------
-    >>> merged({"a": {"x": 1, "y": [2]}, "b": 3}, {"a": {"y": [4, 5]}, "b": None})
-    {'a': {'x': 1, 'y': [4, 5]}, 'b': None}
-    """
+    """Return two mappings as one: the second wins, and mappings inside both are merged."""
     both = {
         key: merged(first[key], value)
         for key, value in second.items()
@@ -80,14 +74,7 @@ def merged_choice(name: str, files: Mapping[str, Path]) -> tuple[str, dict[str, 
 
 
 def settings_of(name: str) -> tuple[str, dict[str, Any]]:
-    """Return the solver of a choice, and the parameters that a variant sets; those with a grid keep their defaults.
-
-    Examples
-    --------
-    >>> solver, params = settings_of("linear_svm")
-    >>> solver, params["params"]
-    ('scorer', {'dual': 'auto', 'max_iter': 10000})
-    """
+    """Return the solver of a choice, and the parameters that a variant sets; those with a grid keep their defaults."""
     found, files = registry.installed(), group_files("solver")
     if name in found.solvers:
         return name, {}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
-from hydra.core.default_element import ConfigDefault, InputDefault
+from hydra.core.default_element import ConfigDefault
 from hydra.core.override_parser.types import Override, OverrideType
 from hydra.errors import HydraException
 from hydra.types import RunMode
@@ -27,9 +27,10 @@ class Groups:
     files of its own group only replaces one section; Hydra composes the others, of ``@package _global_`` for example.
     """
 
-    def __init__(self, loader: ConfigLoader, config_name: str) -> None:
+    def __init__(self, loader: ConfigLoader, config_name: str, search_path: Sequence[str]) -> None:
         self._loader = loader
         self._config_name = config_name
+        self._search_path = list(search_path)
         self._load = functools.cache(self._compose)
         self._section = functools.cache(self._read)
         self._is_replaceable = functools.cache(self._equals_its_file)
@@ -46,8 +47,9 @@ class Groups:
                 return {**self._load(())[0], **sections}
         return self._load(tuple(str(one.input_line) for one in overrides))[0]
 
-    def _options(self, group: str, search_path: tuple[str, ...]) -> list[str]:
-        return self._loader.get_group_options(group, config_name=self._config_name, overrides=list(search_path))
+    def _options(self, group: str) -> list[str]:
+        """Return the choices of a group; none if there is no such group."""
+        return self._loader.get_group_options(group, config_name=self._config_name, overrides=self._search_path)
 
     def _compose(self, words: tuple[str, ...]) -> tuple[dict[str, Any], DictConfig]:
         """Return what Hydra composes, and its node ``hydra``."""
@@ -77,16 +79,15 @@ class Groups:
             entries.append(ConfigDefault(path="_self_"))
         section: dict[str, Any] = {}
         for entry in entries:
-            own = OmegaConf.to_container(file.config, resolve=False) if entry.is_self() else self._start(group, entry)
+            own: Any = None
+            if entry.is_self():
+                own = OmegaConf.to_container(file.config, resolve=False)
+            elif isinstance(entry, ConfigDefault) and entry.package is None and str(entry.path).isidentifier():
+                own = self._section(group, str(entry.path))  # a file of the same group
             if not isinstance(own, dict):
                 return None
             section = merged(section, own)
         return section
-
-    def _start(self, group: str, entry: InputDefault) -> dict[str, Any] | None:
-        """Return the section of a file in the same group that a defaults list names."""
-        is_plain = isinstance(entry, ConfigDefault) and entry.package is None and str(entry.path).isidentifier()
-        return self._section(group, entry.path) if is_plain else None  # type: ignore[attr-defined]
 
 
 def _is_choice(override: Override) -> bool:
@@ -101,12 +102,6 @@ def with_value(config: Any, path: Sequence[str], value: Any, *, add: bool = Fals
     --------
     >>> with_value({"a": {"x": 1, "y": [2, 3]}}, ["a", "y", "1"], 4)
     {'a': {'x': 1, 'y': [2, 4]}}
-    >>> with_value({"a": {"x": 1}}, ["a"], {"y": 2})
-    {'a': {'x': 1, 'y': 2}}
-    >>> with_value({"a": {"x": 1}}, ["a", "z"], 3)
-    Traceback (most recent call last):
-        ...
-    KeyError: 'z'
     """
     key, *below = path
     if isinstance(config, list):

@@ -54,12 +54,10 @@ def hydra_node(loader: ConfigLoader, words: Sequence[str], config_name: str) -> 
         raise RequestError(f"The configuration of {' '.join(words)} cannot be composed: {error}; {hint}") from error
 
 
-def is_ours(node: DictConfig, loader: ConfigLoader | None) -> bool:
-    """Return whether Hydra's configuration launches runs as npbench's own, which ``loader`` reads, does."""
-    if loader is None:
-        with initialized() as hydra:
-            return is_ours(node, hydra.config_loader)
-    return _compared(node) == _compared(hydra_node(loader, (), "config"))
+def is_ours(node: DictConfig) -> bool:
+    """Return whether Hydra's configuration launches runs as npbench's own does."""
+    with initialized() as hydra:
+        return _compared(node) == _compared(hydra_node(hydra.config_loader, (), "config"))
 
 
 def _compared(node: DictConfig) -> Mapping[str, Any]:
@@ -98,16 +96,16 @@ def sweeper_words(node: DictConfig, typed: Sequence[str]) -> list[str]:
 
 def task_words(words: Sequence[str], composed: Composed) -> list[str]:
     """Return settings as Hydra accepts them; a task has one worker process unless they say otherwise."""
-    forced = [f"++{word}" if word.partition("=")[0] in composed.added else word for word in words]
-    is_typed = "execution.n_jobs" in composed.keys
+    own = [word for word in words if not is_hydra_word(word)]
+    forced = [f"++{word}" if word.partition("=")[0] in composed.added else word for word in own]
+    is_typed = any(word.startswith("execution.n_jobs=") for word in own)
     is_set = any(value_at(config, ("execution", "n_jobs")) != -1 for config in composed.configs)
     return forced if is_typed or is_set else [*forced, "execution.n_jobs=1"]
 
 
-def combinations(composed: Composed) -> list[list[str]]:
+def tasks(composed: Composed) -> list[list[str]]:
     """Return the settings of each combination as a launcher accepts them."""
-    own = ([word for word in words if not is_hydra_word(word)] for words in composed.combinations)
-    return [task_words(words, composed) for words in own]
+    return [task_words(words, composed) for words in composed.combinations]
 
 
 def logging_words(node: DictConfig) -> list[str]:

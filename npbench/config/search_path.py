@@ -19,7 +19,6 @@ from omegaconf import OmegaConf
 from npbench import registry
 from npbench.config.files import config_dir, package_folders
 from npbench.config.solver_settings import code_identity
-from npbench.contracts import Solver
 from npbench.problem import PROBLEMS
 from npbench.signature import REQUIRED, fields, filled_in, signature
 from npbench.user_cache import cached
@@ -119,15 +118,14 @@ def _names(group: str) -> Mapping[str, Any]:
 
 def _solver_node(name: str) -> dict[str, Any]:
     solver = registry.installed().solver(name)
-    node: dict[str, Any] = cached("nodes", code_identity(solver), lambda: _node(solver))
+
+    def make() -> dict[str, Any]:  # imports the estimator
+        hidden = filled_in(solver)
+        params = {k: v for k, v in signature(solver.estimator).defaults.items() if k not in hidden}
+        return {"name": name} | _plain(params) | dict.fromkeys(solver.search) | {"search": dict(solver.search)}
+
+    node: dict[str, Any] = cached("nodes", code_identity(solver), make)
     return node
-
-
-def _node(solver: Solver) -> dict[str, Any]:
-    """Generate a solver's section; this imports its estimator."""
-    hidden = filled_in(solver)
-    params = {k: v for k, v in signature(solver.estimator).defaults.items() if k not in hidden}
-    return {"name": solver.name} | _plain(params) | dict.fromkeys(solver.search) | {"search": dict(solver.search)}
 
 
 def _dataset_node(name: str) -> dict[str, Any]:

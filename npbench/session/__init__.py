@@ -15,12 +15,12 @@ from npbench.config.command_line import Requested, parse, requested
 from npbench.config.experiment import Experiment, load, split_off
 from npbench.config.run_settings import RunSettings
 from npbench.data import BinaryData
-from npbench.evaluation.job import Job, Request
+from npbench.evaluation.job import Job
 from npbench.execution import local, processes, repeats
 from npbench.execution.run import Executor, Limits, Observers, RunContext, run_jobs, write_description
 from npbench.planning.kernel_cache import not_compiled
 from npbench.planning.plan import Plan, prepare
-from npbench.progress import SILENT, Progress
+from npbench.progress import Progress
 from npbench.records import provenance
 from npbench.records.files import RUNS
 from npbench.records.record import Record
@@ -41,42 +41,32 @@ def experiment(words: Sequence[str]) -> Experiment | None:
         return load(hydra.config_loader, name, others)
 
 
-def frame(asked: Requested, progress: Progress = SILENT) -> pl.DataFrame:
+def frame(asked: Requested, progress: Progress) -> pl.DataFrame:
     """Run the jobs without a record of success, and return the latest record of each job."""
     found = plan(asked, progress)
-    run(found, asked, progress)
+    if found.todo:
+        run(found, asked, progress)
     return found.records()
 
 
 def plan(asked: Requested, progress: Progress) -> Plan:
-    """Plan a checked command line; an experiment leaves out data sets whose files are absent."""
-    found = planned(asked.requests, asked.settings, skip_absent=asked.experiment is not None)
-    for error in found.sources.absent.values():
-        progress.note(f"Skipped: {error}")
-    return found
+    """Load the data, list the jobs, and find those without a record of success.
 
-
-def planned(requests: Sequence[Request], settings: RunSettings, *, skip_absent: bool = False) -> Plan:
-    """Load the data, list the jobs, and find those without a record of success."""
-    return prepare(
-        requests,
+    An experiment leaves out data sets whose files are absent.
+    """
+    settings = asked.settings
+    found = prepare(
+        asked.requests,
         settings.results,
         force=settings.force,
         trace=settings.trace,
         scores=settings.keep_scores,
-        skip_absent=skip_absent,
+        skip_absent=asked.experiment is not None,
         time_limit=None if settings.retry_timeouts else settings.time_limit,
     )
-
-
-def run(plan: Plan, asked: Requested, progress: Progress) -> None:
-    """Run the jobs to do, if any, and store their records and a description of the run."""
-    if not plan.todo:
-        return
-    if asked.settings.name == "local":
-        processes.prepare()  # they load what they share while this process goes on
-    description = describe(asked.settings.results, asked.words, asked.configs)
-    carry_out(plan, asked.settings, description, progress)
+    for error in found.sources.absent.values():
+        progress.note(f"Skipped: {error}")
+    return found
 
 
 def describe(results: Path, words: Sequence[str], configs: Sequence[Mapping[str, Any]], **facts: Any) -> dict[str, Any]:
@@ -86,11 +76,17 @@ def describe(results: Path, words: Sequence[str], configs: Sequence[Mapping[str,
     return description
 
 
-def carry_out(plan: Plan, settings: RunSettings, description: Mapping[str, Any], progress: Progress) -> None:
-    """Run the jobs to do, at least one; report to ``progress`` and to observing plugins."""
-    facts = {name: value for name, value in description.items() if name not in ("command", "configs")}
+def run(plan: Plan, asked: Requested, progress: Progress, **facts: Any) -> None:
+    """Describe a run, carry out its jobs, and store their records; report to ``progress`` and to observing plugins."""
+    settings = asked.settings
+    if plan.todo and settings.name == "local":
+        processes.prepare()  # they load what they share while this process goes on
+    description = describe(settings.results, asked.words, asked.configs, **facts)
+    if not plan.todo:
+        return
+    stored = {name: value for name, value in description.items() if name not in ("command", "configs")}
     limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit)
-    context = RunContext(plan.sources.by_hash(), facts, settings.trace, settings.keep_scores)
+    context = RunContext(plan.sources.by_hash(), stored, settings.trace, settings.keep_scores)
     executor = _executor(plan, settings)
     observers = Observers(registry.installed().observers, progress.note)
 

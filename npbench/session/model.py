@@ -60,8 +60,11 @@ def final_model(request: Request, *, delta: float = 0.05, rule: str = "umbrella"
     held_out = np.sort(random.permutation(negatives)[: math.ceil(len(negatives) / 2)])
     rest = np.setdiff1d(np.arange(samples.n_samples), held_out)
     try:
+        estimator = estimator_factory(request)(**_selected(request, samples, rest))
+        if hasattr(estimator, "without_threshold"):  # it would hold out negatives of its own
+            estimator = estimator.without_threshold()
         model = NPThresholdClassifier(
-            _assembled(request, samples, _selected(request, samples, rest)),
+            _chain(samples, request.features, estimator),
             rho=request.problem.parameters()["rho"],
             delta=delta,
             threshold=rule,
@@ -94,13 +97,6 @@ def _selected(request: Request, samples: BinaryData, rows: np.ndarray) -> Mappin
     X, y = steps.transform(samples.X[rows]), samples.y[rows]
     selection = select(request, estimator_factory(request), X, y, places, n_threads=1)
     return {**request.params, **selection.params}
-
-
-def _assembled(request: Request, samples: BinaryData, params: Mapping[str, Any]) -> Pipeline:
-    estimator = estimator_factory(request)(**params)
-    if hasattr(estimator, "without_threshold"):  # it would hold out negatives of its own
-        estimator = estimator.without_threshold()
-    return _chain(samples, request.features, estimator)
 
 
 def _chain(samples: BinaryData, features: Mapping[str, str], estimator: Any) -> Pipeline:

@@ -1,16 +1,17 @@
 """Output and exit codes of ``npbench data``, on data sets and folders made by the tests."""
 
 import functools
-import hashlib
 import threading
 from dataclasses import fields, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from npbench import registry
-from npbench.contracts import DataFile, Dataset, Mirror, Original, Wheel
+from npbench.contracts import Dataset, Mirror, Original, Wheel
 from npbench.data import BinaryData, share, sources
+from sample_files import data_file
+from sample_files import put as put_content
 
 NOTHING = "http://127.0.0.1:9"
 PLUGIN = registry.Provider("npbench_toys", "npbench-toys", "3.1")
@@ -18,15 +19,11 @@ WHEEL = Wheel(package="toy-data", version="1.0", sha256="0" * 64, licence="WTFPL
 
 
 def described(name, content=b"1,2\n", url=NOTHING):
-    sha256 = hashlib.sha256(content).hexdigest()
-    return DataFile(path=f"toys/{name}", sha256=sha256, size=len(content), url=f"{url}/{name}")
+    return data_file(f"toys/{name}", content, f"{url}/{name}")
 
 
 def put(folder, name, content=b"1,2\n"):
-    path = folder / "raw" / "toys" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
+    return put_content(folder / "raw" / "toys" / name, content)
 
 
 @pytest.fixture
@@ -58,22 +55,15 @@ def known(folders, monkeypatch):
 
 @pytest.fixture
 def server(folders):
-    """Serve ``1,2`` under any name except ``missing``."""
+    """Serve ``1,2`` as some files; ``missing`` is not there."""
+    for name in ("a", "b", "original"):
+        put_content(folders / "served" / name, b"1,2\n")
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            if self.path == "/missing":
-                self.send_error(404)
-                return
-            self.send_response(200)
-            self.send_header("Content-Length", "4")
-            self.end_headers()
-            self.wfile.write(b"1,2\n")
-
+    class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_):
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folders / "served")) as running:
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield f"http://127.0.0.1:{running.server_address[1]}"
@@ -150,16 +140,13 @@ def test_info_shows_every_field(folders, known, ended):
         if field.name not in ("files", "original", "mirror"):
             assert str(value) in text
     for file in toy.all_files:
-        assert f"{file.path}" in text
-        assert f"{file.size} bytes" in text
-        assert file.sha256 in text
-        assert file.url in text
+        for part in (file.path, f"{file.size} bytes", file.sha256, file.url):
+            assert part in text
     assert f"here {right}, hash right here {also}, hash right" in text
     assert f"WRONG {wrong} is not the file" in text
     assert text.count("in none of the data folders") == 3
-    assert f"{WHEEL.package} {WHEEL.version}" in text
-    assert WHEEL.licence in text
-    assert "npbench_toys (npbench-toys 3.1)" in text
+    for part in (f"{WHEEL.package} {WHEEL.version}", WHEEL.licence, "npbench_toys (npbench-toys 3.1)"):
+        assert part in text
 
 
 def test_info_shows_the_settings(ended):
@@ -188,13 +175,11 @@ def test_verify_reads_every_copy_once(folders, known, ended):
     )
     copies = [put(folders / place, name) for name in ("a", "b") for place in ("data", "cache")]
     code, out, _ = ended("verify")
-    assert (code, out.splitlines()) == (
-        0,
-        [*(f"right  {path}" for path in copies), "4 right, 0 wrong; 1 of 3 files are not here."],
-    )
+    *files, summary = out.splitlines()
+    assert (code, files) == (0, [f"right  {path}" for path in copies])
+    assert summary == "4 right, 0 wrong; 1 of 3 files are not here."
     code, out, _ = ended("verify", "two")
-    assert code == 0
-    assert "absent toys/c" in out
+    assert (code, "absent toys/c" in out) == (0, True)
 
 
 def test_verify_fails_if_any_copy_is_wrong(folders, known, ended):

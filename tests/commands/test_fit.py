@@ -1,6 +1,7 @@
 """`npbench fit` and `npbench.from_record`: from stored records to a saved model that keeps its bound."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -18,31 +19,29 @@ QUICK = ["solver=logistic_regression", "solver.params.C=1", "problem.rho=0.1"]
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _table(_own_folder):
     random = np.random.default_rng(0)
     y = random.random(900) < 0.4
     columns = {"a": random.normal(size=900) + 2 * y, "b": random.normal(size=900), "label": y.astype(int)}
     pl.DataFrame(columns).write_csv("table.csv")
-    return tmp_path
 
 
 OWN = ["dataset=file", "dataset.path=table.csv", "dataset.label=label"]
 
 
-def loaded(path):
-    if path.suffix == ".pkl":
-        return pickle.loads(path.read_bytes())
+def fitted(*words, file="model.pkl"):
+    assert fit.run([*words, "--save", file]) is Exit.OK
+    if file.endswith(".pkl"):
+        return pickle.loads(Path(file).read_bytes())
     io = pytest.importorskip("skops.io")
-    return io.load(path, trusted=io.get_untrusted_types(file=path))
+    return io.load(file, trusted=io.get_untrusted_types(file=file))
 
 
 @pytest.mark.parametrize("suffix", [".pkl", ".skops"])
-def test_the_saved_model_takes_frames_and_keeps_its_promise(folder, capsys, suffix):
-    assert fit.run([*QUICK, *OWN, "--save", f"model{suffix}", "--delta", "0.1"]) is Exit.OK
+def test_the_saved_model_takes_frames_and_keeps_its_promise(capsys, suffix):
+    model = fitted(*QUICK, *OWN, "--delta", "0.1", file=f"model{suffix}")
     printed = " ".join(capsys.readouterr().out.split())
     assert "0.9 or more" in printed
-    model = loaded(folder / f"model{suffix}")
     assert " ".join(str(model.estimator_[-1]).split()) in printed
     table = pl.read_csv("table.csv")
     predicted = model.predict(table.drop("label"))
@@ -54,29 +53,27 @@ def test_the_saved_model_takes_frames_and_keeps_its_promise(folder, capsys, suff
     assert (model.result_.rho, model.result_.delta, model.result_.guaranteed) == (0.1, 0.1, True)
 
 
-def test_parameters_are_selected_without_the_negatives_of_the_threshold(folder):
-    fit.run(["solver=logistic_regression", "protocol.folds=2", *OWN, "problem.rho=0.1", "--save", "model.pkl"])
-    model = pickle.loads((folder / "model.pkl").read_bytes())
+def test_parameters_are_selected_without_the_negatives_of_the_threshold():
+    model = fitted("solver=logistic_regression", "protocol.folds=2", *OWN, "problem.rho=0.1")
     (train, held_out) = model.cv[0]
     assert set(train) | set(held_out) == set(range(900))
     assert not set(train) & set(held_out)
     assert "C" in model.estimator[-1].params
 
 
-def test_a_solver_with_a_threshold_of_its_own_holds_out_no_further_negatives(folder):
-    fit.run([*QUICK, *OWN, "problem.rho=0.1", "--save", "model.pkl"])
-    model = pickle.loads((folder / "model.pkl").read_bytes())
+def test_a_solver_with_a_threshold_of_its_own_holds_out_no_further_negatives():
+    model = fitted(*QUICK, *OWN)
     assert (model.estimator_[-1].status_, model.estimator_[-1].n_calibration_) == ("zero", 0)
     assert model.result_.guaranteed
 
 
-def test_the_best_of_stored_records_is_fitted(folder):
+def test_the_best_of_stored_records_is_fitted():
     # b tells of the noise in a: the direction between the means, which C = 1e-9 gives, makes no use of it.
     table = pl.read_csv("table.csv").with_columns(b=pl.col("a") - 2 * pl.col("label") + 0.3 * pl.col("b"))
     table.write_csv("table.csv")
     candidates = ["-m", "solver=logistic_regression", "solver.params.C=1e-9,1", "problem.rho=0.1", "repeats=2", *OWN]
     with pytest.raises(RequestError, match="4 of 4 jobs"):
-        fit.run([*candidates, "--save", "model.pkl"])
+        fitted(*candidates)
     records = npbench.run(
         solver={"name": "logistic_regression", "params.C": [1e-9, 1]},
         problem={"rho": 0.1},
@@ -85,8 +82,7 @@ def test_the_best_of_stored_records_is_fitted(folder):
     )
     means = records.group_by("params").agg(pl.col("np_score").mean()).sort("np_score")
     assert means["np_score"][1] > 2 * means["np_score"][0]
-    fit.run([*candidates, "--save", "model.pkl"])
-    model = pickle.loads((folder / "model.pkl").read_bytes())
+    model = fitted(*candidates)
     assert f'"C":{model.estimator[-1].params["C"]}' in means["params"][0]
     rebuilt = npbench.from_record(records.row(0, named=True))
     X, y = table.drop("label").to_numpy(), table["label"].to_numpy()
@@ -107,7 +103,7 @@ def test_the_best_of_stored_records_is_fitted(folder):
         (["-m", "solver=logistic_regression", "dataset=breast,pima", "--save", "m.pkl"], "one dataset"),
         (
             ["solver=logistic_regression_umbrella", *OWN, "problem.rho=0.01", "--save", "m.pkl"],
-            "scorer on file: .* 299",
+            "scorer on file: .*299",
         ),
     ],
 )
@@ -117,14 +113,13 @@ def test_impossible_requests_are_refused(words, message):
 
 
 @pytest.mark.parametrize("categories", ["one_hot", "codes"])
-def test_the_saved_model_takes_a_frame_with_words(folder, categories):
+def test_the_saved_model_takes_a_frame_with_words(categories):
     random = np.random.default_rng(1)
     table = pl.read_csv("table.csv")
     said = np.where(table["label"] == 1, random.choice(["no", "yes"], 900, p=[0.1, 0.9]), "no")
     table = table.with_columns(b=pl.Series(said), c=pl.Series(random.choice(["m", "n", "o"], 900)))
     table.write_csv("table.csv")
-    fit.run([*QUICK, *OWN, f"categories={categories}", "--save", "model.skops"])
-    model = loaded(folder / "model.skops")
+    model = fitted(*QUICK, *OWN, f"categories={categories}", file="model.skops")
     predicted = model.predict(table.sample(fraction=1, shuffle=True, seed=0).select("c", "label", "a", "b"))
     assert np.mean(predicted == 1) > 0.2  # b alone detects 90 % of the positives, 36 % of the rows
     coded = npbench.load_dataset("file", path="table.csv", label="label").X
@@ -134,11 +129,10 @@ def test_the_saved_model_takes_a_frame_with_words(folder, categories):
         model.predict(table.drop("b"))
 
 
-def test_unknown_words_count_as_no_word_and_missing_ones_are_imputed(folder):
+def test_unknown_words_count_as_no_word_and_missing_ones_are_imputed():
     table = pl.read_csv("table.csv").with_columns(b=pl.Series(np.resize(["x", "x", "y", None], 900)))
     table.write_csv("table.csv")
-    fit.run([*QUICK, *OWN, "missing=impute", "--save", "model.pkl"])
-    model = pickle.loads((folder / "model.pkl").read_bytes())
+    model = fitted(*QUICK, *OWN, "missing=impute")
     rows = pl.DataFrame({"a": [0.0] * 4, "b": ["x", "y", None, "new"]})
     x, y, missing, unknown = model.decision_function(rows)
     assert x == missing

@@ -14,6 +14,7 @@ import yaml
 
 from npbench import session
 from npbench.config.command_line import parse, requested
+from npbench.progress import Progress
 from npbench.records.store import RecordStore
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of launchers and sweepers that are older than what they import
@@ -58,9 +59,10 @@ def records():
     return RecordStore(Path("results/records")).frame()
 
 
-def sweep_folder():
+def best_value():
+    """Return the best value that Optuna found."""
     (folder,) = Path("results/hydra").iterdir()
-    return folder
+    return yaml.safe_load((folder / "optimization_results.yaml").read_text())["best_value"]
 
 
 def test_single_run_in_a_folder_of_hydra(answer):
@@ -81,7 +83,7 @@ def test_single_run_in_a_folder_of_hydra(answer):
 
 def test_jobs_are_those_of_an_ordinary_run(answer):
     swept = ("-m", *BLOBS, "problem.rho=range(0.05,0.2,0.05)", "solver.mode=ok")
-    session.frame(requested(parse(swept)))
+    session.frame(requested(parse(swept)), Progress())
     stored = records()
     code, text = answer(*swept, "hydra.sweep.dir=out")
     assert (code, "6 of them from before" in text) == (0, True), text
@@ -178,8 +180,7 @@ def test_optuna_minimises_the_validation_loss(answer):
     assert len(stored) == 4
     assert stored["selection_loss"].null_count() == 0  # measured, although nothing is selected
     losses = stored.group_by("params").agg(pl.mean("selection_loss"))["selection_loss"]
-    best = yaml.safe_load((sweep_folder() / "optimization_results.yaml").read_text())
-    assert best["best_value"] == pytest.approx(losses.min())
+    assert best_value() == pytest.approx(losses.min())
 
     code, text = answer(*words, "solver.shrinkage=interval(0,1)")
     assert (code, "4 of them from before" in text) == (0, True)
@@ -188,7 +189,7 @@ def test_optuna_minimises_the_validation_loss(answer):
 
 @needs("hydra_optuna_sweeper")
 def test_jobs_without_a_validation_loss_are_rerun(answer):
-    session.frame(requested(parse([*BLOBS, "solver.shrinkage=0.5"])))
+    session.frame(requested(parse([*BLOBS, "solver.shrinkage=0.5"])), Progress())
     assert records()["selection_loss"].null_count() == 2
     trials = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=1")
     code, _ = answer("-m", *BLOBS, *trials, "solver.shrinkage=choice(0.5)")
@@ -200,8 +201,7 @@ def test_optuna_optimises_a_metric(answer):
     trials = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=2", "hydra.sweeper.direction=maximize")
     code, text = answer("-m", *BLOBS, *trials, "execution.objective=auc", "solver.shrinkage=interval(0,0.9)")
     assert code == 0, text
-    best = yaml.safe_load((sweep_folder() / "optimization_results.yaml").read_text())
-    assert best["best_value"] == pytest.approx(records().group_by("params").agg(pl.mean("auc"))["auc"].max())
+    assert best_value() == pytest.approx(records().group_by("params").agg(pl.mean("auc"))["auc"].max())
 
 
 @needs("hydra_optuna_sweeper")
@@ -241,9 +241,9 @@ def test_plan_of_an_adaptive_sweep_is_refused(answer):
     assert (code, "sweeper" in text) == (2, True)
 
 
-def written_experiment():
+def written_experiment(**sweeps):
     Path("mine/experiment").mkdir(parents=True)
-    sweeps = {"a": {"solver.shrinkage": "0,0.5"}, "b": {"problem.rho": 0.2}}
+    sweeps = {"a": {"solver.shrinkage": "0,0.5"}, "b": {"problem.rho": 0.2}, **sweeps}
     node = {"title": "Mine", "settings": {"solver": "centroid", "dataset": "blobs", "repeats": 1}, "sweeps": sweeps}
     Path("mine/experiment/demo.yaml").write_text(yaml.safe_dump(node, sort_keys=False))
 
@@ -257,11 +257,7 @@ def test_experiment_gives_the_launcher_every_combination(answer):
 
 
 def test_experiment_skips_absent_data(answer):
-    written_experiment()
-    path = Path("mine/experiment/demo.yaml")
-    node = yaml.safe_load(path.read_text())
-    node["sweeps"]["c"] = {"dataset": "cod_rna", "dataset.path": "nowhere"}
-    path.write_text(yaml.safe_dump(node, sort_keys=False))
+    written_experiment(c={"dataset": "cod_rna", "dataset.path": "nowhere"})
     code, text = answer("--config-dir", "mine", "+experiment=demo", "hydra.sweep.dir=out")
     assert code == 0, text
     assert text.count("Skipped: ") == 2  # before the runs and below the table

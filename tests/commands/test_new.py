@@ -16,29 +16,18 @@ from npbench.errors import RequestError
 KINDS = ("solver", "dataset", "metric")
 
 
-@pytest.fixture
-def installed(install):
-    """Return a function that writes a package and installs it as pip would, from its pyproject.toml."""
-
-    def write(kind, name):
-        folder = scaffold.write(kind, name, Path("made"))
-        project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
-        ((point, module),) = project["entry-points"]["npbench"].items()
-        assert (point, module) == (name, f"npbench_{name}")
-        site = install(project["name"], **{module: ""})
-        (site / f"{module}.py").unlink()
-        (site / module).symlink_to((folder / module).absolute())
-        return folder
-
-    return write
-
-
 SLOW_KINDS = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("dataset", "metric")]  # 4 s each
 
 
 @pytest.mark.parametrize("kind", ["solver", *SLOW_KINDS])
-def test_new_package_passes_its_tests(kind, installed):
-    folder = installed(kind, "new_thing")
+def test_new_package_passes_its_tests(kind, install):
+    folder = scaffold.write(kind, "new_thing", Path("made"))
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    ((point, module),) = project["entry-points"]["npbench"].items()
+    assert (point, module) == ("new_thing", "npbench_new_thing")
+    site = install(project["name"], **{module: ""})  # as pip would
+    (site / f"{module}.py").unlink()
+    (site / module).symlink_to((folder / module).absolute())
     tested = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder / "tests")],
         capture_output=True,

@@ -68,8 +68,12 @@ def test_protocols_of_the_data_sets():
     assert "state its own" in text
 
 
-def test_forced_jobs_run_again():
-    assert "done, but forced" in plan_of([(JOB, range(1))], records((JOB.with_repeat(0), {})), force=True)
+def test_only_forced_jobs_run_again():
+    done = records((JOB.with_repeat(0), {}))
+    assert "done, but forced" in plan_of([(JOB, range(1))], done, force=True)
+    text = plan_of([(JOB, range(1))], done)
+    assert "0 of 1 jobs would run" in text
+    assert "About" not in text
 
 
 past = st.sampled_from([{}, {"status": "failed", "error": "no"}, {"trace": '{"seconds":[1]}'}, {"trace": "{}"}])
@@ -98,12 +102,6 @@ def test_time_is_shared_by_the_workers(seconds, n_jobs, expected):
     frame = records(*((job.with_repeat(99), {"seconds": 60.0 if job is JOB else 120.0}) for job in seconds))
     text = plan_of([(JOB, range(1)), (OTHER_DATA, range(2))], frame, n_jobs=n_jobs)
     assert expected in " ".join(text.split())
-
-
-def test_nothing_to_do_takes_no_time():
-    text = plan_of([(JOB, range(1))], records((JOB.with_repeat(0), {})))
-    assert "0 of 1 jobs would run" in text
-    assert "About" not in text
 
 
 def test_jobs_without_a_comparable_one_are_left_out_of_the_estimate():

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 import sample_records
-from npbench.records.reading import conformed
 from npbench.report import files
 from npbench.report.render import latex
 
@@ -25,14 +24,8 @@ def record(solver="gen", repeat=0, **columns):
 @pytest.fixture
 def results():
     """A results folder with three jobs, one of which failed."""
-    return stored(record(), record("uzawa", p_fa=0.2), record("uzawa", 1, status="failed", error="<b>no</b> & never"))
-
-
-def stored(*records, place="results"):
-    folder = Path(place) / "records"
-    folder.mkdir(parents=True, exist_ok=True)
-    conformed(sample_records.frame(records)).write_parquet(folder / "a.parquet")
-    return Path(place)
+    failed = record("uzawa", 1, status="failed", error="<b>no</b> & never")
+    return sample_records.stored(record(), record("uzawa", p_fa=0.2), failed)
 
 
 @pytest.fixture

@@ -3,41 +3,32 @@
 import pytest
 
 import sample_records
-from npbench.records.fields import SCHEMA
-from npbench.records.store import RecordStore
 
 
-def store(folder, *, n=6, **columns):
+def store(place, **columns):
     """Write records of one setting, a repeat each."""
-    records = RecordStore(folder)
-    blank = {name: None for name in SCHEMA if name not in ("schema_version", "stored_at")}
-    texts = dict.fromkeys(("code", "versions", "chosen_params"), "{}") | {"metrics": "[]", "run_id": "r"}
     measured = {"rho": 0.1, "p_fa": 0.05, "p_nd": 0.2, "np_score": 0.2, "auc": 0.9, "n_samples": 100, "cores": 1}
-    cost = dict.fromkeys(("select_cpu_seconds", "fit_cpu_seconds"), 1.0)
-    for repeat in range(n):
-        about = {"key": f"{folder}{repeat}", "repeat": repeat, "split_sha256": f"s{repeat}"}
-        one = blank | sample_records.record(**about, **texts, **measured, **cost) | columns
-        del one["stored_at"]
-        records.append(one)
-    records.compact()
+    further = {"metrics": "[]", "select_cpu_seconds": 1.0, "fit_cpu_seconds": 1.0, **measured}
+    of_repeats = [{"key": f"{place}{i}", "repeat": i, "split_sha256": f"s{i}"} for i in range(6)]
+    sample_records.stored(*(sample_records.record(**{**one, **further, **columns}) for one in of_repeats), place=place)
 
 
 @pytest.fixture
 def report(npbench):
     """Return a function that compares records with those of the folder ``before``."""
-    store("before/records")
+    store("before")
     return lambda *words: npbench("report", *words, "--against", "before", "--output", "out")
 
 
 def test_nothing_changed(report):
-    store("after/records")
+    store("after")
     code, out, _ = report("after")
     assert code == 0
     assert out.rstrip().endswith("Against before: No regression.")
 
 
 def test_regression_has_exit_code_1(report, npbench):
-    store("after/records", p_nd=0.3)
+    store("after", p_nd=0.3)
     code, out, _ = report("after")
     assert code == 1
     assert out.rstrip().endswith("Against before: 1 regression.")
@@ -46,8 +37,8 @@ def test_regression_has_exit_code_1(report, npbench):
 
 
 def test_filter_applies_to_both(report):
-    store("after/records", p_nd=0.3)
-    store("more/records", solver="ac_svm", key="x")
+    store("after", p_nd=0.3)
+    store("more", solver="ac_svm", key="x")
     folders = ["after", "more/records"]
     assert report(*folders, "solver=gen")[0] == 1
     code, _, err = report(*folders, "solver=ac_svm")
@@ -56,7 +47,7 @@ def test_filter_applies_to_both(report):
 
 
 def test_other_data_need_force(report):
-    store("after/records", data_sha256="e", p_nd=0.3)
+    store("after", data_sha256="e", p_nd=0.3)
     code, _, err = report("after")
     assert code == 2
     assert "The data of pima differ" in err

@@ -1,6 +1,7 @@
 """``npbench.run``: the command line's run, from Python."""
 
 import dataclasses
+import json
 import runpy
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 from polars.testing import assert_frame_equal
 
@@ -18,6 +20,7 @@ from npbench.commands.run import run
 from npbench.config.command_line import parse, requested
 from npbench.config.words import keyword_words
 from npbench.errors import Exit, RequestError
+from npbench.progress import Progress
 
 SCRIPT = """
 import npbench
@@ -28,6 +31,10 @@ execution = {"name": "EXECUTION", "n_jobs": 2}
 records = npbench.run(solver="centroid", dataset="blobs", problem=rhos, repeats=2, execution=execution)
 print(records["status"].to_list())
 """
+
+
+def frame(words):
+    return session.frame(requested(parse(words)), Progress())
 
 
 def test_lists_are_swept_and_failures_are_rows(stranger):
@@ -41,7 +48,7 @@ def test_lists_are_swept_and_failures_are_rows(stranger):
 
 def test_records_are_those_of_the_command_line(stranger):
     words = ["solver=centroid", "dataset=blobs", "problem.rho=0.1", "repeats=2", "execution.n_jobs=1"]
-    by_command = session.frame(requested(parse(words)))
+    by_command = frame(words)
     execution = {"n_jobs": 1}
     by_python = npbench.run(solver="centroid", dataset="blobs", problem={"rho": 0.1}, repeats=2, execution=execution)
     assert_frame_equal(by_python, by_command)
@@ -50,22 +57,15 @@ def test_records_are_those_of_the_command_line(stranger):
 def test_validation_loss_of_fixed_parameters(stranger):
     """It is what a search measures for the same candidate, and no part of a job's identity."""
     words = ["solver=centroid", "dataset=blobs", "repeats=2"]
-    searched = session.frame(requested(parse([*words, "solver.search.shrinkage=[0.5,0.5]"])))
+    searched = frame([*words, "solver.search.shrinkage=[0.5,0.5]"])
     asked = requested(parse([*words, "solver.shrinkage=0.5"]))
-    plain = session.frame(asked)
+    plain = session.frame(asked, Progress())
     assert plain["selection_loss"].null_count() == 2
     settings = dataclasses.replace(asked.settings, force=True)
     requests = [dataclasses.replace(request, validate=True) for request in asked.requests]
-    validated = session.frame(dataclasses.replace(asked, requests=requests, settings=settings))
+    validated = session.frame(dataclasses.replace(asked, requests=requests, settings=settings), Progress())
     assert validated.sort("repeat")["selection_loss"].equals(searched.sort("repeat")["selection_loss"])
     assert set(validated["key"]) == set(plain["key"])
-
-
-def test_all_faults_in_one_error(stranger):
-    with pytest.raises(RequestError) as refusal:
-        npbench.run(solver="centriod", dataset="blobs", repeats=0, problem={"rho": 2})
-    assert len(refusal.value.faults) == 3
-    assert not Path("results").exists()
 
 
 @pytest.mark.parametrize(
@@ -85,48 +85,26 @@ def test_values_without_a_form_on_the_command_line(settings, expected):
 @pytest.mark.parametrize(
     "value",
     [
-        *(
-            "a b",
-            "it's",
-            "a\\'b",
-            "back\\",
-            "true",
-            "Null",
-            "3",
-            "1e5",
-            "a,b",
-            "[x]",
-            "{y: 1}",
-            "choice(1)",
-            "$x",
-            "ä=b",
-            "",
-        ),
-        *(3, 0.1, -2, 1e-300, None, True, (1, 2), ("a b", 0.5), (), ((1,), ("x",)), np.float64(0.5), np.int64(3)),
+        *("a b", "it's", "a\\'b", "back\\", "true", "Null", "3", "1e5", "a,b", "[x]", "{y: 1}", "choice(1)", "$x"),
+        *("ä=b", "", 3, 0.1, -2, 1e-300, None, True, (1, 2), ("a b", 0.5), (), ((1,), ("x",))),
+        *(np.float64(0.5), np.int64(3)),
     ],
 )
 def test_values_survive_the_command_line(value):
     """The grammar of Hydra reads back what was given."""
-    from hydra.core.override_parser.overrides_parser import OverridesParser
-
     (word,) = keyword_words({"key": value})
     (override,) = OverridesParser.create().parse_overrides([word])
     assert not override.is_sweep_override()
     config = OmegaConf.create({"key": None})
     OmegaConf.update(config, "key", override.value())
     read = OmegaConf.to_container(config)["key"]
-    expected = (
-        [list(part) if isinstance(part, tuple) else part for part in value] if value.__class__ is tuple else value
-    )
-    assert read == expected
+    assert read == (json.loads(json.dumps(value)) if isinstance(value, tuple) else value)
     assert isinstance(read, bool) == isinstance(value, bool)
 
 
 def test_numbers_in_a_list_are_swept():
-    assert keyword_words({"seed": range(2), "problem": {"rho": [0.1, np.float64(0.2)]}}) == [
-        "seed=0,1",
-        "problem.rho=0.1,0.2",
-    ]
+    words = keyword_words({"seed": range(2), "problem": {"rho": [0.1, np.float64(0.2)]}})
+    assert words == ["seed=0,1", "problem.rho=0.1,0.2"]
 
 
 @pytest.mark.parametrize("execution", ["local", pytest.param("dask", marks=pytest.mark.slow)])  # starts a cluster
@@ -160,14 +138,12 @@ def test_experiment_skips_absent_data(stranger, half_absent, capsys):
     asked = requested(parse(["--config-dir", str(half_absent), "+experiment=mine"]))
     assert run(asked) == Exit.OK
     assert "cod_rna" in capsys.readouterr().err  # with its files and their address
-    assert session.frame(asked)["dataset"].to_list() == ["blobs"] * 2
+    assert session.frame(asked, Progress())["dataset"].to_list() == ["blobs"] * 2
 
 
 def test_absent_data_fail_elsewhere(stranger, half_absent):
     with pytest.raises(RequestError, match="cod_rna"):
-        session.frame(
-            requested(parse(["solver=centroid", "dataset=cod_rna", "dataset.path=nowhere", "problem.rho=0.1"]))
-        )
+        frame(["solver=centroid", "dataset=cod_rna", "dataset.path=nowhere", "problem.rho=0.1"])
     words = ["--config-dir", str(half_absent), "+experiment=mine", "dataset=cod_rna", "dataset.path=nowhere"]
     with pytest.raises(RequestError, match="cod_rna"):  # nothing is left to run
-        session.frame(requested(parse(words)))
+        frame(words)

@@ -4,7 +4,7 @@ from pathlib import Path
 from rich.console import Console
 
 import sample_records
-from npbench.commands.summary import COLUMNS, print_summary
+from npbench.commands.summary import COLUMNS, print_outcome, print_summary
 
 
 def record(repeat=0, *, status="ok", problem_params=None, chosen=None, **columns):
@@ -25,7 +25,8 @@ def printed(records, *, width=80, planned=None, skipped=0):
     console = Console(width=width, record=True, force_terminal=False)
     frame = sample_records.frame(records)
     planned = len(records) if planned is None else planned
-    print_summary(frame, planned=planned, skipped=skipped, folder=Path("out/records"), console=console)
+    print_summary(frame, console)
+    print_outcome(frame, planned=planned, skipped=skipped, folder=Path("out/records"), console=console)
     return console.export_text()
 
 
@@ -115,10 +116,13 @@ def test_unconverged_classifiers_are_counted():
 
 def scorer(estimator, params, search=None, **columns):
     parameters = {"estimator": estimator} | ({} if search else {"params": params})
-    grids = {"params": search} if search else {}
-    return record(
-        solver="scorer", method="scorer", params=json.dumps(parameters), search=json.dumps(grids), p_fa=0.0, **columns
-    )
+    texts = {"params": json.dumps(parameters), "search": json.dumps({"params": search} if search else {})}
+    return record(solver="scorer", method="scorer", p_fa=0.0, **texts, **columns)
+
+
+def cells(text, *, first=0, last):
+    """Return some cells of the rows of breast."""
+    return [row.split()[first:last] for row in text.splitlines() if row.startswith("breast")]
 
 
 FOREST = "sklearn.ensemble.RandomForestClassifier"
@@ -127,10 +131,7 @@ SVM = "sklearn.svm.LinearSVC"
 
 def test_settings_that_differ_from_the_choice_are_shown():
     text = printed([scorer(FOREST, {"n_estimators": 300}), scorer(SVM, {"C": 1, "dual": "auto"})])
-    assert [row.split()[:4] for row in text.splitlines() if row.startswith("breast")] == [
-        ["breast", "scorer", "0.05", FOREST],
-        ["breast", "scorer", "0.05", SVM],
-    ]
+    assert cells(text, last=4) == [["breast", "scorer", "0.05", FOREST], ["breast", "scorer", "0.05", SVM]]
     assert "n_estimators" not in text
     assert "dual" not in text
 
@@ -140,11 +141,7 @@ def test_parts_of_parameters_distinguish_rows():
     text = printed([scorer(SVM, one) for one in params] + [scorer(FOREST, {"depth": 3})])
     assert "dual" not in text
     assert "depth" not in text
-    assert [row.split()[3:5] for row in text.splitlines() if row.startswith("breast")] == [
-        [FOREST, "-"],
-        [SVM, "1"],
-        [SVM, "10"],
-    ]
+    assert cells(text, first=3, last=5) == [[FOREST, "-"], [SVM, "1"], [SVM, "10"]]
 
 
 def test_searched_parts_of_mappings_are_shown():
@@ -158,11 +155,8 @@ def test_searched_parts_of_mappings_are_shown():
 
 def test_duplicates_are_reported_per_data_set():
     counts = {"breast": [0, 0], "pima": [3, 3], "thyroid": [5, 2, None], "heart": [0, 4]}
-    records = [
-        record(repeat, dataset=dataset, n_test_duplicates=count)
-        for dataset, of_repeats in counts.items()
-        for repeat, count in enumerate(of_repeats)
-    ]
+    each = [(name, *pair) for name, of_repeats in counts.items() for pair in enumerate(of_repeats)]
+    records = [record(repeat, dataset=dataset, n_test_duplicates=count) for dataset, repeat, count in each]
     notes = [row for row in printed(records, width=120).splitlines() if "test rows of a split" in row]
     assert [row.split(" equal")[0] for row in notes] == [
         "In heart, 0 to 4 test rows of a split",

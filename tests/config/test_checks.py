@@ -8,21 +8,13 @@ from npbench.config.checks import check, check_all
 from npbench.errors import RequestError
 from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
 
+SWITCHES = {"retry_timeouts": True, "force": False, "trace": False, "keep_scores": False}
 CONFIG = {
     "solver": {"name": "centroid", "shrinkage": None, "mode": "ok", "search": {"shrinkage": [0.0, 0.5]}},
     "dataset": {"name": "blobs", "n": 60},
     "problem": {"name": "np", "rho": 0.1},
     "protocol": {"name": "cv", "test_size": 0.25, "folds": 3},
-    "execution": {
-        "name": "local",
-        "n_jobs": 1,
-        "time_limit": None,
-        "retry_timeouts": True,
-        "memory_limit": None,
-        "force": False,
-        "trace": False,
-        "keep_scores": False,
-    },
+    "execution": {"name": "local", "n_jobs": 1, "time_limit": None, "memory_limit": None, **SWITCHES},
     "seed": 0,
     "repeats": 2,
     "preprocess": "standardize",
@@ -69,14 +61,20 @@ def test_configuration_becomes_a_request():
     assert check(changed(protocol={"name": "holdout", "validation_size": 0.3})).protocol == Holdout(0.25, 0.3)
 
 
-def test_official_test_rows():
-    official = {"name": "official", "test_rows": None, "validation_size": 0.5}
-    own = check(changed(dataset={"name": "rcv1"}, protocol=official))
-    assert own.protocol == Official((0, 23149), 0.5)
-    named = check(changed(dataset={"name": "rcv1"}, protocol={**official, "test_rows": [5, 9]}))
-    assert {named.protocol} == {Official((5, 9), 0.5)}  # hashable, as plans need
-    (fault,) = faults_of(protocol=official)
-    assert "test split" in fault
+@pytest.mark.parametrize(
+    ("name", "dataset", "null", "own", "typed", "named", "missing"),
+    [
+        ("official", "rcv1", "test_rows", Official((0, 23149)), {"test_rows": [5, 9]}, Official((5, 9)), "test split"),
+        ("permutations", "banana", "n_train", Permutations(400), {"n_train": 30}, Permutations(30), "training size"),
+    ],
+)
+def test_protocol_of_the_dataset(name, dataset, null, own, typed, named, missing):
+    protocol = {"name": name, null: None}
+    assert check(changed(dataset={"name": dataset}, protocol=protocol)).protocol == own
+    found = check(changed(dataset={"name": dataset}, protocol={**protocol, **typed})).protocol
+    assert {found} == {named}  # hashable, as plans need
+    (fault,) = faults_of(protocol=protocol)
+    assert missing in fault
 
 
 def test_official_rows_are_not_dropped():
@@ -100,15 +98,6 @@ def test_metrics_follow_the_problem():
     assert {"p_fa", "p_nd", "np_score", "auc"} <= names
     assert not {"cost", "pauc", "accepted"} & names
     assert [metric.name for metric in check(changed(metrics=["p_nd", "p_fa", "p_nd"])).metrics] == ["p_nd", "p_fa"]
-
-
-def test_training_size_of_the_dataset():
-    permutations = {"name": "permutations", "n_train": None, "folds": None}
-    assert check(changed(dataset={"name": "banana"}, protocol=permutations)).protocol == Permutations(400)
-    said = {**permutations, "n_train": 30, "folds": 3}
-    assert check(changed(dataset={"name": "banana"}, protocol=said)).protocol == Permutations(30, 3)
-    (fault,) = faults_of(protocol=permutations)
-    assert "training size" in fault
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import copy
+from itertools import product
 
 import pytest
 from hydra import compose as hydra_compose
@@ -12,16 +13,14 @@ from npbench.config.compose import compose
 from npbench.config.experiment import load
 
 
-def by_hydra(words):
-    return OmegaConf.to_container(hydra_compose("config", overrides=list(words)))
-
-
-def assert_as_hydra(loader, words, multirun=False):
-    """Compare every combination with Hydra's, also the order of keys, which orders grids."""
+def assert_as_hydra(loader, words, multirun=False, most=1000):
+    """Compare combinations with Hydra's, also the order of keys, which orders grids."""
     found = compose(loader, words, multirun=multirun)
     assert found.faults == []
-    for config, combination in zip(found.configs, found.combinations, strict=True):
-        assert repr(config) == repr(by_hydra(combination))
+    pairs = list(zip(found.configs, found.combinations, strict=True))
+    for config, combination in pairs[:: max(1, len(pairs) // most)]:
+        composed = hydra_compose("config", overrides=combination)
+        assert repr(config) == repr(OmegaConf.to_container(composed))
 
 
 @pytest.fixture
@@ -84,15 +83,33 @@ def test_any_combination_is_that_of_hydra(loader, choices, values, random):
     assert_as_hydra(loader, words)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["solver=np_svm_linear", "problem.rho=0.1"],
+        ["solver.search.C=[0.1,1]", "solver.search.gamma=null", "solver.kernel=linear"],
+        ["dataset=spambase", "+solver.extra={a:1}", "++seed=3", "~repeats"],
+        ["dataset=spambase", "protocol=cv", "protocol.folds=7", "solver.C='1'"],
+        ["solver=centroid", "dataset=blobs", "dataset.n=50"],
+    ],
+)
+def test_settings_are_those_of_hydra(loader, settings):
+    assert_as_hydra(loader, settings)
+
+
+def test_sweep_order_is_that_of_hydra(loader):
+    settings = {"solver": ["np_svm", "centroid"], "problem.rho": ["0.01", "0.1"], "seed": ["3", "1"]}
+    words = [f"{key}={','.join(values)}" for key, values in settings.items()]
+    expected = [[f"{key}={one}" for key, one in zip(settings, v, strict=True)] for v in product(*settings.values())]
+    assert compose(loader, words, multirun=True).combinations == expected
+    assert_as_hydra(loader, words, multirun=True)
+
+
 @pytest.mark.slow  # Hydra takes 0.1 s a combination
 def test_every_experiment_is_that_of_hydra(loader):
     for name in loader.get_group_options("experiment"):
         for line in load(loader, name).command_lines():
-            found = compose(loader, line, multirun=True)
-            assert found.faults == []
-            step = max(1, len(found.configs) // 4)
-            for config, combination in zip(found.configs[::step], found.combinations[::step], strict=True):
-                assert repr(config) == repr(by_hydra(combination))
+            assert_as_hydra(loader, line, multirun=True, most=4)
 
 
 def test_a_sweep_is_composed_once(stranger, monkeypatch):

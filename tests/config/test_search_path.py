@@ -27,15 +27,9 @@ def test_solver_without_yaml():
     }  # neither rho nor the seed, which the run fills in, nor a function, for which YAML has no word
 
 
-def test_dataset_without_yaml():
+def test_other_nodes_have_settings_but_no_file_paths():
     assert node("dataset/blobs") == {"name": "blobs", "n": 120, "spread": 1.0}
-
-
-def test_problem_from_its_fields():
     assert node("problem/pauc") == {"name": "pauc", "fpr_range": [0.0, 0.1]}
-
-
-def test_file_paths_are_not_settings():
     assert set(node("dataset/pima")) == {"name"}
 
 
@@ -54,9 +48,7 @@ def test_code_that_cannot_be_imported(monkeypatch, tmp_path):
         raise ImportError("no such library")
 
     monkeypatch.setattr(search_path, "signature", broken)
-    with pytest.raises(
-        search_path.ConfigCompositionException, match="'centroid' cannot be imported: ImportError: no such"
-    ):
+    with pytest.raises(search_path.ConfigCompositionException, match=r"'centroid' .* ImportError: no such"):
         SOURCE.load_config("solver/centroid")
 
 
