@@ -182,6 +182,7 @@ def load_dataset(name: str, /, **params: Any) -> BinaryData:
     >>> load_dataset("breast").X.shape
     (569, 30)
     """
-    from npbench import data, registry
+    from npbench import registry
+    from npbench.data.loading import load
 
-    return data.load(registry.installed().dataset(name), **params)
+    return load(registry.installed().dataset(name), **params)

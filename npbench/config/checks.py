@@ -149,7 +149,7 @@ def _protocol(config: Mapping[str, Any], dataset: Dataset | None) -> Any:
 
 
 def _dataset_params(config: Mapping[str, Any], dataset: Dataset) -> dict[str, Any]:
-    from npbench.data import parameter_faults
+    from npbench.data.loading import parameter_faults
 
     params = _settings(config, "dataset")
     if faults := parameter_faults(dataset, params):

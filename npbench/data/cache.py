@@ -163,8 +163,10 @@ def clean(unused_for: float) -> tuple[int, int]:
     for result in remembered_folder().glob("*/*"):
         _removed(result, unused_for)
     for entry in (cache_folder() / "loaded").glob("*"):
-        if not _names_arrays(entry):
-            _removed(entry)
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # damaged, or removed meanwhile
+            if (arrays_folder() / json.loads(entry.read_bytes())["sha256"]).is_dir():
+                continue
+        _removed(entry)
     removed = [size for size in sizes if size is not None]
     return len(removed), sum(removed)
 
@@ -177,13 +179,6 @@ def _removed(path: Path, unused_for: float = -math.inf) -> int | None:
             _remove(path)
             return size
     return None
-
-
-def _names_arrays(entry: Path) -> bool:
-    try:
-        return (arrays_folder() / json.loads(entry.read_bytes())["sha256"]).is_dir()
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
 
 
 def _remove(path: Path) -> None:

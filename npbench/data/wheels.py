@@ -68,11 +68,9 @@ def _fetch(wheel: Wheel, archive: Path) -> None:
 
 
 def _run(*command: str) -> None:
+    env = {**UV_LIMITS, **os.environ}
     try:
-        limits = {**UV_LIMITS, **os.environ}
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS, check=False, env=limits
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS, check=False, env=env)
     except subprocess.TimeoutExpired:
         raise FetchError(f"no answer within {DOWNLOAD_SECONDS} seconds") from None
     if done.returncode:

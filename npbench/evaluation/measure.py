@@ -37,9 +37,8 @@ ROC_DECIMALS = 4
 def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False, keep_scores: bool = False) -> Record:
     """Run a job and return its record, even if the solver fails.
 
-    A failure keeps the measurements made before it. With ``trace``, the record has the trace of the selection or, if
-    there is none, the estimator's ``trace_``, with every metric of each stage on both parts if the estimator has
-    stages. With ``keep_scores``, it has the scores of the test part.
+    A failure keeps the measurements made before it. ``trace`` keeps the trace of the selection or, without one, the
+    estimator's ``trace_`` with every metric of its stages on both parts; ``keep_scores`` the scores of the test part.
     """
     record: dict[str, Any] = {**job.columns, "status": "ok", "n_threads": n_threads}
     start = time.perf_counter()

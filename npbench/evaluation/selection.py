@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from npbench.contracts import Selection
 from npbench.evaluation.grids import combinations
@@ -68,8 +69,6 @@ def validation_loss(
     make: Callable[[], Any], X: Any, y: np.ndarray, folds: Sequence[Fold], problem: Problem
 ) -> tuple[float, int]:
     """Fit on every fold; return the problem's loss over the validation parts, and the number of fits not converged."""
-    from sklearn.exceptions import ConvergenceWarning
-
     scored, unconverged = [], 0
     for fit, validate in folds:
         estimator = make()

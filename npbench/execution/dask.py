@@ -16,14 +16,15 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from npbench.data import BinaryData, share
+from npbench.data import BinaryData
+from npbench.data.cache import share
 from npbench.errors import RequestError
 from npbench.evaluation.job import Job, JobStream
 from npbench.evaluation.measure import failure
 from npbench.execution.memory import machine_mb
 from npbench.execution.pool import Worker
 from npbench.execution.run import Limits, RunContext
-from npbench.execution.worker import WORKER, Task, pin_threads, record_of
+from npbench.execution.worker import WORKER, Task, record_of
 from npbench.planning.plan import targets
 from npbench.records import provenance
 from npbench.records.record import Primitive, Record
@@ -158,7 +159,7 @@ def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool, keep_score
 def _worker(time_limit: float | None) -> Worker:
     """Return the worker of this thread, a new one if the time limit is another."""
     if getattr(_here, "time_limit", ...) != time_limit or _here.worker not in _workers:
-        _here.worker = Worker(WORKER, functools.partial(pin_threads, 1), time_limit, set())
+        _here.worker = Worker(WORKER, time_limit, set())
         _here.time_limit = time_limit
         _workers.append(_here.worker)
     worker: Worker = _here.worker
@@ -181,9 +182,10 @@ def _fault(job: Job) -> str | None:
             "DASK_DISTRIBUTED__WORKER__DAEMON=False"
         )
     try:
-        other = provenance.differing(targets(job.request), job.code, job.versions)
+        code = provenance.code(targets(job.request))
     except RequestError as error:
         return str(error)
-    return (
-        f"a Dask worker has another version of {', '.join(other)}: install the same on all machines" if other else None
-    )
+    other = [package for package, sha256 in job.code.items() if code.get(package) != sha256]
+    other += [name for name, there in job.versions.items() if provenance.version(name) != there]
+    named = ", ".join(other)
+    return f"a Dask worker has another version of {named}: install the same on all machines" if named else None

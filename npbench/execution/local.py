@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
-from npbench.data import share
+from npbench.data.cache import share
 from npbench.evaluation.job import Job, JobStream
 from npbench.execution.memory import machine_mb
 from npbench.execution.pool import Outcome, WorkerFunction, outcomes
 from npbench.execution.run import Limits, RunContext
-from npbench.execution.worker import COMPILER, WORKER, Task, pin_threads, record_of
+from npbench.execution.worker import COMPILER, WORKER, Task, record_of
 from npbench.records.provenance import available_cores
 from npbench.records.record import Record
 
@@ -30,12 +29,8 @@ def records(jobs: JobStream, limits: Limits, context: RunContext) -> Iterator[Re
 
 
 def compile_kernels(jobs: Sequence[Job], limits: Limits, context: RunContext) -> None:
-    """Compile the kernels of jobs that differ in their solver: those of a search in one process, of a fit in another.
-
-    Otherwise every worker would compile both. Failures are ignored: the jobs will show them. With one worker, nothing
-    is gained, and its first jobs compile.
-    """
-    if limits.workers(2) == 1:
+    """Compile the kernels of jobs that differ in their solver, of searches beside fits; ignore failures."""
+    if limits.workers(2) == 1:  # its first jobs compile; of several workers, each would compile both
         return
     fits = [dataclasses.replace(job, request=dataclasses.replace(job.request, search={})) for job in jobs]
     in_pairs = [job for pair in zip(jobs, fits, strict=True) for job in pair]
@@ -53,4 +48,4 @@ def _outcomes(
     shared = {sha256: share(data) for sha256, data in context.data.items()}
     kept = context.trace, limits.memory_mb or machine_mb() / workers, context.keep_scores
     tasks = (Task(job, shared[job.data.data_sha256], n_threads, *kept) for job in jobs)
-    return outcomes(function, tasks, workers, functools.partial(pin_threads, n_threads), limits.seconds)
+    return outcomes(function, tasks, workers, limits.seconds)

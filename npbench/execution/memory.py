@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import os
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from npbench.records.provenance import physical_memory
@@ -17,28 +17,19 @@ _CLEAR_REFS = Path("/proc/self/clear_refs")
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
-class PeakMemory:
-    """Peak resident memory of this process from now on, less the ``left_mb`` that earlier jobs left in it.
+def peak_memory(left_mb: float = 0.0) -> Callable[[], dict[str, float | str | None]]:
+    """Return a function of the peak resident memory from now on, less the ``left_mb`` that earlier jobs left.
 
     The kernel's high-water mark is reset first. Where that is not permitted, the mark covers the whole life of the
     process, which may have run larger jobs before; ``peak_memory_of`` says which.
     """
-
-    def __init__(self, left_mb: float = 0.0) -> None:
-        self._left_mb = left_mb
-        try:
-            _CLEAR_REFS.write_text("5", encoding="ascii")  # 5: reset the high-water mark of the resident set
-            self.before_mb: float | None = _status_mb("VmRSS") - left_mb
-        except OSError:
-            self.before_mb = None
-
-    def columns(self) -> dict[str, float | str | None]:
-        """Return the peak since construction, the memory resident then, and what the peak covers."""
-        if self.before_mb is None:
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
-            return {"peak_memory_mb": peak, "memory_before_mb": None, "peak_memory_of": "process"}
-        peak = _status_mb("VmHWM") - self._left_mb
-        return {"peak_memory_mb": peak, "memory_before_mb": self.before_mb, "peak_memory_of": "job"}
+    try:
+        _CLEAR_REFS.write_text("5", encoding="ascii")  # 5: reset the high-water mark of the resident set
+    except OSError:
+        process = {"memory_before_mb": None, "peak_memory_of": "process"}
+        return lambda: {"peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6, **process}
+    job: dict[str, float | str | None] = {"memory_before_mb": _status_mb("VmRSS") - left_mb, "peak_memory_of": "job"}
+    return lambda: {"peak_memory_mb": _status_mb("VmHWM") - left_mb, **job}
 
 
 class Allowance:
@@ -61,11 +52,7 @@ class Allowance:
 
     @contextlib.contextmanager
     def at_most(self, limit_mb: float) -> Iterator[None]:
-        """Make allocations fail that exceed the limit, as if memory had run out.
-
-        Allocated memory counts whether it is used or not; memory maps of files do not. Child processes inherit the
-        limit, each for itself.
-        """
+        """Make allocations beyond the limit fail, used or not; maps of files do not count. Children inherit it."""
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         bounds = [bound for bound in (int((self._base_mb + limit_mb) * 1e6), soft, hard) if bound >= 0]
         resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
@@ -77,16 +64,14 @@ class Allowance:
 
 def machine_mb() -> float:
     """Return the memory for this process and its workers: that of the machine, container or Slurm job."""
-    return min([physical_memory() / 1e6, *_granted_mb()])
-
-
-def _granted_mb() -> Iterator[float]:
+    granted = [physical_memory() / 1e6]
     for path in _CGROUP_LIMITS:
         with contextlib.suppress(OSError, ValueError):  # no such file, or "max"
-            yield int(path.read_text(encoding="ascii")) / 1e6
-    granted = os.environ.get("SLURM_MEM_PER_NODE", "")  # MB of 2^20 bytes
-    if granted.isdecimal():
-        yield int(granted) * 2**20 / 1e6
+            granted.append(int(path.read_text(encoding="ascii")) / 1e6)
+    of_slurm = os.environ.get("SLURM_MEM_PER_NODE", "")  # MB of 2^20 bytes
+    if of_slurm.isdecimal():
+        granted.append(int(of_slurm) * 2**20 / 1e6)
+    return min(granted)
 
 
 def _status_mb(field: str) -> float:

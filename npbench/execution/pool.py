@@ -78,11 +78,7 @@ class WorkerFunction:
 
 
 def outcomes(
-    function: WorkerFunction,
-    tasks: Iterable[Any],
-    n_workers: int,
-    initialize: Callable[[], None],
-    time_limit: float | None,
+    function: WorkerFunction, tasks: Iterable[Any], n_workers: int, time_limit: float | None
 ) -> Generator[tuple[Any, Outcome]]:
     """Yield each task with its outcome as it ends; leaving early kills the workers and their child processes."""
     remaining, stuck = iter(tasks), set[Hashable]()
@@ -90,7 +86,7 @@ def outcomes(
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES_PER_WORKER * n_workers + OTHER_FILES
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, needed)), hard))
-    workers = [Worker(function, initialize, time_limit, stuck) for _ in range(n_workers)]
+    workers = [Worker(function, time_limit, stuck) for _ in range(n_workers)]
     try:
         for worker in workers:
             worker.next(remaining)
@@ -117,20 +113,13 @@ def _changed(workers: Sequence[Worker]) -> list[Worker]:
 class Worker:
     """One process and its task; a process that ends is replaced.
 
-    ``initialize`` is called in each process before its first task, which may last ``time_limit`` seconds. Its output
-    goes to a file of its own; each outcome has the end of what its task printed. ``stuck`` collects the kinds of tasks
-    that hang in preparations.
+    A task may last ``time_limit`` seconds. The output of the process goes to a file of its own; each outcome has the
+    end of what its task printed. ``stuck`` collects the kinds of tasks that hang in preparations.
     """
 
-    def __init__(
-        self,
-        function: WorkerFunction,
-        initialize: Callable[[], None],
-        time_limit: float | None,
-        stuck: set[Hashable],
-    ) -> None:
+    def __init__(self, function: WorkerFunction, time_limit: float | None, stuck: set[Hashable]) -> None:
         self._function = function
-        self._serve = functools.partial(_serve, function=function, initialize=initialize)
+        self._serve = functools.partial(_serve, function=function)
         self._time_limit = math.inf if time_limit is None else time_limit
         self._start_limit = min(START_LIMIT, START_BEYOND + self._time_limit)
         self._stuck = stuck
@@ -248,9 +237,8 @@ class _Output:
         return text.decode("utf-8", errors="replace")
 
 
-def _serve(channel: Channel, function: WorkerFunction, initialize: Callable[[], None]) -> None:
+def _serve(channel: Channel, function: WorkerFunction) -> None:
     """Run tasks until the pool closes the channel: the worker's side."""
-    initialize()
     with contextlib.suppress(EOFError):
         while True:
             task, attempt = channel.receive()

@@ -66,25 +66,22 @@ def run_jobs(
     return counts
 
 
-class Observers:
-    """Observing plugins of one run; ``note`` receives why one that raises is dropped."""
+def notifier(observers: Sequence[Observer], note: Callable[[str], None]) -> Callable[..., None]:
+    """Return a function that calls a hook of observers; ``note`` receives why one that raises is dropped."""
+    listening = list(observers)
 
-    def __init__(self, observers: Sequence[Observer], note: Callable[[str], None]) -> None:
-        self._listening = list(observers)
-        self._note = note
-
-    def notify(self, hook: str, **values: Mapping[str, Any]) -> None:
+    def notify(hook: str, **values: Mapping[str, Any]) -> None:
         """Call a hook of every observer with read-only copies of ``values``."""
         shown = {name: MappingProxyType(dict(value)) for name, value in values.items()}
-        for observer in tuple(self._listening):
+        for observer in tuple(listening):
             try:
                 getattr(observer.hooks, hook)(**shown)
             except Exception as error:  # whatever a plugin raises, the run continues
-                self._listening.remove(observer)
-                self._note(
-                    f"npbench: {observer.provider} raised in {hook}; disabled for the rest of this run: "
-                    f"{type(error).__name__}: {error}"
-                )
+                listening.remove(observer)
+                fault = f"{type(error).__name__}: {error}"
+                note(f"npbench: {observer.provider} raised in {hook}; disabled for the rest of this run: {fault}")
+
+    return notify
 
 
 def write_description(folder: Path, description: Mapping[str, Any]) -> None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from npbench.data import BinaryData, SharedData, checks
+from npbench.data import BinaryData, checks
+from npbench.data.cache import SharedData
 from npbench.evaluation.job import Job
-from npbench.execution.memory import Allowance, PeakMemory
+from npbench.execution.memory import Allowance, peak_memory
 from npbench.execution.pool import Died, Outcome, Returned, TimedOut, WorkerFunction
 from npbench.execution.processes import THREAD_VARIABLES
 
@@ -66,8 +67,9 @@ def _how_it_died(code: int) -> str:
     return f"the worker process was killed by {name} during the job{hints.get(-code, '')}"
 
 
-def pin_threads(n_threads: int) -> None:
-    """Fix the number of threads of a worker, for libraries loaded already and for those loaded later."""
+@functools.cache  # for all tasks of the process
+def _pin_threads(n_threads: int) -> None:
+    """Fix the number of threads, for libraries loaded already and for those loaded later."""
     from threadpoolctl import threadpool_limits
 
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(n_threads)))
@@ -79,6 +81,7 @@ def run_task(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, A
     from npbench.evaluation import measure  # scikit-learn, which the starter of workers does not need
 
     compile_seconds = 0.0
+    _pin_threads(task.n_threads)
     _fresh()
     try:
         data = _opened(task.data)
@@ -87,10 +90,10 @@ def run_task(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, A
     except Exception as error:
         return {**task.job.columns, **measure.failure(error)}
     ready()
-    memory = PeakMemory(_prepared().left_mb)
+    peak = peak_memory(_prepared().left_mb)
     with _fresh().at_most(task.memory_limit):
         record = measure.run(task.job, data, task.n_threads, task.trace, task.keep_scores)
-    return {**record, **memory.columns(), "compile_seconds": compile_seconds}
+    return {**record, **peak(), "compile_seconds": compile_seconds}
 
 
 def has_leaked(task: Task) -> bool:
@@ -124,6 +127,7 @@ def _warm_up(task: Task, data: BinaryData) -> float:
 
 def compile_kernels(task: Task, ready: Callable[[], None], attempt: int) -> None:
     """Compile the kernels of a task without running it; a second attempt is left to :func:`run_task`."""
+    _pin_threads(task.n_threads)
     if attempt == 1:
         _warm_up(task, _opened(task.data))
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 
 from npbench.console import status
-from npbench.data import BinaryData, load
-from npbench.data.loading import without_missing
+from npbench.data import BinaryData
+from npbench.data.loading import load, without_missing
 from npbench.errors import AbsentDataError, RequestError, collect_errors
 from npbench.evaluation.job import DataIdentity, Job, Request
 from npbench.planning.jobs import Jobs
@@ -140,9 +140,9 @@ def jobs_of(request: Request, data: BinaryData) -> Jobs:
         raise RequestError(
             f"metrics {', '.join(clashes)} have the names of record columns: rename them in their plugin."
         )
-    metrics, solvers = [metric.name for metric in request.metrics], installed().solvers
-    named = [request.solver.name, *(name for name in _named(request) if name in solvers)]
-    used = [*(("solver", name) for name in named), *(("metric", name) for name in metrics)]
+    imported = imported_names(request.solver, request.params, request.search)
+    named = [request.solver.name, *(name for name in imported if name in installed().solvers)]
+    used = [*(("solver", name) for name in named), *(("metric", metric.name) for metric in request.metrics)]
     providers = [installed().providers.get(kind_and_name) for kind_and_name in used]
     shipped_by = [provider.distribution if provider else "unknown" for provider in providers]
     job = Job(
@@ -157,13 +157,9 @@ def jobs_of(request: Request, data: BinaryData) -> Jobs:
 
 def targets(request: Request) -> list[str]:
     """Return the ``"module:attribute"`` names of the code that answers a request, the named solvers' included."""
-    solvers, names = installed().solvers, _named(request)
+    solvers, names = installed().solvers, imported_names(request.solver, request.params, request.search)
     used = [request.solver, *(solvers[name] for name in names if name in solvers)]
     of_solvers = [target for solver in used for target in (solver.estimator, solver.selection, solver.grid_search)]
     imported = [name for name in names if name not in solvers]
     found = [*of_solvers, *(metric.compute for metric in request.metrics), *imported]
     return [target for target in found if target]
-
-
-def _named(request: Request) -> list[str]:
-    return imported_names(request.solver, request.params, request.search)

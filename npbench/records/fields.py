@@ -59,10 +59,6 @@ def _json(attribute: str) -> Callable[[Any], str]:
     return lambda request: canonical(getattr(request, attribute))
 
 
-def _feature(name: str) -> Callable[[Any], str]:
-    return lambda request: str(request.features[name])
-
-
 def _method(request: Any) -> str:
     return str(request.method or request.solver.name)
 
@@ -110,9 +106,9 @@ SUBJECTS: dict[str, list[Field]] = {
         Field("problem_params", Text, SETTING | R.TASK | R.BLOCK | R.OBJECT, "JSON", _problem_params, "problem."),
         Field("protocol", Text, PROTOCOL, encode=attrgetter("protocol.name")),
         Field("protocol_params", Text, PROTOCOL | R.LABEL | R.BLOCK | R.OBJECT, "JSON", _protocol_params, "protocol."),
-        Field("preprocess", Text, FEATURE, OPTION, _feature("preprocess")),
-        Field("missing", Text, FEATURE | R.ROWS, OPTION, _feature("missing"), older="refuse"),
-        Field("categories", Text, FEATURE, OPTION, _feature("categories"), older="one_hot"),
+        Field("preprocess", Text, FEATURE, OPTION, lambda request: request.features["preprocess"]),
+        Field("missing", Text, FEATURE | R.ROWS, OPTION, lambda request: request.features["missing"], older="refuse"),
+        Field("categories", Text, FEATURE, OPTION, lambda request: request.features["categories"], older="one_hot"),
         Field("metrics", Text, R.IDENTITY, "names, JSON", _metrics),
         Field("seed", Int, SETTING | R.TASK | R.SPLIT | R.ROWS, encode=attrgetter("seed")),
         Field("repeat", Int, SETTING | R.TASK | R.SPLIT),

@@ -179,13 +179,6 @@ def _path(module: str) -> Path:
     return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
 
 
-def differing(targets: Iterable[str], code_there: Mapping[str, str], versions: Mapping[str, str]) -> list[str]:
-    """Return packages whose source or version differs from the recorded one."""
-    here = code(targets)
-    other = [package for package, sha256 in code_there.items() if here.get(package) != sha256]
-    return other + [name for name, there in versions.items() if version(name) != there]
-
-
 def facts() -> dict[str, Primitive]:
     """Return facts of this run, machine and software, as primitives, without the names of user and machine."""
     now = datetime.datetime.now(datetime.UTC)

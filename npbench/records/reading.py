@@ -18,7 +18,6 @@ from npbench.records.files import stamp
 from npbench.values import canonical
 
 LABEL = "label"  # text that reports store beside the metrics
-MAX_QUOTED = 40
 
 Setting = tuple[str, str, str]  # values of the columns METHOD
 
@@ -95,9 +94,7 @@ def _usable(frame: pl.DataFrame, path: Path, on_fault: Callable[[str], None]) ->
         texts = frame[name] if len(frame) == 1 else frame[name].unique()
         broken = [text for text in texts if not _is_object(text)]
         if broken:
-            on_fault(
-                f"Records in {path} with {name} that is not a JSON object are left out: {broken[0][:MAX_QUOTED]!r}."
-            )
+            on_fault(f"Records in {path} with {name} that is not a JSON object are left out: {broken[0][:40]!r}.")
             frame = frame.filter(~pl.col(name).is_in(broken, nulls_equal=True))
     return frame.drop(odd) if odd else frame
 

@@ -17,7 +17,7 @@ from npbench.config.run_settings import RunSettings
 from npbench.data import BinaryData
 from npbench.evaluation.job import Job
 from npbench.execution import local, processes, repeats
-from npbench.execution.run import Executor, Limits, Observers, RunContext, run_jobs, write_description
+from npbench.execution.run import Executor, Limits, RunContext, notifier, run_jobs, write_description
 from npbench.planning.kernel_cache import not_compiled
 from npbench.planning.plan import Plan, prepare
 from npbench.progress import Progress
@@ -88,13 +88,13 @@ def run(plan: Plan, asked: Requested, progress: Progress, **facts: Any) -> None:
     limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit)
     context = RunContext(plan.sources.by_hash(), stored, settings.trace, settings.keep_scores)
     executor = _executor(plan, settings)
-    observers = Observers(registry.installed().observers, progress.note)
+    notify = notifier(registry.installed().observers, progress.note)
 
     def on_record(record: Record) -> None:
         progress.record(record)
-        observers.notify("npbench_job_finished", record=record)
+        notify("npbench_job_finished", record=record)
 
-    observers.notify("npbench_run_started", run={**description, "jobs": len(plan.todo)})
+    notify("npbench_run_started", run={**description, "jobs": len(plan.todo)})
     with progress.of(plan.todo):
         if settings.name == "local" and (cold := not_compiled(job for job, _ in plan.todo.parts)):
             progress.note(f"Compiling the kernels of {', '.join(job.request.solver.name for job in cold)}, once.")

@@ -12,12 +12,12 @@ import polars as pl
 from scipy import sparse
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from npbench import data, registry
+from npbench import registry
 from npbench.config.run_settings import RunSettings
 from npbench.contracts import resolve
 from npbench.data import BinaryData
 from npbench.data.frame_encoder import FrameEncoder
-from npbench.data.loading import without_missing
+from npbench.data.loading import load, without_missing
 from npbench.errors import RequestError
 from npbench.evaluation.job import Request
 from npbench.evaluation.measure import estimator_factory, select
@@ -54,7 +54,7 @@ def final_model(request: Request, *, delta: float = 0.05, rule: str = "umbrella"
     """
     if "rho" not in request.problem.parameters():
         raise RequestError(f"problem={request.problem.name} has no bound on false alarms: use problem=np.")
-    samples = without_missing(data.load(request.dataset, **request.dataset_params), request.features["missing"])
+    samples = without_missing(load(request.dataset, **request.dataset_params), request.features["missing"])
     random = random_state(request.seed, 0)
     negatives = np.flatnonzero(samples.y < 0)
     held_out = np.sort(random.permutation(negatives)[: math.ceil(len(negatives) / 2)])
@@ -81,7 +81,7 @@ def from_record(record: Mapping[str, Any]) -> Pipeline:
     if lacks:
         raise RequestError(f"The record has no {', '.join(lacks)}: use one with the status ok.")
     found, options = registry.installed(), {name: record[name] for name in ("preprocess", "missing", "categories")}
-    samples = data.load(found.dataset(record["dataset"]), **json.loads(record["dataset_params"]))
+    samples = load(found.dataset(record["dataset"]), **json.loads(record["dataset_params"]))
     of_class = resolve(found.solver(record["solver"]).estimator)
     problem, params, chosen = (json.loads(record[name]) for name in ("problem_params", "params", "chosen_params"))
     of_problem = {name: problem[name] for name in problem.keys() & of_class().get_params().keys()}

@@ -54,7 +54,7 @@ def light(dataset: Dataset) -> None:
 
 def settings(dataset: Dataset) -> None:
     """The YAML, written or generated, has settings that the loader takes."""
-    from npbench.data import parameter_faults
+    from npbench.data.loading import parameter_faults
 
     _require_no_more_settings(dataset)
     section = composed(f"dataset={dataset.name}")["dataset"]
@@ -88,7 +88,7 @@ def same_again(dataset: Dataset) -> None:
 
 def divided(dataset: Dataset) -> None:
     """Protocols split it in the same way in this process and as shared with workers."""
-    from npbench.data import share
+    from npbench.data.cache import share
     from npbench.evaluation.protocols import CrossValidation, Official, Permutations
 
     data = read(dataset, _paths(dataset))

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from npbench.contracts import DataFile, Dataset
-from npbench.data import load
+from npbench.data.loading import load
 
 LOADER = """
 import numpy as np

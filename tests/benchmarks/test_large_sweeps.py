@@ -45,7 +45,7 @@ class Nothing:
 def run(n: int, folder: Path) -> dict[str, Any]:
     """Run jobs without work in one worker and return the cost of each; times exclude the first tenth."""
     from npbench.execution import local
-    from npbench.execution.memory import PeakMemory
+    from npbench.execution.memory import peak_memory
     from npbench.execution.run import Limits, RunContext, run_jobs
     from npbench.records.provenance import facts
     from npbench.records.store import RecordStore
@@ -58,7 +58,7 @@ def run(n: int, folder: Path) -> dict[str, Any]:
     def on_record(record: Any) -> None:
         stamps.append((time.perf_counter(), time.process_time()))
         if len(stamps) in (IN_A_FILE - 1, n - 1):  # the parent holds most records just before a merge
-            resident.append(PeakMemory().before_mb or 0.0)
+            resident.append(peak_memory()()["memory_before_mb"] or 0.0)
             sizes.append(max(folder.glob("*.parquet")).stat().st_size)  # the largest is a single record
 
     found, load = facts(), os.getloadavg()[0]
@@ -87,7 +87,7 @@ def run(n: int, folder: Path) -> dict[str, Any]:
 def _jobs(n: int) -> tuple[Any, Any]:
     """Return jobs with every metric of their problem, and the data."""
     from npbench.contracts import Solver
-    from npbench.data import load
+    from npbench.data.loading import load
     from npbench.evaluation.job import Request
     from npbench.evaluation.protocols import CrossValidation
     from npbench.planning.plan import jobs_of

@@ -9,7 +9,8 @@ import pytest
 
 from npbench import registry
 from npbench.contracts import Dataset, Mirror, Original, Wheel
-from npbench.data import BinaryData, share, sources
+from npbench.data import BinaryData, sources
+from npbench.data.cache import share
 from sample_files import data_file
 from sample_files import put as put_content
 

@@ -5,7 +5,8 @@ import pytest
 
 from npbench import load_dataset
 from npbench.contracts import Dataset, Original
-from npbench.data import BinaryData, load, parameter_faults, sources
+from npbench.data import BinaryData, sources
+from npbench.data.loading import load, parameter_faults
 from npbench.errors import AbsentDataError, RequestError
 from sample_files import data_file, put
 
@@ -45,7 +46,6 @@ ORIGINAL = "7,8\n9,10\n11,12\n"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """A loader module, and the two raw files in a data folder."""
     (tmp_path / "toy_loaders.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
     for path, text in FILES.items():
@@ -118,7 +118,6 @@ def test_unknown_parameters_and_faults_of_files_are_reported_together(folder, mo
 
 
 def test_files_that_no_address_answers_for_are_absent(folder, monkeypatch):
-    """So that an experiment skips them."""
     monkeypatch.setattr(sources, "RETRIES", 0)
     (folder / "toy" / "one.csv").unlink()
     with pytest.raises(AbsentDataError, match=r"toy/one\.csv is in none"):

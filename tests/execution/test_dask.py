@@ -40,7 +40,6 @@ def started(*arguments, environment, says):
 
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory):
-    """Start a scheduler and a worker in this process, and return the address."""
     from distributed import LocalCluster
 
     with pytest.MonkeyPatch.context() as patch:
@@ -61,17 +60,13 @@ def cluster(tmp_path_factory):
     with contextlib.ExitStack() as stack:
         of_scheduler = started(*scheduler, environment=environment, says=r"Scheduler at: +(tcp://\S+)")
         _, address = stack.enter_context(of_scheduler)
-        workers = []
-        for name in ("one", "two"):
-            command = [*worker, "--name", name, address]
-            of_worker = started(*command, environment=environment, says=r"Registered to: +(\S+)")
-            workers.append(stack.enter_context(of_worker)[0])
-        yield address, workers
+        commands = [[*worker, "--name", name, address] for name in ("one", "two")]
+        workers = [started(*words, environment=environment, says=r"Registered to: +(\S+)") for words in commands]
+        yield address, [stack.enter_context(worker)[0] for worker in workers]
 
 
 @pytest.fixture
 def run(stored):
-    """Return a function that runs jobs on the cluster at an address: see ``stored``."""
     return lambda address, *jobs, **options: stored(functools.partial(dask.records, address=address), *jobs, **options)
 
 

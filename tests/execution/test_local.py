@@ -17,7 +17,8 @@ from misbehaving_jobs import ended, jobs, sleeping
 from scipy import sparse
 
 from npbench.contracts import Metric
-from npbench.data import BinaryData, SharedData, share
+from npbench.data import BinaryData
+from npbench.data.cache import SharedData, share
 from npbench.execution import local
 from npbench.execution import worker as task
 from npbench.execution.pool import MAX_OUTPUT_BYTES
@@ -27,7 +28,6 @@ from npbench.records.store import RecordStore
 
 @pytest.fixture
 def run(stored):
-    """Return a function that runs jobs in worker processes of this machine: see ``stored``."""
     return functools.partial(stored, local.records)
 
 
@@ -196,7 +196,6 @@ run_jobs(sleeping(data, folder), RecordStore(folder / "records"), local.records,
 
 
 def run_in_background(folder: Path) -> subprocess.Popen:
-    """Run the jobs that sleep in another process, on two workers."""
     environment = {**os.environ, "TMPDIR": str(temporary_folder(folder))}
     command = [sys.executable, "-c", PARENT, str(Path(__file__).parents[1]), str(folder)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)

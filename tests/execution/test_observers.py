@@ -52,6 +52,7 @@ def test_observers_see_a_run_and_each_of_its_records(stranger, install, npbench)
 def test_an_observer_that_fails_is_named_once_and_left_out(stranger, install, npbench):
     install("npbench-diary", npbench_diary=DIARY)
     install("npbench-grumpy", npbench_grumpy=GRUMPY)
+    assert len(registry.installed().observers) == 2  # plugins without such hooks are none
     code, _, errors = npbench("solver=centroid", "dataset=blobs", "execution.n_jobs=1", "repeats=2")
     assert code == 0
     (line,) = errors.splitlines()
@@ -59,10 +60,6 @@ def test_an_observer_that_fails_is_named_once_and_left_out(stranger, install, np
     assert "TypeError" in line  # what it is shown cannot be changed
     assert len(diary()) == 3
     assert RecordStore(Path("results/records")).frame()["p_fa"].min() >= 0.0
-
-
-def test_plugins_without_observer_hooks_are_no_observers(stranger):
-    assert registry.installed().observers == []
 
 
 MLFLOW = """
@@ -83,26 +80,22 @@ def start_run(run_name):
     yield
     write("end", run_name)
 """
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "npbench-mlflow"
 
 
 def test_the_documented_logger_logs_every_job(stranger, install, npbench):
-    install("npbench-mlflow", npbench_mlflow=(EXAMPLE / "npbench_mlflow.py").read_text(), mlflow=MLFLOW)
+    example = Path(__file__).parents[2] / "docs" / "examples" / "npbench-mlflow" / "npbench_mlflow.py"
+    install("npbench-mlflow", npbench_mlflow=example.read_text(), mlflow=MLFLOW)
     arguments = ("solver=centroid", "dataset=blobs", "execution.n_jobs=1", "repeats=1")
     assert npbench(*arguments)[0] == 0
     _, _, errors = npbench(*arguments, "solver.mode=fail")
     assert errors == ""
     events = [json.loads(line) for line in Path("mlflow.jsonl").read_text().splitlines()]
-    name = "centroid on blobs, repeat 0"
-    kinds = [["experiment", "npbench"], ["start", name], "tags", "params", "metrics", ["end", name]] * 2
-    assert [event if isinstance(kind, list) else event[0] for event, kind in zip(events, kinds, strict=True)] == kinds
-    (good, bad) = ([event[1] for event in events[at : at + 3]] for at in (2, 8))
+    assert [kind for kind, _ in events] == ["experiment", "start", "tags", "params", "metrics", "end"] * 2
+    good, bad = dict(events[:6]), dict(events[6:])
     (record,) = RecordStore(Path("results/records")).frame().filter(status="ok").to_dicts()
-    assert good[0]["status"] == "ok"
-    assert good[1]["shrinkage"] == json.loads(record["chosen_params"])["shrinkage"]
-    assert {key: good[2][key] for key in ("p_fa", "fit_seconds")} == {
-        key: record[key] for key in ("p_fa", "fit_seconds")
-    }
-    assert bad[0]["status"] == "failed"
-    assert bad[1]["mode"] == "fail"
-    assert "p_fa" not in bad[2]
+    assert good["start"] == good["end"] == "centroid on blobs, repeat 0"
+    assert (good["tags"]["status"], bad["tags"]["status"]) == ("ok", "failed")
+    assert good["params"]["shrinkage"] == json.loads(record["chosen_params"])["shrinkage"]
+    assert bad["params"]["mode"] == "fail"
+    assert all(good["metrics"][name] == record[name] for name in ("p_fa", "fit_seconds"))
+    assert "p_fa" not in bad["metrics"]

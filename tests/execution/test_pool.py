@@ -21,17 +21,13 @@ from npbench.execution.pool import Died, Returned, TimedOut, WorkerFunction, out
 ACTIVITIES = """
 import os, threading, time
 
-def nothing():
-    pass
-
-def fails():
-    raise RuntimeError("this worker cannot begin")
-
 def owner(task):
     return "everyone"
 
 def perform(task, ready, attempt):
     number, act = task
+    if act == "fails before":
+        raise RuntimeError("this worker cannot begin")
     if act == "dies before":
         os._exit(4)
     if act == "dies before, once" and attempt == 1:
@@ -74,13 +70,9 @@ def activities(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pool(activities):
-    """Return a function that runs tasks on workers, and yields each with its outcome."""
     function = WorkerFunction(activities.perform, owner=activities.owner)
 
-    def run(tasks, n_workers=2, time_limit=None, initialize=activities.nothing):
-        return outcomes(function, tasks, n_workers, initialize, time_limit)
-
-    return run
+    return lambda tasks, n_workers=2, time_limit=None: outcomes(function, tasks, n_workers, time_limit)
 
 
 def kind(act: str, outcome: object) -> object:
@@ -165,8 +157,8 @@ def test_a_hanging_preparation_is_stopped_once_for_each_kind_of_task(pool, monke
     assert len(list(Path().glob("waits-*"))) == 1
 
 
-def test_a_worker_that_cannot_begin_fails_each_task(pool, activities, capfd):
-    ended = [outcome for _, outcome in pool(enumerate(["", "", ""]), initialize=activities.fails)]
+def test_a_worker_that_cannot_begin_fails_each_task(pool):
+    ended = [outcome for _, outcome in pool(enumerate(["fails before"] * 3))]
     assert [outcome.exit_code for outcome in ended] == [1] * 3
     assert all(outcome.output.endswith("RuntimeError: this worker cannot begin\n") for outcome in ended)
 
@@ -200,7 +192,7 @@ def test_an_interrupt_while_the_first_worker_starts(tmp_path):
         "function = WorkerFunction(activities.perform, owner=activities.owner)\n"
         "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()  # takes the signal of a blocked thread\n"
         "try:\n"
-        "    list(outcomes(function, [(0, 'waits')], 2, activities.nothing, None))\n"
+        "    list(outcomes(function, [(0, 'waits')], 2, None))\n"
         "except KeyboardInterrupt:\n"
         "    sys.exit('interrupted')\n"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 import polars as pl
 from hypothesis import given
@@ -50,7 +49,7 @@ def test_workers_skip_repeats_too(tmp_path):
     assert store.frame().filter(status="timeout")["seconds"].count() == 1
 
 
-def test_the_next_run_starts_from_the_timeouts_that_are_stored(tmp_path: Path):
+def test_the_next_run_starts_from_the_timeouts_that_are_stored(tmp_path):
     store, planned = RecordStore(tmp_path), Jobs([(SLOW, range(4)), (QUICK, range(2))])
     run(Jobs([(SLOW, [1])]), store)
     before = store.timed_out(5.0)

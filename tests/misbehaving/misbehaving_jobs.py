@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import time
 from collections.abc import Sequence
@@ -11,10 +12,10 @@ import numpy as np
 
 from npbench.contracts import Dataset, Metric, Solver
 from npbench.data import BinaryData
-from npbench.evaluation.job import Job, Request
+from npbench.evaluation.job import Job
 from npbench.evaluation.protocols import CrossValidation
 from npbench.planning.plan import jobs_of
-from npbench.problem import NeymanPearson
+from sample_jobs import REQUEST
 
 
 def gaussians() -> BinaryData:
@@ -29,21 +30,16 @@ def jobs(
     """Return a job for each of ``params``, of one solver or of those called ``names``."""
     made = []
     for repeat, fixed in enumerate(params):
-        request = Request(
-            solver=Solver(
-                name=names[repeat] if names else "difference",
-                estimator="misbehaving_solvers:Difference",
-                solves=("np",),
-            ),
+        name = names[repeat] if names else "difference"
+        request = dataclasses.replace(
+            REQUEST,
+            solver=Solver(name=name, estimator="misbehaving_solvers:Difference", solves=("np",)),
             params=fixed,
             search={},
             dataset=Dataset(name=data.name, load=""),
-            dataset_params={},
-            problem=NeymanPearson(0.1),
             protocol=CrossValidation(folds=2),
             features={"preprocess": "none", "missing": "refuse", "categories": "one_hot"},
             metrics=metrics,
-            seed=0,
             repeats=repeat + 1,
         )
         made.append(list(jobs_of(request, data))[-1])

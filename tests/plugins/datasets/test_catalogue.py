@@ -18,7 +18,8 @@ import npbench_datasets
 from npbench import load_dataset
 from npbench.config import search_path
 from npbench.config.compose import as_plain, compose
-from npbench.data import load, sources
+from npbench.data import sources
+from npbench.data.loading import load
 from npbench.errors import RequestError
 from npbench_datasets.library import RCV1_FILES
 from sample_files import put, sha256

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from scipy.io import savemat
 
 from npbench import registry
-from npbench.data import load, share, sources
+from npbench.data import sources
+from npbench.data.cache import share
+from npbench.data.loading import load
 from npbench.errors import RequestError
 from npbench.evaluation.protocols import Permutations
 from npbench_datasets.ida import published

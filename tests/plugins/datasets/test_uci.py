@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from npbench import load_dataset
-from npbench.data import load, sources
+from npbench.data import sources
+from npbench.data.loading import load
 from npbench.errors import RequestError
 from npbench_datasets.adult import COLUMNS, WORDS
 

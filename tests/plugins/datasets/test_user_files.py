@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import npbench_datasets
-from npbench.data import load
+from npbench.data.loading import load
 from npbench.errors import RequestError
 
 DATASETS = {dataset.name: dataset for dataset in npbench_datasets.npbench_datasets()}
