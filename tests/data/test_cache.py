@@ -16,9 +16,10 @@ import pytest
 from scipy import sparse
 
 from npbench.contracts import Dataset, Original
-from npbench.data import BinaryData, cache, load, share
+from npbench.data import BinaryData, cache
 from npbench.data.binary import OPTIONAL
-from npbench.data.cache import arrays_folder
+from npbench.data.cache import arrays_folder, share
+from npbench.data.loading import load
 from npbench.data.sources import cache_folder
 from npbench.errors import RequestError
 from sample_files import data_file, private_umask, put
@@ -59,7 +60,6 @@ def place(tmp_path, monkeypatch):
 
 
 def toy(text=TEXT, loader="read", **changes):
-    """Describe a data set, and put its file there."""
     put(Path(os.environ["NPBENCH_DATA"]) / "toy" / "toy.csv", text)
     files = (data_file("toy/toy.csv", text),)
     return Dataset(**{"name": "toy", "load": f"counted_loaders:{loader}", "files": files, **changes})
@@ -105,8 +105,12 @@ def test_changed_parameters_files_and_loaders_are_read_again(place):
     assert load(toy("1,2\n3,0\n5,7\n")).X[2, 1] == 7.0
     assert calls() == 3
     (place / "counted_loaders.py").write_text(MODULE + "\n# changed\n")
-    load(toy())
+    dataset = toy()
+    load(dataset)
     assert calls() == 4
+    (place / "data" / "toy" / "toy.csv").write_text("1,2\n")  # although its content is cached
+    with pytest.raises(RequestError, match="is not the file"):
+        load(dataset)
 
 
 def test_an_original_has_its_own_entry(place):
@@ -119,27 +123,15 @@ def test_an_original_has_its_own_entry(place):
     assert calls() == 2
 
 
-def test_generators_are_not_kept():
+def test_generators_and_failed_loads_are_not_kept():
     generator = Dataset(name="made", load="counted_loaders:made")
     assert [load(generator).n_samples for _ in range(2)] == [2, 2]
     assert calls() == 2
-    assert not (cache_folder() / "loaded").exists()
-
-
-def test_an_altered_file_is_an_error_although_its_content_is_cached(place):
-    dataset = toy()
-    load(dataset)
-    (place / "data" / "toy" / "toy.csv").write_text("1,2\n")
-    with pytest.raises(RequestError, match="is not the file"):
-        load(dataset)
-
-
-@pytest.mark.parametrize("changes", [{"loader": "fails"}, {"n_samples": 4}])
-def test_failed_loads_are_not_kept(place, changes):
-    for _ in range(2):
-        with pytest.raises(RequestError, match=r"no such thing|n_samples = 3"):
-            load(toy(**changes))
-    assert not (place / "cache").exists()
+    for changes in ({"loader": "fails"}, {"n_samples": 4}):
+        for _ in range(2):
+            with pytest.raises(RequestError, match=r"no such thing|n_samples = 3"):
+                load(toy(**changes))
+    assert not cache_folder().exists()
 
 
 def test_another_name_shares_the_entry_and_another_description_is_checked():
@@ -157,17 +149,12 @@ def test_a_cache_that_cannot_be_written_is_ignored(place, monkeypatch):
     assert calls() == 2
 
 
-def changed(array):
-    array.write_bytes(array.read_bytes()[:-8] + bytes(8))
-    aged(array, 60)
-
-
 @pytest.mark.parametrize(
     ("pattern", "harm"),
     [
         ("loaded/*", lambda entry: entry.write_text('{"sha256": 1')),
         ("arrays/*/X.npy", lambda array: array.write_bytes(array.read_bytes()[:-8])),
-        ("arrays/*/X.npy", changed),
+        ("arrays/*/X.npy", lambda array: aged(put(array, array.read_bytes()[:-8] + bytes(8)), 60)),
         ("arrays/*/y.npy", Path.unlink),
         ("arrays", shutil.rmtree),
     ],
@@ -235,7 +222,6 @@ def user(number):
 
 @pytest.fixture
 def shared_cache(monkeypatch):
-    """An empty cache in which everyone may write."""
     if os.geteuid() != 0:
         pytest.skip("only root can act as two users")
     with tempfile.TemporaryDirectory() as folder:
@@ -282,6 +268,9 @@ def test_cleaning_removes_arrays_unused_for_long(place):
     folder = aged(arrays_folder() / old.sha256, 3600)
     size = sum(path.stat().st_size for path in folder.iterdir())
     assert cache.clean(7200) == (0, 0)
+    share(old).open()  # counts as use
+    assert cache.clean(1800) == (0, 0)
+    aged(folder, 3600)
     assert cache.clean(1800) == (1, size)
     assert not folder.exists()
     assert old.X.sum() == 17.0  # opened before
@@ -290,13 +279,6 @@ def test_cleaning_removes_arrays_unused_for_long(place):
     assert calls() == 2
     load(toy())
     assert calls() == 3
-
-
-def test_opening_counts_as_use():
-    shared = share(load(toy()))
-    aged(Path(shared.folder), 3600)
-    shared.open()
-    assert cache.clean(1800) == (0, 0)
 
 
 def test_cleaning_removes_interrupted_downloads_and_files_of_killed_processes(place):
@@ -349,19 +331,15 @@ def test_opened_arrays_are_read_only_maps_and_rows_are_copies(elsewhere):
             opened.X[0, 0] = 7.0
 
 
-def test_arrays_are_written_once(elsewhere):
-    first = share(dense(), elsewhere)
-    before = {path: path.stat().st_mtime_ns for path in Path(first.folder).iterdir()}
-    assert share(dense(), elsewhere) == first
-    assert {path: path.stat().st_mtime_ns for path in Path(first.folder).iterdir()} == before
-
-
 def test_concurrent_writers_leave_one_copy(elsewhere):
     data = dense(20_000, 5)
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         (shared,) = set(pool.map(lambda folder: share(data, folder), [elsewhere] * 16))
     assert [path.name for path in elsewhere.iterdir()] == [data.sha256]
     assert np.array_equal(shared.open().X, data.X)
+    before = {path: path.stat().st_mtime_ns for path in Path(shared.folder).iterdir()}
+    assert share(data, elsewhere) == shared
+    assert {path: path.stat().st_mtime_ns for path in Path(shared.folder).iterdir()} == before  # written once
 
 
 def test_a_failed_write_leaves_nothing_behind(elsewhere, monkeypatch):

@@ -56,7 +56,6 @@ def test_drop_leaves_out_incomplete_rows():
     [
         (data(published=[[0, 1]]), "comes with divisions of all its rows"),
         (BinaryData.checked(X, [1, 1, 1, -1, 1], "toy"), "3 of 5 rows"),
-        (BinaryData.checked(np.full((2, 1), NAN), [1, -1], "toy"), "0 of 2 rows"),
     ],
 )
 def test_rows_that_cannot_be_dropped(faulty, words):

@@ -52,7 +52,6 @@ def whole(content=CONTENT, **headers):
 
 
 def slow(seconds):
-    """Answer after some time."""
     length = {"Content-Length": str(len(CONTENT))}
     return 200, (time.sleep(seconds) or chunk for chunk in [CONTENT]), length
 
@@ -166,20 +165,16 @@ def test_folders_beside_a_checkout(tmp_path, monkeypatch):
     assert sources._checkout_folders(tmp_path) == [tmp_path / "data", tmp_path.parent / "shared" / "data"]
 
 
-def test_a_download_is_kept_byte_for_byte(folders, server, served):
+def test_a_download_is_kept_byte_for_byte_for_those_who_may_write_to_the_cache(folders, server, served):
+    (folders / "cache").chmod(0o770)
     for _ in range(2):
-        path = locate(served)
+        with private_umask():
+            path = locate(served)
+        assert path.stat().st_mode & 0o777 == 0o640
         assert path == folders / "cache" / "raw" / "toy" / "toy.data"
         assert path.read_bytes() == CONTENT
     assert len(server.requested) == 1
     assert downloads(folders) == ["toy.data"]
-
-
-def test_those_who_may_write_to_the_cache_may_read_downloads(folders, served):
-    (folders / "cache").chmod(0o770)
-    with private_umask():
-        path = locate(served)
-    assert path.stat().st_mode & 0o777 == 0o640
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip"])
@@ -200,7 +195,6 @@ def test_a_packed_file_stays_packed(server, served, encoding):
         ((200, [CONTENT[:1000]], {"Content-Length": str(len(CONTENT))}), "broke"),
         ((503, [], {}), "503 Service Unavailable"),
     ],
-    ids=["absent", "forbidden", "page", "altered", "cut without length", "cut", "broken"],
 )
 def test_another_answer_is_an_error(folders, server, served, answer, word):
     server.answers = [answer]
@@ -325,19 +319,16 @@ def test_processes_that_want_the_same_file_download_it_once(folders, server, ser
     assert len(server.requested) == 1
 
 
-def test_the_bar_counts_bytes(served, monkeypatch):
+def test_the_bar_counts_bytes_and_shares_the_screen_with_a_spinner(served, monkeypatch):
     from rich.progress import Progress
 
-    bar = Progress(disable=True)
-    monkeypatch.setattr(sources, "_progress", lambda: bar)
-    locate(served)
-    (task,) = bar.tasks
-    assert (task.description, task.completed, task.total) == ("toy.data", len(CONTENT), len(CONTENT))
-
-
-def test_the_bar_shares_the_screen_with_a_spinner(monkeypatch):
     screen = Console(file=io.StringIO(), force_terminal=True)
     monkeypatch.setattr(console, "STDERR", screen)
     with console.status("Loading toy"), sources._progress() as bar:
         bar.add_task("toy.data", total=1)
     assert "toy.data" in screen.file.getvalue()
+    bar = Progress(disable=True)
+    monkeypatch.setattr(sources, "_progress", lambda: bar)
+    locate(served)
+    (task,) = bar.tasks
+    assert (task.description, task.completed, task.total) == ("toy.data", len(CONTENT), len(CONTENT))

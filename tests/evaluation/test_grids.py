@@ -49,17 +49,15 @@ def test_what_passes_can_be_expanded_and_what_does_not_is_named(grid):
         assert re.match(r"solver\.search\.C(\..*)? is .*: ", fault, re.DOTALL)
 
 
-BAD = [
-    *([], 5, "0.1,1", {}, [1, "a"], [None], [float("nan")], [[1]], [{"C": 1}, 2]),
-    *(["geomspace"], ["geomspace", 0, 1, 3], ["geomspace", 1, 2, 0], ["geomspace", 1, 2, 2.5]),
-    *(["geomspace", 1, 2, True], ["linspace", 0, 1], ["linspace", 0, "1", 3], ["linspace", 0, float("inf"), 3]),
-    ["linspace", 0, 1, 0],
-]
-
-
 def test_bad_grids_are_refused_and_good_ones_pass():
+    bad = [
+        *([], 5, "0.1,1", {}, [1, "a"], [None], [float("nan")], [[1]], [{"C": 1}, 2]),
+        *(["geomspace"], ["geomspace", 0, 1, 3], ["geomspace", 1, 2, 0], ["geomspace", 1, 2, 2.5]),
+        *(["geomspace", 1, 2, True], ["linspace", 0, 1], ["linspace", 0, "1", 3], ["linspace", 0, float("inf"), 3]),
+        ["linspace", 0, 1, 0],
+    ]
     good = [[1], [0.1, -3], ["rbf", "linear"], [True, False], [{}, {"C": 1, "depth": None}]]
-    assert [grid for grid in BAD if not grid_fault("C", grid)] == []
+    assert [grid for grid in bad if not grid_fault("C", grid)] == []
     assert [grid for grid in good if grid_fault("C", grid)] == []
 
 

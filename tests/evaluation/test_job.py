@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import sample_jobs
 from npbench import registry
-from npbench.contracts import Dataset, Metric, Solver
+from npbench.contracts import Metric, Solver
 from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.evaluation.job import DataIdentity, Job, Request
@@ -37,13 +37,11 @@ JOB = changed(
     metrics=(P_FA, P_ND),
     versions={"numpy": "2.3.1"},
 )
-REQUEST = Request(
+REQUEST = dataclasses.replace(
+    JOB.request,
     solver=registry.installed().solver("np_svm"),
     params={},
     search={"gamma": (1.0, 2.0), "C": [1]},
-    dataset=Dataset(name="toy", load="toys:load"),
-    dataset_params={},
-    problem=NeymanPearson(0.1),
     protocol=CrossValidation(folds=4),
     features={"preprocess": "none", "missing": "refuse", "categories": "one_hot"},
     metrics=(P_FA,),

@@ -9,6 +9,7 @@ import time
 import types
 import warnings
 from collections import namedtuple
+from functools import partial
 
 import numpy as np
 import pytest
@@ -23,11 +24,11 @@ from npbench.data import BinaryData
 from npbench.evaluation import measure
 from npbench.evaluation.job import CHOICES, DataIdentity, Job
 from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
+from npbench.evaluation.selection import grid_search
 from npbench.numerics.roc_grid import FPR_GRID
 from npbench.problem import NeymanPearson
 from npbench.records.fields import SCHEMA
-from npbench.records.record import MAX_TEXT
-from npbench.records.store import RecordStore
+from npbench.records.record import MAX_TEXT, Record
 from npbench.registry import installed
 from sample_jobs import JOB, changed
 
@@ -66,9 +67,6 @@ class Threshold(ClassifierMixin, BaseEstimator):
             self.trace_ = [0.5]
         if self.fault in ERRORS:
             raise ValueError(ERRORS[self.fault])
-        if self.fault == "unstorable":
-            self.n_iter_, self.status_ = 2**70, "\udcff"
-            warnings.warn("\udcff", ConvergenceWarning, stacklevel=1)
         if self.fault == "memory":
             raise MemoryError
         if self.fault == "warn":
@@ -116,7 +114,6 @@ def _module(monkeypatch):
 
 
 def searching(select="select") -> Solver:
-    """Return a solver with a search of its own."""
     estimator = "threshold_solver:Threshold"
     return Solver(name="t", estimator=estimator, solves=("np",), select=f"threshold_solver:{select}")
 
@@ -189,6 +186,14 @@ def test_the_choice_is_that_of_a_search_by_hand():
     assert record["chosen_params"] == f'{{"threshold":{values[int(np.argmin(losses))]:g}}}'
     assert record["selection_loss"] == pytest.approx(min(losses))
     assert (record["n_candidates"], record["n_unconverged"]) == (4, 16)
+    make, problem = partial(Threshold, fault="warn"), job.request.problem
+    found = grid_search(make, data.X, data.y, split.folds, problem, {"threshold": values})
+    assert found.losses == pytest.approx(losses)
+    assert (found.loss, found.n_candidates, found.n_unconverged) == (min(found.losses), 4, 16)
+    assert len(Threshold.seen) == 2 * 16 + 1
+    # Nothing is fitted where there is nothing to choose.
+    assert grid_search(make, data.X, data.y, split.folds, problem, {}).params == {}
+    assert len(Threshold.seen) == 2 * 16 + 1
 
 
 def test_standardising_uses_the_training_part_alone_and_leaves_the_data_as_they_were():
@@ -294,6 +299,7 @@ def test_the_problem_and_a_seed_are_filled_in():
 )
 def test_a_failure_is_a_record(fault, status, message):
     record = run_with(fault)
+    assert type(record) is Record  # which can be stored
     assert record["status"] == status
     assert message in record["error"]
     assert "Traceback" in record["traceback"]
@@ -301,15 +307,6 @@ def test_a_failure_is_a_record(fault, status, message):
     assert record["fit_seconds"] >= 0.02
     assert not {"accuracy", "roc"} & set(record)
     measure.warm_up(planned(samples(), params={"fault": fault}), n_features=1, is_sparse=False)  # raises nothing
-
-
-@pytest.mark.parametrize(("fault", "status"), [("unstorable", "ok"), ("unprintable", "failed")])
-def test_every_record_can_be_stored(tmp_path, fault, status):
-    store = RecordStore(tmp_path)
-    store.append(run_with(fault))
-    store.close()
-    assert store.frame()["status"].to_list() == [status]
-    assert len(store.done()) == (status == "ok")
 
 
 def test_an_unknown_parameter_and_an_endless_message_are_failures():
@@ -361,7 +358,6 @@ def test_warming_up_gets_as_far_as_a_guarantee_for_a_small_rate(monkeypatch):
 
 
 def test_warm_up_varies_the_first_name_of_mappings():
-    """A search along one parameter starts only where that parameter has two values."""
     grid = [{"C": C, "gamma": gamma} for C in (1, 2) for gamma in (3, 4)]
     two = [{"C": 1, "gamma": 3}, {"C": 2, "gamma": 3}]
     assert measure._at_most_two({"params": grid, "rho": [1, 2]}) == {"params": two, "rho": [1]}

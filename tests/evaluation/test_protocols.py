@@ -1,19 +1,14 @@
 import dataclasses
 import math
-import warnings
 
 import numpy as np
 import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 
 from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Official, Permutations
-from npbench.evaluation.selection import grid_search
-from npbench.problem import NeymanPearson
 
 SHARES = st.floats(0.01, 0.6)
 PROTOCOLS_DRAWN = st.builds(CrossValidation, SHARES, st.integers(2, 12)) | (
@@ -61,17 +56,12 @@ def test_any_labels_are_split_well_or_refused(protocol, n_pos, n_neg, seed, repe
         assert not (set(fit) | set(validate)) & set(split.test)
     assert not set(split.train) & set(split.test)
     assert rows == set(split.test).union(split.train, *(validate for _, validate in split.folds))
-
-
-@given(st.integers(10, 80), st.integers(10, 80), st.integers(2, 5))
-def test_folds_partition_the_training_part_evenly(n_pos, n_neg, folds):
-    y = labels(n_pos, n_neg)
-    split = CrossValidation(folds=folds).split(of(y), 0, 0)
-    assert len(split.folds) == folds
-    assert_folds_partition(split.folds, split.train)
-    for label in (1, -1):
-        counts = [np.sum(y[validate] == label) for _, validate in split.folds]
-        assert max(counts) - min(counts) <= 1
+    if isinstance(protocol, CrossValidation):
+        assert len(split.folds) == protocol.folds
+        assert_folds_partition(split.folds, split.train)
+        for label in (1, -1):
+            counts = [np.sum(y[validate] == label) for _, validate in split.folds]
+            assert max(counts) - min(counts) <= 1
 
 
 def test_holdout_is_half_a_quarter_and_a_quarter():
@@ -119,22 +109,6 @@ def test_nested_folds_test_each_row_once_or_are_refused(n_pos, n_neg, outer, fol
         assert all(set(y[part]) == {-1, 1} for fold in split.folds for part in fold)
     assert np.array_equal(np.sort(np.concatenate([split.test for split in splits])), np.arange(len(y)))
     assert protocol.split(of(y), seed, outer).sha256 not in {split.sha256 for split in splits}
-
-
-def test_nested_folds_are_whole_groups():
-    groups = np.repeat(np.arange(40), 3)
-    data = BinaryData(np.zeros((120, 1)), np.repeat(np.array([1, -1] * 20, dtype=np.int8), 3), "toy", groups=groups)
-    for repeat in range(5):
-        split = Nested(5, 4).split(data, 0, repeat)
-        assert not np.intersect1d(groups[split.train], groups[split.test]).size
-        assert all(not np.intersect1d(groups[fit], groups[validate]).size for fit, validate in split.folds)
-
-
-def test_an_official_part_that_does_not_fit_the_data_is_refused():
-    with pytest.raises(RequestError, match=r"test_rows is \[50, 101\]"):
-        Official((50, 101)).split(of(labels(60, 40)), 0, 0)
-    with pytest.raises(RequestError, match="negative samples, 0 of 20: the test part"):
-        Official((0, 20)).split(of(np.repeat([1, -1], [60, 40])), 0, 0)
 
 
 @given(
@@ -193,17 +167,19 @@ def test_published_splits_come_in_turn_whatever_the_seed():
 
 
 @pytest.mark.parametrize(
-    ("y", "n_train", "folds", "words"),
+    ("counts", "protocol", "words"),
     [
-        ([1, 1, 1, -1, -1, -1], 6, None, "n_train is 6"),
-        ([1, 1, 1, -1, -1, -1], 4, 3, "samples, 2 of 4: the 3 folds"),
-        ([1] + [-1] * 20, 15, None, "positive samples"),
-        ([1] * 40 + [-1], 30, None, "too few negative samples"),
+        ((3, 3), Permutations(6), "n_train is 6"),
+        ((3, 3), Permutations(4, 3), "samples, 2 of 4: the 3 folds"),
+        ((1, 20), Permutations(15), "positive samples"),
+        ((40, 1), Permutations(30), "too few negative samples"),
+        ((60, 40), Official((50, 101)), r"test_rows is \[50, 101\]"),
+        ((60, 40), Official((0, 20)), "negative samples, 0 of 20: the test part"),
     ],
 )
-def test_parts_without_enough_of_a_class_are_refused(y, n_train, folds, words):
+def test_parts_without_enough_of_a_class_are_refused(counts, protocol, words):
     with pytest.raises(RequestError, match=words):
-        Permutations(n_train, folds).split(of(np.array(y)), 0, 0)
+        protocol.split(of(np.repeat([1, -1], counts)), 0, 0)
 
 
 def test_leaving_out_one_row_at_a_time_of_400_makes_one_array():
@@ -277,42 +253,3 @@ def test_every_parameter_out_of_range_is_named(protocol, words):
     faults = protocol.faults()
     assert len(faults) == len(words)
     assert all(word in fault for word, fault in zip(words, faults, strict=True))
-
-
-class Shifted(ClassifierMixin, BaseEstimator):
-    """Scores the only feature above ``shift``; does not converge for negative ones."""
-
-    fits = 0
-
-    def __init__(self, *, shift=0.0):
-        self.shift = shift
-
-    def fit(self, X, y):
-        type(self).fits += 1
-        self.converged_ = self.shift >= 0
-        if not self.converged_:
-            warnings.warn("not there yet", ConvergenceWarning, stacklevel=2)
-        return self
-
-    def decision_function(self, X):
-        return X[:, 0] - self.shift
-
-
-def test_grid_search_finds_the_smallest_validation_loss():
-    y = labels(40, 40)
-    X = np.random.default_rng(1).normal(size=(80, 1)) + 2 * y[:, None]
-    folds = CrossValidation().split(of(y), 0, 0).folds
-    shifts = [-5.0, -1.0, 0.0, 1.0, 2.0, 9.0]
-    problem = NeymanPearson(0.1)
-    selection = grid_search(Shifted, X, y, folds, problem, {"shift": shifts})
-    # Independently: rates over all validation rows, which the folds partition.
-    rows = np.concatenate([validate for _, validate in folds])
-    x, t = X[rows, 0], y[rows]
-    losses = [np.mean(x[t > 0] <= s) + max(0, np.mean(x[t < 0] >= s) - 0.1) / 0.1 for s in shifts]
-    assert selection.losses == pytest.approx(losses)
-    assert selection.params == {"shift": shifts[int(np.argmin(losses))]}
-    assert selection.loss == min(selection.losses)
-    assert (selection.n_candidates, selection.n_unconverged, Shifted.fits) == (6, 8, 24)
-    # Nothing is fitted where there is nothing to choose.
-    assert grid_search(Shifted, X, y, folds, problem, {}).params == {}
-    assert Shifted.fits == 24

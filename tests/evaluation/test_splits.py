@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from npbench.data import BinaryData
 from npbench.errors import RequestError
-from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
+from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Official, Permutations
 
 SHARES = st.floats(0.01, 0.9)
-DRAWN = st.builds(CrossValidation, SHARES, st.integers(2, 6)) | st.builds(Holdout, SHARES, SHARES).filter(
-    lambda protocol: not protocol.faults()
+DRAWN = (
+    st.builds(CrossValidation, SHARES, st.integers(2, 6))
+    | st.builds(Holdout, SHARES, SHARES).filter(lambda protocol: not protocol.faults())
+    | st.builds(Nested, st.integers(2, 5), st.integers(2, 4))
 )
 
 
@@ -27,10 +29,6 @@ def patients(n_groups=60, largest=6, seed=0):
     return BinaryData.checked(np.arange(len(y), dtype=float)[:, None], y, "patients", groups=groups)
 
 
-def divisions(split):
-    return [(split.train, split.test), *split.folds, *((fit, split.test) for fold in split.folds for fit in fold)]
-
-
 @given(
     DRAWN,
     st.lists(st.integers(0, 40), min_size=4, max_size=60),
@@ -39,6 +37,7 @@ def divisions(split):
     st.integers(0, 5),
 )
 @example(CrossValidation(), [k // 5 for k in range(60)], None, 0, 0)
+@example(Nested(5, 4), [k // 3 for k in range(120)], None, 0, 3)
 def test_no_group_is_on_both_sides_or_the_split_is_refused(protocol, groups, random, seed, repeat):
     y = np.array([1, -1] + [random.choice([1, -1]) if random else (-1) ** (k % 3) for k in range(len(groups) - 2)])
     data = BinaryData.checked(np.zeros((len(y), 1)), y, groups=groups)
@@ -48,7 +47,8 @@ def test_no_group_is_on_both_sides_or_the_split_is_refused(protocol, groups, ran
         event(error.faults[0][:30])
         return
     labels = np.array(groups)
-    for one, other in divisions(split):
+    tested = ((rows, split.test) for rows in (split.train, *(rows for fold in split.folds for rows in fold)))
+    for one, other in (*tested, *split.folds):
         assert not set(one) & set(other)
         assert not set(labels[one]) & set(labels[other])
         assert set(y[one]) == set(y[other]) == {-1, 1}

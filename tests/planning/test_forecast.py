@@ -5,7 +5,7 @@ from misbehaving_jobs import gaussians, jobs
 
 from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
 from npbench.planning.forecast import Estimates, work_of
-from npbench.values import canonical
+from npbench.problem import NeymanPearson
 from sample_jobs import changed
 
 (JOB,) = jobs(gaussians(), {"act": ""})
@@ -36,10 +36,6 @@ def store(*timed):
     return pl.DataFrame([{**job.columns, "status": "ok", **times} for job, times in timed], infer_schema_length=None)
 
 
-def noisy(times, random):
-    return {name: value * random.uniform(0.8, 1.25) for name, value in times.items()}
-
-
 @pytest.mark.parametrize("power", [1.0, 2.0, 2.5])
 @pytest.mark.parametrize(
     "asked",
@@ -53,9 +49,9 @@ def noisy(times, random):
 def test_made_up_store_predicts_other_grids_folds_and_sizes(power, asked):
     random = np.random.default_rng(0)
     past = [job_of(n_samples=n) for n in (200, 400, 800, 1600)]
-    frame = store(
-        *((job.with_repeat(repeat), noisy(true_seconds(job, power), random)) for job in past for repeat in range(3))
-    )
+    timed = [(job.with_repeat(n), true_seconds(job, power)) for job in past for n in range(3)]
+    noisy = [(job, {name: t * random.uniform(0.8, 1.25) for name, t in times.items()}) for job, times in timed]
+    frame = store(*noisy)
     job = job_of(**asked)
     estimate = Estimates(frame).seconds(job)
     expected = true_seconds(job, power)["seconds"]
@@ -75,6 +71,13 @@ def test_same_grid_on_the_same_data_counts_before_others():
     smaller_grid = job_of(candidates=5), {"seconds": 30.0, "select_seconds": 20.0, "fit_seconds": 5.0}
     assert Estimates(store(other, same, smaller_grid)).seconds(job_of()) == pytest.approx(3.0)
     assert Estimates(store(other, smaller_grid)).seconds(job_of()) == pytest.approx(50.0)
+
+
+def test_estimate_is_the_median_of_jobs_with_as_many_rows():
+    seconds = {"select_seconds": 0.0, "fit_seconds": 0.0}
+    past = [(job_of().with_repeat(n), {"seconds": s, **seconds}) for n, s in enumerate((1.0, 100.0, 3.0))]
+    for job in (changed(job_of(), problem=NeymanPearson(0.3)), job_of(dataset="other")):
+        assert Estimates(store(*past)).seconds(job) == pytest.approx(3.0)
 
 
 @pytest.mark.parametrize(("n_samples", "is_known"), [(790, True), (4000, False), (40, False)])
@@ -106,4 +109,3 @@ def test_records_without_stages_scale_as_a_whole():
         pl.col("select_seconds", "fit_seconds").cast(pl.Float64)
     )
     assert Estimates(frame).seconds(job_of(candidates=20, folds=4)) == pytest.approx(81.0)
-    assert canonical(job_of().request.search) == frame["search"][0]

@@ -90,10 +90,7 @@ def test_the_parent_holds_no_more_for_many_jobs_than_for_few(tmp_path, monkeypat
     # Threads that other tests left behind may allocate meanwhile: the least of three counts.
     few, many = (min(held(n, tmp_path, monkeypatch) for _ in range(3)) for n in (100, 400))
     assert many - few < 37_500
-
-
-def test_without_jobs_no_executor_is_called(tmp_path):
-    assert run_jobs([], RecordStore(tmp_path), None, Limits(), RunContext({})) == {}
+    assert run_jobs([], RecordStore(tmp_path), None, Limits(), RunContext({})) == {}  # no executor is called
 
 
 def test_what_a_killed_command_left_unfinished_goes_with_the_next(tmp_path):

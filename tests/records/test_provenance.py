@@ -29,18 +29,18 @@ def forget():
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """Return a function that writes a package and hashes it."""
+    """Return a function that writes a package, or a module outside it, and hashes it."""
     monkeypatch.syspath_prepend(tmp_path)
 
-    def hashed(files: dict[str, str]) -> str:
+    def hashed(files: dict[str, str], name: str = "hashed_package", folder: str = "hashed_package") -> str:
         for path in sorted(tmp_path.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
-        for name in random.sample(sorted(files), len(files)):
-            path = tmp_path / "hashed_package" / name
+        for file in random.sample(sorted(files), len(files)):
+            path = tmp_path / folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(files[name])
+            path.write_text(files[file])
         forget()
-        return provenance.code(["hashed_package:Solver"])["hashed_package"]
+        return provenance.code([f"{name}:Solver"])[name]
 
     yield hashed
     forget()
@@ -73,17 +73,8 @@ def test_a_source_hash_depends_on_names_and_contents_of_python_files_alone(packa
     ]
     assert len({first, *map(package, different)}) == 1 + len(different)
     assert "hashed_package" not in sys.modules  # hashing imports nothing
-
-
-def test_a_single_module_is_hashed(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    hashes = set()
-    for text in ("x = 1", "x = 2"):
-        (tmp_path / "hashed_module.py").write_text(text)
-        forget()
-        hashes.add(provenance.code(["hashed_module:Solver"])["hashed_module"])
-    forget()
-    assert len(hashes) == 2
+    modules = [package({"hashed_module.py": text}, "hashed_module", ".") for text in ("x = 1", "x = 2")]
+    assert len({first, *modules}) == 3
 
 
 def test_code_covers_the_packages_named_and_npbench_and_refuses_missing_ones():
@@ -95,7 +86,6 @@ def test_code_covers_the_packages_named_and_npbench_and_refuses_missing_ones():
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):
-    """A copy of the sources of npbench."""
     root = tmp_path_factory.mktemp("copy") / "npbench"
     shutil.copytree(provenance.ROOT, root, ignore=shutil.ignore_patterns("__pycache__", "html"))
     return root
@@ -131,10 +121,7 @@ def with_words(text: str) -> str:
 
 ANSWERING = [
     *(f"evaluation/{name}.py" for name in ("protocols", "splits", "measure", "preprocess", "selection", "grids")),
-    "problem.py",
-    "numerics/ramp_svm.py",
-    "numerics/gram.py",
-    "estimators/kernel.py",
+    *("problem.py", "numerics/ramp_svm.py", "numerics/gram.py", "estimators/kernel.py"),
 ]
 OTHERS = ["execution/local.py", "records/store.py", "report/assemble.py", "cli.py", "numerics/network.py"]
 
@@ -145,12 +132,9 @@ def test_only_code_that_can_change_an_answer_changes_the_hash(edited):
         assert edited(**{path: with_code}) != before, path
     assert edited(**dict.fromkeys(ANSWERING, with_words)) == before
     assert edited(**dict.fromkeys(OTHERS, with_code)) == before
-
-
-def test_rules_of_thresholds_count_for_the_scorer_only(edited):
-    change = {"thresholding/rules.py": with_code}
-    assert edited(**change) == edited()
-    assert edited("npbench_scorer.estimator:Scorer", **change) != edited("npbench_scorer.estimator:Scorer")
+    rules = {"thresholding/rules.py": with_code}  # for the scorer only
+    assert edited(**rules) == before
+    assert edited("npbench_scorer.estimator:Scorer", **rules) != edited("npbench_scorer.estimator:Scorer")
 
 
 def test_imports_inside_functions_count(edited):
@@ -190,6 +174,12 @@ def test_facts_are_primitives_with_a_column_each_and_name_neither_user_nor_machi
     assert 1 <= facts["cores"] <= os.cpu_count()
     assert facts["blas"]
     assert provenance.facts()["run_id"] != facts["run_id"]
+    root, commit = provenance.ROOT.parent, None
+    if (root / ".git").exists():
+        command = ["git", "-C", root, "log", "-1", "--format=%H"]
+        commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    assert facts["git_commit"] == commit
+    assert isinstance(facts["git_dirty"], bool if commit else type(None))
 
 
 def test_the_blas_is_that_of_numpy_whichever_was_loaded_first(monkeypatch):
@@ -198,14 +188,3 @@ def test_the_blas_is_that_of_numpy_whichever_was_loaded_first(monkeypatch):
     for order in (found, found[::-1]):
         monkeypatch.setattr("threadpoolctl.threadpool_info", lambda order=order: order)
         assert provenance.facts()["blas_version"] == "0.3.31"
-
-
-def test_the_commit_is_that_of_the_checkout():
-    facts, root = provenance.facts(), provenance.ROOT.parent
-    if not (root / ".git").exists():
-        assert facts["git_commit"] is None
-        return
-    command = ["git", "-C", root, "log", "-1", "--format=%H"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert facts["git_commit"] == printed.strip()
-    assert isinstance(facts["git_dirty"], bool)

@@ -43,7 +43,8 @@ def test_metrics_recomputed_from_stored_scores(stranger, capsys):
         assert roc_auc_score(label, score) == pytest.approx(record["auc"])
 
 
-def test_jobs_without_scores_run_again(stranger, capsys):
+@pytest.mark.filterwarnings("default:The scores in")
+def test_jobs_without_scores_or_with_damaged_ones_run_again(stranger, capsys):
     assert npbench(*RUN) == 0
     assert not Path("results", SCORES).exists()
     plan = ["plan", "-m", *RUN, "execution.keep_scores=true"]
@@ -54,6 +55,12 @@ def test_jobs_without_scores_run_again(stranger, capsys):
     capsys.readouterr()
     assert npbench(*plan) == 0
     assert "0 of 4 jobs would run" in capsys.readouterr().out
+    (path,) = Path("results", SCORES).glob("*.parquet")
+    path.write_bytes(path.read_bytes()[:100])
+    assert npbench(*RUN, "execution.keep_scores=true") == 0
+    assert path.name in capsys.readouterr().err
+    assert path.stat().st_size == 100  # it is kept
+    assert len(read_scores("results")) == 4
 
 
 def test_scores_of_killed_and_later_commands_are_read(tmp_path):
@@ -72,14 +79,3 @@ def test_scores_of_killed_and_later_commands_are_read(tmp_path):
     assert {row["key"]: len(row["score"]) for row in after.iter_rows(named=True)} == {"first": 5, "second": 3}
     assert before.sort("key").equals(after.sort("key"))
     assert after.schema["score"] == pl.List(pl.Float32)
-
-
-@pytest.mark.filterwarnings("default:The scores in")
-def test_a_damaged_file_of_scores_ends_no_run_and_is_kept(stranger, capsys):
-    assert npbench(*RUN, "execution.keep_scores=true") == 0
-    (path,) = Path("results", SCORES).glob("*.parquet")
-    path.write_bytes(path.read_bytes()[:100])
-    assert npbench(*RUN, "execution.keep_scores=true") == 0
-    assert path.name in capsys.readouterr().err
-    assert path.stat().st_size == 100
-    assert len(read_scores("results")) == 4

@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npbench.evaluation.protocols import Holdout
-from npbench.planning.forecast import Estimates
 from npbench.problem import NeymanPearson
 from npbench.records.fields import FEATURES, SCHEMA
 from npbench.records.reading import latest
@@ -88,20 +87,10 @@ def test_the_latest_record_of_a_key_counts(written, batch):
 
 @pytest.fixture
 def store(tmp_path):
-    """A store of three records."""
     store = RecordStore(tmp_path)
     for key in "abc":
         store.append(record(key))
     return store
-
-
-def test_many_records_leave_few_files(tmp_path):
-    store = RecordStore(tmp_path, batch=10)
-    for number in range(34):
-        store.append(record(str(number)))
-    store.compact()
-    assert len(records_in(tmp_path)) == 4
-    assert set(store.frame()["key"]) == {str(number) for number in range(34)}
 
 
 def test_stopping_in_the_middle_of_a_merge_loses_and_doubles_nothing(store, tmp_path, monkeypatch):
@@ -162,6 +151,7 @@ def test_kill_9_while_writing_keeps_what_was_stored(tmp_path):
         keys = RecordStore(tmp_path).frame()["key"].to_list()
     assert set(printed) <= set(keys)
     assert len(keys) in {len(printed), len(printed) + 1}  # one may be stored but not printed
+    assert len(records_in(tmp_path)) <= len(keys) / 3 + 4  # most are merged
 
 
 def test_a_record_that_does_not_fit_leaves_no_file(tmp_path, monkeypatch):
@@ -214,18 +204,14 @@ def test_every_primitive_can_be_stored(value):
     assert -MAX_INT - 1 <= row["n_iter"] == kept["n_iter"] <= MAX_INT
 
 
-def test_free_text_is_bounded_and_json_is_not():
+def test_records_are_primitives_whose_free_text_is_bounded():
     long = "x" * (2 * MAX_TEXT)
     kept = record("k", error=long, trace=long)
     assert MAX_TEXT < len(kept["error"]) < MAX_TEXT + 100
     assert kept["trace"] == long
-
-
-def test_a_record_is_made_of_primitives():
-    with pytest.raises(TypeError, match="figures"):
-        Record({"key": "k", "status": "ok", "figures": [1, 2]})
-    with pytest.raises(TypeError, match="status"):
-        Record({"key": "k"})
+    for columns, word in (({"key": "k", "status": "ok", "figures": [1, 2]}, "figures"), ({"key": "k"}, "status")):
+        with pytest.raises(TypeError, match=word):
+            Record(columns)
 
 
 def stored(folder: Path, status: str = "ok", **more) -> pl.DataFrame:
@@ -259,24 +245,8 @@ OTHER_SETTINGS = [
 )
 def test_why_a_job_would_run(tmp_path, change, reason):
     assert explain(changed(JOB, **change), stored(tmp_path)) == reason
-
-
-def test_why_a_job_would_run_after_a_failure(tmp_path):
-    frame = stored(tmp_path, "timeout", error="The job was stopped after 5 s.")
-    assert explain(JOB, frame) == "failed before: timeout: The job was stopped after 5 s."
-    assert explain(JOB, RecordStore(tmp_path / "empty").frame()) == "new"
-
-
-def test_the_estimate_is_the_median_of_similar_jobs(tmp_path):
-    store = RecordStore(tmp_path)
-    past = [(1.0, "ok", {}), (100.0, "ok", {}), (3.0, "ok", {}), (50.0, "failed", {}), (50.0, "ok", {"n_samples": 9})]
-    for repeat, (seconds, status, change) in enumerate(past):
-        job = changed(JOB, repeat=repeat, **change)
-        store.append(Record({**job.columns, "status": status, "seconds": seconds}))
-    estimates = Estimates(store.frame())
-    assert estimates.seconds(changed(JOB, problem=NeymanPearson(0.3))) == pytest.approx(3.0)
-    assert estimates.seconds(changed(JOB, dataset="breast")) == pytest.approx(3.0)  # as many rows
-    assert estimates.seconds(changed(JOB, n_samples=10**6)) is None
+    failed = stored(tmp_path, "timeout", error="The job was stopped after 5 s.")
+    assert explain(JOB, failed) == "failed before: timeout: The job was stopped after 5 s."
 
 
 def test_older_records_are_read(tmp_path):
