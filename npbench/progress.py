@@ -35,11 +35,7 @@ class Progress:
     """
 
     def __init__(
-        self,
-        console: Console | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        *,
-        shows_jobs: bool = True,
+        self, console: Console | None = None, clock: Callable[[], float] = time.monotonic, *, shows_jobs: bool = True
     ) -> None:
         self._console = console or TerminalConsole(stderr=True)
         self._clock = clock

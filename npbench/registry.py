@@ -57,14 +57,6 @@ class Unavailable:
         return f"Plugin {self.provider} is unavailable: {self.reason}"
 
 
-@dataclass(frozen=True)
-class Observer:
-    """A plugin that observes runs, and its hooks."""
-
-    provider: Provider
-    hooks: Any
-
-
 @dataclass
 class Registry:
     """Solvers, data sets and metrics of the installed plugins by name, and the plugins that observe runs."""
@@ -74,7 +66,7 @@ class Registry:
     metrics: dict[str, Metric] = field(default_factory=dict)
     config_packages: list[str] = field(default_factory=list)
     commands: dict[str, str] = field(default_factory=dict)
-    observers: list[Observer] = field(default_factory=list)
+    observers: list[tuple[Provider, Any]] = field(default_factory=list)  # with their hooks
     unavailable: list[Unavailable] = field(default_factory=list)
     providers: dict[tuple[str, str], Provider] = field(default_factory=dict)
 
@@ -120,7 +112,7 @@ class Registry:
             self._own("command", word, provider)
         self.commands |= commands
         if any(getattr(manager.hook, hook).get_hookimpls() for hook in OBSERVERS):
-            self.observers.append(Observer(provider, manager.hook))
+            self.observers.append((provider, manager.hook))
 
     def _own(self, kind: str, name: str, provider: Provider) -> None:
         """Note who provides a name; refuse a name that another plugin provides."""

@@ -10,24 +10,12 @@ from typing import Any
 
 
 def is_whole(value: Any, at_least: int) -> bool:
-    """Return whether ``value`` is an int, not a bool, and at least ``at_least``.
-
-    Examples
-    --------
-    >>> is_whole(3, 1), is_whole(0, 1), is_whole(3.0, 1), is_whole(True, 1)
-    (True, False, False, False)
-    """
+    """Return whether ``value`` is an int, not a bool, and at least ``at_least``."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= at_least
 
 
 def is_number(value: Any) -> bool:
-    """Return whether ``value`` is a finite real number and not a bool.
-
-    Examples
-    --------
-    >>> is_number(0.5), is_number(float("inf")), is_number("0.5")
-    (True, False, False)
-    """
+    """Return whether ``value`` is a finite real number and not a bool."""
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -37,13 +25,7 @@ def is_positive(value: Any) -> bool:
 
 
 def canonical(value: Any) -> str:
-    """Return ``value`` as JSON; equal values have equal texts.
-
-    Examples
-    --------
-    >>> canonical({"b": (1.0, 2), "a": True})
-    '{"a":true,"b":[1,2]}'
-    """
+    """Return ``value`` as JSON, as ``{"a":true,"b":[1,2]}``; equal values have equal texts."""
     return json.dumps(plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 

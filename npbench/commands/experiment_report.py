@@ -63,9 +63,9 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
 
 def _missing(name: str, missing: pl.DataFrame, n_planned: int) -> list[str]:
     """Return a sentence about the planned jobs without a record, if there are any."""
-    counts = named(missing).group_by("method", "dataset").len().sort(pl.all())
     if missing.is_empty():
         return []
+    counts = named(missing).group_by("method", "dataset").len().sort(pl.all())
     places = [f"{method} on {dataset}: {jobs}" for method, dataset, jobs in counts.rows()]
     more = f", and {len(places) - MAX_LISTED} more" if len(places) > MAX_LISTED else ""
     count = f"{len(missing)} of {n_planned} jobs have no record yet"

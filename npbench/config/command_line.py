@@ -118,7 +118,9 @@ def compose_all(options: Namespace) -> Combinations:
     faults += [fault for sweep in sweeps for fault in sweep.faults]
     if node is None or faults:
         return Combinations(sweeps, faults, experiment)
-    tasks = [task for sweep in sweeps for task in hydra_launch.tasks(sweep)] if multirun and not adaptive else None
+    tasks = None
+    if multirun and not adaptive:
+        tasks = [hydra_launch.task_words(one, sweep) for sweep in sweeps for one in sweep.combinations]
     if swept:  # they are among the settings of the tasks
         hydra_words.append("hydra.sweeper.params=null")
     if tasks is None:

@@ -158,9 +158,7 @@ class _Composer:
         return is_change and not self.groups.options(override.key_or_group)
 
 
-@functools.lru_cache(maxsize=1)  # for all sweeps of an experiment
-def _groups(loader: ConfigLoader, config_name: str, search_path: tuple[str, ...]) -> Groups:
-    return Groups(loader, config_name, search_path)
+_groups = functools.lru_cache(maxsize=1)(Groups)  # for all sweeps of an experiment
 
 
 def cannot_compose(settings: Iterable[str], error: Exception) -> str:

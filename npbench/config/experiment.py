@@ -85,13 +85,7 @@ class Experiment:
 
 
 def split_off(settings: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Return the name of the experiment that ``settings`` choose, if any, and the other settings.
-
-    Examples
-    --------
-    >>> split_off(["+experiment=mine", "repeats=2"])
-    ('mine', ['repeats=2'])
-    """
+    """Return the name of the experiment that ``settings`` choose, if any, and the other settings."""
     chosen = [s for s in settings if s.removeprefix("+").startswith(f"{GROUP}=")]
     names = [name for setting in chosen for name in setting.partition("=")[2].split(",")]
     if len(names) > 1:

@@ -59,10 +59,7 @@ def merged(first: Mapping[Any, Any], second: Mapping[Any, Any]) -> dict[Any, Any
 
 
 def merged_choice(name: str, files: Mapping[str, Path]) -> tuple[str, dict[str, Any]]:
-    """Return the solver of a choice in ``files`` or of an installed solver, and its settings over those it starts from.
-
-    The section has the parameters, and grids under ``search``.
-    """
+    """Return the solver of a choice, and its section over those it starts from: parameters, and grids in ``search``."""
     own = content(files[name]) if name in files else {}
     described = registry.installed().solvers.get(name)
     solver, node = own.get("name", name), {"search": described.search} if described else {}

@@ -103,11 +103,6 @@ def task_words(words: Sequence[str], composed: Composed) -> list[str]:
     return forced if is_typed or is_set else [*forced, "execution.n_jobs=1"]
 
 
-def tasks(composed: Composed) -> list[list[str]]:
-    """Return the settings of each combination as a launcher accepts them."""
-    return [task_words(words, composed) for words in composed.combinations]
-
-
 def logging_words(node: DictConfig) -> list[str]:
     """Return the settings that make ``hydra.verbose`` visible: npbench's own configuration logs nothing."""
     is_silent = OmegaConf.select(node, "job_logging.root") is None

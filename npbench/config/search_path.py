@@ -133,10 +133,6 @@ def _dataset_node(name: str) -> dict[str, Any]:
     return {"name": name} | _plain(signature(dataset.load, len(dataset.files)).defaults)
 
 
-def _problem_node(name: str) -> dict[str, Any]:
-    return {"name": name} | _plain(fields(PROBLEMS[name]))
-
-
 def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
     # A parameter without a default needs a value: Hydra's "???". A default that YAML cannot express stays in the code.
     shown = {name: "???" if default is REQUIRED else default for name, default in params.items()}
@@ -154,5 +150,5 @@ def _is_plain(value: Any) -> bool:
 NODES: dict[str, Callable[[str], dict[str, Any]]] = {
     "solver": _solver_node,
     "dataset": _dataset_node,
-    "problem": _problem_node,
+    "problem": lambda name: {"name": name} | _plain(fields(PROBLEMS[name])),
 }

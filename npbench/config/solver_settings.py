@@ -53,10 +53,7 @@ def divided(settings: Mapping[str, Any], grids: Mapping[str, Any]) -> tuple[dict
 
 
 def code_identity(solver: Solver, settings: Any = (), names: Sequence[str] = ()) -> bytes | None:
-    """Return everything that decides an answer from a solver's code and from settings; None if unknown.
-
-    Importing an estimator takes seconds, so such answers are remembered.
-    """
+    """Return what decides an answer from a solver's code and settings, to remember it; None if that is unknown."""
     registry = installed()
     named = [registry.solvers[name].estimator if name in registry.solvers else name for name in names]
     providers = {registry.providers.get(("solver", name)) for name in (solver.name, *names)}

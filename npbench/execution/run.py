@@ -18,7 +18,7 @@ from npbench.records.files import Owner, atomic_write, dead_owners
 from npbench.records.provenance import available_cores
 from npbench.records.record import Primitive, Record
 from npbench.records.store import RecordStore
-from npbench.registry import Observer
+from npbench.registry import Provider
 
 
 @dataclass(frozen=True)
@@ -66,20 +66,20 @@ def run_jobs(
     return counts
 
 
-def notifier(observers: Sequence[Observer], note: Callable[[str], None]) -> Callable[..., None]:
+def notifier(observers: Sequence[tuple[Provider, Any]], note: Callable[[str], None]) -> Callable[..., None]:
     """Return a function that calls a hook of observers; ``note`` receives why one that raises is dropped."""
     listening = list(observers)
 
     def notify(hook: str, **values: Mapping[str, Any]) -> None:
         """Call a hook of every observer with read-only copies of ``values``."""
         shown = {name: MappingProxyType(dict(value)) for name, value in values.items()}
-        for observer in tuple(listening):
+        for provider, hooks in tuple(listening):
             try:
-                getattr(observer.hooks, hook)(**shown)
+                getattr(hooks, hook)(**shown)
             except Exception as error:  # whatever a plugin raises, the run continues
-                listening.remove(observer)
+                listening.remove((provider, hooks))
                 fault = f"{type(error).__name__}: {error}"
-                note(f"npbench: {observer.provider} raised in {hook}; disabled for the rest of this run: {fault}")
+                note(f"npbench: {provider} raised in {hook}; disabled for the rest of this run: {fault}")
 
     return notify
 

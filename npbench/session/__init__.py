@@ -50,10 +50,7 @@ def frame(asked: Requested, progress: Progress) -> pl.DataFrame:
 
 
 def plan(asked: Requested, progress: Progress) -> Plan:
-    """Load the data, list the jobs, and find those without a record of success.
-
-    An experiment leaves out data sets whose files are absent.
-    """
+    """Load the data, which may be absent for an experiment, and find the jobs without a record of success."""
     settings = asked.settings
     found = prepare(
         asked.requests,
