@@ -21,6 +21,7 @@ def test_fixed_and_searched():
     params, search = solver_settings(NEEDY, section)
     assert params == {"cmd": "ls", "path": None}
     assert search == {"mode": [1, 2]}
+    assert solver_settings(OPEN, {"anything": 1}) == ({"anything": 1}, {})
 
 
 def test_required_parameter():
@@ -57,10 +58,6 @@ def test_problem_parameters_are_checked():
     assert solver_settings(np_svm, section, {"rho": 0.1, "unheard_of": 1}) == (section, {})
     with pytest.raises(RequestError, match="'rho' parameter of NPSVM"):
         solver_settings(np_svm, section, {"rho": 2.0})
-
-
-def test_estimator_takes_any_parameter():
-    assert solver_settings(OPEN, {"anything": 1}) == ({"anything": 1}, {})
 
 
 def test_import_error_and_grid_fault():
