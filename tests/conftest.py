@@ -90,21 +90,22 @@ def stranger_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         yield
 
 
-def _write_metadata(site: Path, distribution: str, version: str, plugins: str) -> None:
-    folder = site / f"{distribution.replace('-', '_')}-{version}.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
-    (folder / "entry_points.txt").write_text(f"[npbench]\n{plugins}\n")
+def _install(patch: pytest.MonkeyPatch, distribution: str, version: str, plugins: str, *folders: Path) -> None:
+    """Write metadata into the first of some folders, and let Python find them, here and in processes started here."""
+    metadata = folders[0] / f"{distribution.replace('-', '_')}-{version}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
+    (metadata / "entry_points.txt").write_text(f"[npbench]\n{plugins}\n")
+    for folder in folders:
+        patch.syspath_prepend(folder)
+        patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
 
 
 @contextlib.contextmanager
-def _stranger_installed(installed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    _write_metadata(installed, "npbench-stranger", "1.2", "stranger = npbench_stranger\nbroken = npbench_broken")
-    (installed / "npbench_broken.py").write_text("import no_such_library\n")
-    folders = [str(installed), str(ROOT / "tests" / "stranger")]
-    for folder in folders:
-        monkeypatch.syspath_prepend(folder)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(folders), prepend=os.pathsep)
+def _stranger_installed(site: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
+    (site / "npbench_broken.py").write_text("import no_such_library\n")
+    plugins = "stranger = npbench_stranger\nbroken = npbench_broken"
+    _install(patch, "npbench-stranger", "1.2", plugins, site, ROOT / "tests" / "stranger")
     registry.installed.cache_clear()
     yield
     registry.installed.cache_clear()
@@ -120,12 +121,10 @@ def install(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 
     def installed(distribution: str, **modules: str) -> Path:
         site = tmp_path_factory.mktemp("site")
-        _write_metadata(site, distribution, "1.0", f"plugin = {next(iter(modules))}")
+        _install(monkeypatch, distribution, "1.0", f"plugin = {next(iter(modules))}", site)
         for name, source in modules.items():
             (site / f"{name}.py").write_text(source)
             monkeypatch.delitem(sys.modules, name, raising=False)
-        monkeypatch.syspath_prepend(site)
-        monkeypatch.setenv("PYTHONPATH", str(site), prepend=os.pathsep)
         found.cache_clear()
         return site
 

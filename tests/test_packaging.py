@@ -24,26 +24,23 @@ SOURCES = sorted(path for folder in ("npbench", "plugins") for path in (ROOT / f
 @functools.cache  # several tests read all files
 def imports(path):
     """Return the absolute names of the modules that a file imports, ``from a import b`` as a and as a.b."""
-    return tuple(_imports(path))
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return found
 
 
 def npbench_imports(path):
     return {name for name in imports(path) if name.partition(".")[0].startswith("npbench")}
 
 
-def _imports(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} imports relatively"
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
 def test_imports_are_found_in_all_their_forms(tmp_path):
     (tmp_path / "a.py").write_text("import a.b\ndef f():\n    from c import d as e\n")
-    assert imports(tmp_path / "a.py") == ("a.b", "c", "c.d")
+    assert imports(tmp_path / "a.py") == ["a.b", "c", "c.d"]
 
 
 def test_every_plugin_folder_is_an_entry_point():
@@ -150,10 +147,9 @@ def test_requirements_are_what_is_imported():
     called = {"sklearn": "scikit-learn", "hydra": "hydra-core", "omegaconf": "hydra-core", "yaml": "hydra-core"}
     own = {"npbench", *(path.name for path in PLUGINS)}
     used = {name.partition(".")[0] for path in SOURCES for name in imports(path)} - set(sys.stdlib_module_names) - own
-    project = PROJECT["project"]
-    required = {re.split(r"[><=\s]", line)[0] for line in project["dependencies"]}
-    extras = project["optional-dependencies"]
-    optional = {re.split(r"[><=\s]", line)[0] for name in ("report", "dask", "hydra", "skops") for line in extras[name]}
+    required, extras = PROJECT["project"]["dependencies"], PROJECT["project"]["optional-dependencies"]
+    optional = [line for name in ("report", "dask", "hydra", "skops") for line in extras[name]]
+    required, optional = ({re.split(r"[><=\s]", line)[0] for line in lines} for lines in (required, optional))
     # pyarrow is used by Polars, to exchange frames with Arrow and pandas.
     assert {called.get(name, name) for name in used} - optional == required - {"pyarrow"}
 

@@ -1,26 +1,25 @@
 """A pull request with a submission changes one small folder and nothing else."""
 
-import importlib.util
+import importlib
 from pathlib import Path
 
 import pytest
+
+from sample_files import put
 
 PATH = Path(__file__).parents[1] / ".github" / "submission.py"
 GOOD = ["results/submissions/mine/records/1-a.parquet", "results/submissions/mine/runs/1.json"]
 
 
 @pytest.fixture
-def check():
-    spec = importlib.util.spec_from_file_location("submission", PATH)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def check(monkeypatch):
+    monkeypatch.syspath_prepend(PATH.parent)
+    return importlib.import_module(PATH.stem)
 
 
 def written(paths, size=10):
     for path in map(Path, paths):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(bytes(size))
+        put(path, bytes(size))
 
 
 def test_one_folder_is_accepted(check):
@@ -39,9 +38,8 @@ def test_one_folder_is_accepted(check):
     ],
 )
 def test_other_files_are_refused(check, more, expected):
-    paths = [*GOOD, *more]
-    written(paths)
-    assert any(expected in fault for fault in check.faults(paths))
+    written(GOOD + more)
+    assert any(expected in fault for fault in check.faults(GOOD + more))
 
 
 def test_large_and_linked_files_are_refused(check):

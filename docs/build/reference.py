@@ -53,8 +53,7 @@ def estimators() -> str:
     """Return class, problems and tags of every solver, linked to its page."""
     rows = []
     for name, solver in sorted(registry.installed().solvers.items()):
-        page = f"[`{name}`]({name.replace('_', '-')}.md#parameters)"
-        path = solver.estimator.replace(":", ".")
+        page, path = f"[`{name}`]({name.replace('_', '-')}.md#parameters)", solver.estimator.replace(":", ".")
         rows.append((page, f"`{path}`", ", ".join(solver.solves), ", ".join(sorted(solver.tags))))
     return table(("solver", "class", "problem", "tags"), rows)
 
@@ -116,9 +115,11 @@ def api(*names: str) -> str:
     """Return signature, summary, parameters and examples of objects named "module:name" or "module:Class.method"."""
     parts = []
     for name in names:
-        module, path, described = _named(name)
+        module, _, path = name.partition(":")
+        described = operator.attrgetter(path)(importlib.import_module(module))
+        summary = " ".join(_section(described, "").partition("\n\n")[0].split())
         signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(described)).replace("self, ", ""))
-        parts += [f"\n### {module}.{path}", fenced("text", path + signature), _summary(described)]
+        parts += [f"\n### {module}.{path}", fenced("text", path + signature), _plain(summary)]
         rows = ((_code(names), _cell(meaning)) for names, _, meaning in _entries(_section(described, "Parameters")))
         parts.append(table(("parameter", ""), rows))
         if examples := _section(described, "Examples"):
@@ -126,18 +127,9 @@ def api(*names: str) -> str:
     return "\n".join([*parts, ""])
 
 
-def _named(name: str) -> tuple[str, str, Any]:
-    module, _, path = name.partition(":")
-    return module, path, operator.attrgetter(path)(importlib.import_module(module))
-
-
-def _summary(described: Any) -> str:
-    return _plain(" ".join(_section(described, "").partition("\n\n")[0].split()))
-
-
 def descriptions() -> str:
     """Return the fields of each plugin description."""
-    return "\n".join(f"\n### {one.__name__}\n{_fields(one)}" for one in DESCRIPTIONS)
+    return "\n".join(f"\n### {one.__name__}\n{fields(one)}" for one in DESCRIPTIONS)
 
 
 def described_fields() -> str:
@@ -147,12 +139,9 @@ def described_fields() -> str:
     return table(("description", "fields"), rows)
 
 
-def fields(name: str) -> str:
-    """Return the fields of the class, or the parameters of the function, named "module:name"."""
-    return _fields(contracts.resolve(name))
-
-
-def _fields(described: Any) -> str:
+def fields(described: Any) -> str:
+    """Return the fields of a class, or the parameters of a function, which may be named as "module:name"."""
+    described = contracts.resolve(described) if isinstance(described, str) else described
     entries = _entries(_section(described, "Parameters"))
     return table(("field", "type", ""), ((_code(names), _cell(kind), _cell(text)) for names, kind, text in entries))
 

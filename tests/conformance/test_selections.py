@@ -54,15 +54,10 @@ BY_KERNEL = [
     Case("ac_svm", {"tol": 1e-5}, AC_SVM, NP, sample()),
     Case("np_svm", {"rho": 0.1, "tol": 1e-8}, {"C": [0.01, 0.1, 1.0, 10.0], "gamma": COSTS}, NP, sample()),
 ]
+TOP, WIDE = {"fpr_range": (0.0, 0.2), "tol": 1e-9}, shuffled(60, 240, shift=1.0, d=10)
 BY_PLANES = [
     Case("svm_perf", {"tol": 1e-10}, {"C": COSTS, "k_share": [0.1, 0.5, 1.0]}, NP, shuffled(64, 96, shift=2.0)),
-    Case(
-        "pauc_struct",
-        {"fpr_range": (0.0, 0.2), "tol": 1e-9},
-        {"C": COSTS, "surrogate": ["tight", "naive"]},
-        PartialAUC((0.0, 0.2)),
-        shuffled(60, 240, shift=1.0, d=10),
-    ),
+    Case("pauc_struct", TOP, {"C": COSTS, "surrogate": ["tight", "naive"]}, PartialAUC((0.0, 0.2)), WIDE),
 ]
 LOOSE = Case("ac_svm", {}, AC_SVM, NP, sample())
 SHARING = [*BY_KERNEL, *BY_PLANES, LOOSE]
@@ -111,11 +106,12 @@ def test_threads_unused_rows_and_the_order_of_grids_change_nothing(case):
     spoilt[used], labels[used] = X[used], y[used]
     assert case.select(case.make, spoilt, labels, case.folds(), case.problem, case.search, n_threads=2) == one
     back = {name: values[::-1] for name, values in reversed(case.search.items())}
-    losses = {
-        frozenset(params.items()): loss for params, loss in zip(combinations(case.search), one.losses, strict=True)
-    }
-    found = case.select(case.make, X, y, case.folds(), case.problem, back).losses
-    assert found == [losses[frozenset(params.items())] for params in combinations(back)]
+    found = case.select(case.make, X, y, case.folds(), case.problem, back)
+    here, there = (
+        {frozenset(params.items()): loss for params, loss in zip(combinations(search), its.losses, strict=True)}
+        for search, its in ((case.search, one), (back, found))
+    )
+    assert here == there
 
 
 @pytest.mark.parametrize("case", BY_PLANES, ids=str)
@@ -146,9 +142,9 @@ def test_kernels_are_computed_once(case, monkeypatch):
     products, exponentials = [], []
     distances, exponential = kernel_sample.squared_distances, Kernel.of_squared_distances
 
-    def counted_distances(*of):
-        products.append(len(of[0]))
-        return distances(*of)
+    def counted_distances(X, *more):
+        products.append(len(X))
+        return distances(X, *more)
 
     def counted_exponential(kernel, *of):
         exponentials.append(kernel.gamma)

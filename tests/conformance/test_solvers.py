@@ -9,6 +9,7 @@ from npbench import registry
 from npbench.contracts import Solver
 from npbench.errors import RequestError
 from npbench.testing import Check, check_solver
+from sample_files import put
 
 SOUND = Solver(
     name="made_up",
@@ -107,8 +108,7 @@ def test_heavy_import_is_found(checks_of, install, source, sentence):
     ],
 )
 def test_inconsistent_yaml_is_found(checks_of, monkeypatch, tmp_path, yaml, sentence):
-    (tmp_path / "made_up_conf" / "solver").mkdir(parents=True)
-    (tmp_path / "made_up_conf" / "solver" / "made_up.yaml").write_text(yaml)
+    put(tmp_path / "made_up_conf" / "solver" / "made_up.yaml", yaml)
     monkeypatch.syspath_prepend(tmp_path)
     check = checks_of(SOUND)["settings"]
     check()  # generated from the signature
@@ -138,14 +138,11 @@ def test_expected_failure_is_skipped_and_must_fail(checks_of):
         checks_of(faulty(expected_failures={"check_estimators_pickle": "no"}))["scikit_learn"]()
 
 
-def test_check_prints_its_name_and_the_error_of_a_plugin(checks_of):
+def test_check_prints_its_name_and_the_error_of_a_plugin_and_unknown_solvers_are_refused(checks_of):
     check = checks_of(SOUND)["direction"]
     assert str(check) == check.name == "direction"
     assert check.claim.endswith(".")
     with pytest.raises(AssertionError, match=r"KeyError.* 'x'"):
         Check("c", "Claim.", lambda: {}["x"])()
-
-
-def test_an_unknown_solver_is_refused():
     with pytest.raises(RequestError, match="did you mean 'np_svm'"):
         check_solver("np_swm")

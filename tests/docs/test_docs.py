@@ -14,6 +14,7 @@ from npbench import contracts, hookspecs, registry
 from npbench.commands import new as scaffold
 from npbench.problem import PROBLEMS
 from npbench.records import fields
+from npbench.testing.samples import blobs
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -75,8 +76,6 @@ def test_every_parameter_and_every_attribute_is_on_the_page(name, built):
     described = contracts.resolve(registry.installed().solvers[name].estimator)
     listed = in_table(sections(built(f"{name.replace('_', '-')}.md"))["Parameters"])
     assert set(described().get_params(deep=False)) - listed == set()
-    from npbench.testing.samples import blobs
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = described().fit(*blobs())
@@ -165,22 +164,16 @@ def test_tutorial_shows_the_files_that_differ_from_a_new_package():
     assert new <= own
 
 
-def test_every_column_is_documented(built):
+def test_built_pages_have_every_table_column_data_set_and_generator(built):
     listed = re.findall(r"^\| `(\w+)` \| \w+ \|", built("records.md"), re.M)
     assert listed == list(fields.SCHEMA)
     stored = read("records.md").partition("| subject | columns |")[2].partition("<!--")[0]
     assert re.findall(r"`(\w+)`", stored) == list(fields.SCHEMA)
-
-
-def test_built_pages_describe_every_data_set_and_generator(built):
     every = registry.installed().datasets.values()
     described = [dataset for dataset in every if not any(file.wheel for file in dataset.files)]
     assert {f"`{dataset.name}`" for dataset in described} <= set(re.findall(r"^\| (`\w+`) \|", built("data.md"), re.M))
     drawn = {dataset.name for dataset in described if dataset.source.startswith("drawn")}
     assert set(re.findall(r"^### (\w+)$", built("generators.md"), re.M)) == drawn
-
-
-def test_built_pages_leave_no_table_out(built):
     marked = {page.name for page in DOCS.glob("*.md") if "<!-- reference:" in page.read_text(encoding="utf-8")}
     assert {"api.md", "data.md", "generators.md", "plugins.md", "records.md", "speed.md", "np-svm.md"} <= marked
     for page in marked:

@@ -10,16 +10,6 @@ from npbench_papers.bach import asymmetry_figures
 from npbench_papers.narasimhan import ideas
 
 
-@pytest.fixture
-def illustrations(script):
-    return script("illustrations")
-
-
-@pytest.fixture
-def measured(script):
-    return script("measured")
-
-
 def test_images_show_the_published_records_and_the_theory(script):
     pictures = script("pictures")
     assert len(pictures.experiments()) > 10
@@ -55,8 +45,8 @@ def test_envelope_is_the_least_concave_majorant():
     assert curve.filter(pl.col("envelope") > pl.col("v") + 0.05).height > 0
 
 
-def test_projection_is_the_nearest_point_of_the_ellipse(illustrations):
-    start, *_, end = illustrations.projection().to_numpy()
+def test_projection_is_the_nearest_point_of_the_ellipse(script):
+    start, *_, end = script("illustrations").projection().to_numpy()
     angle = np.linspace(0, np.pi / 2, 100_001)
     ellipse = np.column_stack([2 * np.cos(angle), np.sin(angle)])
     nearest = ellipse[np.argmin(np.linalg.norm(ellipse - start, axis=1))]
@@ -68,8 +58,8 @@ TABLES += ("selections",)
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_row_has_the_columns_of_the_head(measured, name):
-    tables = re.findall(r"(?:^\|.*\n?)+", getattr(measured, name)(), re.MULTILINE)
+def test_every_row_has_the_columns_of_the_head(script, name):
+    tables = re.findall(r"(?:^\|.*\n?)+", getattr(script("measured"), name)(), re.MULTILINE)
     assert tables
     for table in tables:
         counts = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
@@ -77,12 +67,12 @@ def test_every_row_has_the_columns_of_the_head(measured, name):
         assert len(table.splitlines()) > 2
 
 
-def test_a_fit_stops_at_the_first_small_slack_or_at_its_last_iterate(measured):
+def test_a_fit_stops_at_the_first_small_slack_or_at_its_last_iterate(script):
     slacks = {1.0: [0.5, 0.09, 0.2, 0.01], 10.0: [0.5, 0.4]}
     rows = [
         {"split": 0, "C": C, "iteration": number, "slack": slack, "pauc": 10 * C + number}
         for C, column in slacks.items()
         for number, slack in enumerate(column, start=1)
     ]
-    found = measured.at_slack(pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=0), 0.1)
+    found = script("measured").at_slack(pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=0), 0.1)
     assert found.sort("C").select("C", "iteration", "pauc").rows() == [(1.0, 2, 12.0), (10.0, 2, 102.0)]

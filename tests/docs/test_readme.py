@@ -1,6 +1,7 @@
 """README and docs: every command and code block runs, generated parts and links are valid."""
 
 import importlib
+import itertools
 import os
 import re
 import shlex
@@ -47,13 +48,10 @@ def site(tmp_path_factory, monkeypatch):
     folder = tmp_path_factory.mktemp("site")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")])))
     monkeypatch.syspath_prepend(folder)
-    before = set(sys.modules)
     registry.installed.cache_clear()
     yield folder
-    registry.installed.cache_clear()
-    for name in set(sys.modules) - before:
-        if name.partition(".")[0] in {path.name for path in folder.iterdir()}:
-            del sys.modules[name]
+    for path in folder.iterdir():
+        forget(path.name)
 
 
 @pytest.fixture
@@ -130,11 +128,6 @@ def shortened(line):
     return re.sub(r"\brepeats=\d+", "repeats=1", line) if not line.startswith("npbench plan") else line
 
 
-def commands(page):
-    """Yield the lines of the bash blocks of a page."""
-    yield from (line for _, language, text in fences(page) if language == "bash" for line in text.splitlines())
-
-
 def forget(package):
     """Let the next command in this process import a package whose files have changed."""
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
@@ -191,18 +184,16 @@ def test_ci_types_the_commands_that_tests_leave_out():
     typed = [below(ROOT / page, line) for page, line in re.findall(r'type_them "?(?:\$copy/)?(\w+\.md)"? "(.*)"', ci)]
     assert len(typed) == 5
     for page in PAGES:
-        for line in commands(page):
+        typed_there = (text.splitlines() for _, language, text in fences(page) if language == "bash")
+        for line in itertools.chain(*typed_there):
             if line.startswith(LEFT_TO_CI) and not line.startswith(MEASURES):
                 assert any(line in block.splitlines() for block in typed), f"{page.name}: {line}"
 
 
-def test_readme_shows_the_example_plugin():
+def test_readme_shows_the_example_plugin_and_links_between_pages_resolve():
     shown = [text for *_, text in fences(ROOT / "README.md")]
     for path in [EXAMPLE / "pyproject.toml", *sorted((EXAMPLE / "npbench_nearest_mean").glob("*.py"))]:
         assert path.read_text(encoding="utf-8") in shown, path.name
-
-
-def test_links_between_pages_resolve():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"

@@ -78,13 +78,10 @@ def test_verdict_words_follow_direction_and_not_the_order_of_records(figures):
     assert sheet(records, "p_fa: pairs")[0]["verdict"] == "first lower"
 
 
-def test_verdict_on_these_splits():
+def test_verdict_holds_on_these_splits_only_or_for_a_fixed_test_part(figures):
     rows = sheet(by_label({"a": [0.2] * 8, "b": [0.2 + 0.01 * k for k in (1, 2, 3, 12, 1.5, 2.5, 3.5, 30)]}), TITLE)
     assert float(rows[0]["p"]) <= 0.05 < float(rows[0]["p corrected"])
     assert rows[0]["verdict"] == "first better on these splits"
-
-
-def test_fixed_test_part_has_no_corrected_test(figures):
     records = by_label(figures, protocol_params='{"name":"official","test_rows":[500,768],"validation_size":0.25}')
     rows = sheet(records, TITLE)
     assert {row["p corrected"] for row in rows} == {"-"}
@@ -111,13 +108,10 @@ def test_each_protocol_has_a_best_setting():
     assert [row["first"].endswith("0.25") for row in rows] == [True] * 5 + [False] * 5
 
 
-def test_differences_all_zero():
+def test_differences_all_zero_or_few_have_a_verdict():
     (row,) = sheet(by_label({"a": [0.2, 0.3, 0.1], "b": [0.2, 0.3, 0.1 + 1e-15]}), TITLE)
     assert (row["verdict"], row["p"], row["p corrected"], row["effect"]) == ("equal on every split", "1", "1", "-")
     assert (row["first - second"], row["A"]) == ("+0", "0.50")
-
-
-def test_few_pairs_verdict():
     records = by_label({"a": [0.2, 0.3, 0.1, 0.2, 0.1], "b": [0.3, 0.4, 0.3, 0.5, 0.2]})
     (row,) = sheet(records, TITLE)
     assert (row["verdict"], row["95 % limits"], row["pairs"]) == ("too few pairs", "-", "5")
@@ -149,13 +143,15 @@ def test_missing_value_drops_the_pair(figures, lacking):
     assert [row["pairs"] for row in rows] == ["11", "11", "12"]
 
 
-def test_failed_records_give_no_tables():
+def test_failed_records_give_no_tables_and_unknown_ones_no_section():
     records = [record(label, status="failed", p_nd=None, p_fa=None) for label in "ab"]
     one = section([one | dict.fromkeys(["np_score", "auc", "p_fa_low", "p_fa_high"]) for one in records])
     assert (one.sheets, one.notes) == ([], [statistics.ONE_SETTING])
+    assert statistics.sections(frame([record(problem="later")])) == []
+    assert statistics.sections(pl.DataFrame(schema={**SCHEMA, "label": pl.String})) == []
 
 
-def test_splits_differ_by_data_protocol_seed_and_hash():
+def test_splits_differ_by_data_protocol_seed_and_hash_unless_it_is_missing():
     def n_pairs(**columns):
         a, b = (by_label({label: [0.2, 0.3]}) for label in "ab")
         found = blocks(frame([*a, *(one | columns for one in b)]), "p_nd")
@@ -164,9 +160,6 @@ def test_splits_differ_by_data_protocol_seed_and_hash():
     assert n_pairs() == n_pairs(n_samples=768) == 2
     assert n_pairs(data_sha256="e") == n_pairs(seed=1) == n_pairs(split_sha256="other") == 0
     assert n_pairs(protocol_params='{"folds":5,"name":"cv","test_size":0.25}') == n_pairs(repeat=9) == 0
-
-
-def test_missing_split_hash_matches():
     records = by_label({"a": [0.2, 0.3], "b": [0.3, 0.4]})
     for one in records[:2]:
         one["split_sha256"] = None
@@ -280,8 +273,3 @@ def test_problems_and_bounds_are_separate(figures):
     assert found[1].sheets[0].texts[0][1] == "[0.02, 0.05]"
     assert any("p_fa keeps rho" in note for note in found[0].notes)
     assert not any("p_fa keeps rho" in note for note in found[1].notes)
-
-
-def test_no_section_without_known_records():
-    assert statistics.sections(frame([record(problem="later")])) == []
-    assert statistics.sections(pl.DataFrame(schema={**SCHEMA, "label": pl.String})) == []

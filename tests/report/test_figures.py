@@ -76,19 +76,16 @@ def test_one_repeat_has_no_bars_and_one_rho_no_lines():
     assert not any(series.joined for panel in dots.panels for series in panel.series)
     for series in false_alarms.series:
         assert np.round(series.x).tolist() == [0, 1]  # next to the names
-
-
-def test_no_section_without_charts():
-    assert sections(frame([record(p_fa=0.1)])) == []
-    assert sections(frame([record(p_fa=0.1), record("np_svm", p_fa=0.1)]).with_columns(status=pl.lit("failed"))) == []
-    assert sections(frame([record(p_fa=0.1)]).clear()) == []
-
-
-def test_data_sets_with_one_and_several_rho():
     records = frame([*swept(datasets=("pima",)), *swept(datasets=("breast", "heart"), rhos=(0.1,))])
     lines, dots = charts_of(records)
     assert {panel.title for panel in lines.panels} == {"pima"}
     assert dots.panels[0].x_labels == ["breast", "heart"]
+
+
+def test_no_section_without_charts():
+    one = frame([record(p_fa=0.1)])
+    failed = frame([record(p_fa=0.1), record("np_svm", p_fa=0.1)]).with_columns(status=pl.lit("failed"))
+    assert sections(one) == sections(failed) == sections(one.clear()) == []
 
 
 def test_each_problem_has_a_section():
@@ -126,29 +123,25 @@ def test_too_many_settings_are_left_out():
     assert len(charts_of(records.head(40))) == 5
 
 
-def test_many_data_sets_need_pages():
+def test_many_data_sets_need_pages_whose_names_are_unique():
     records = frame(swept(datasets=[f"data{n:02d}" for n in range(ROWS_PER_PAGE + 2)], repeats=1))
     first, second = charts_of(records)
     assert (len(first.rows), len(second.rows)) == (ROWS_PER_PAGE, 2)
     assert (first.name, second.title[-8:]) == ("rates_np_1", "(2 of 2)")
-
-
-def test_chart_names_are_unique_file_names():
     found = numbered([Chart("roc", "", []), Chart("roc_2", "", []), Chart("roc", "", [])])
     assert [chart.name for chart in found] == ["roc", "roc_2", "roc_3"]
     assert rate_charts.file_name("roc", "a/b c") == "roc_a-b-c"
 
 
 def curve(seed):
-    random = np.random.default_rng(seed)
     y = np.repeat([1, -1], [30, 50])
-    return true_positive_rates(y, random.normal(size=80).round(1) + y)
+    return json.dumps(true_positive_rates(y, np.random.default_rng(seed).normal(size=80).round(1) + y).tolist())
 
 
 def with_curves(problem="np", **columns):
     runs = itertools.product(("gen", "np_svm"), range(3), (0.05, 0.2))
     return [
-        record(s, repeat=n, problem=problem, rho=rho, roc=json.dumps(curve(seed).tolist()), **columns)
+        record(s, repeat=n, problem=problem, rho=rho, roc=curve(seed), **columns)
         for seed, (s, n, rho) in enumerate(runs)
     ]
 
@@ -185,10 +178,13 @@ def test_windows_of_problems():
     assert {panel.window for panel in chart.panels} == {None}
 
 
-def test_records_without_curves_have_none():
+def test_records_without_curves_have_none_and_searches_no_course():
     assert roc_charts.charts("np", frame(swept())) == []
-    (alone,) = roc_charts.charts("np", frame([record(roc=json.dumps(curve(1).tolist())), record(repeat=1)]))
+    (alone,) = roc_charts.charts("np", frame([record(roc=curve(1)), record(repeat=1)]))
     assert alone.panels[0].series[0].low is None
+    search = json.dumps({"seconds": [0.1], "gamma": [1.0], "p_fa": [0.5]})
+    steps = json.dumps({"iteration": [0], "inner": [0], "gap": [0.5]})
+    assert trace_charts.charts("np", frame([record(trace=search), record("b", trace=steps), record("c")])) == []
 
 
 def fit(n=4, **figures):
@@ -213,12 +209,6 @@ def test_fits_are_drawn_against_time_and_iterations():
     (left,) = gap.series
     assert (left.label, left.y, gap.y_log) == ("np_svm", [1, 0.25, 0.25, 0], True)
     assert any("lower bound" in note for note in chart.notes)
-
-
-def test_traces_of_searches_are_ignored():
-    search = json.dumps({"seconds": [0.1], "gamma": [1.0], "p_fa": [0.5]})
-    steps = json.dumps({"iteration": [0], "inner": [0], "gap": [0.5]})
-    assert trace_charts.charts("np", frame([record(trace=search), record("b", trace=steps), record("c")])) == []
 
 
 def test_long_fits_are_thinned_on_log_axes():

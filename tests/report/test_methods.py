@@ -54,10 +54,15 @@ def test_settings_that_differ_from_the_choice_follow_its_name(solver, params, se
     assert labels(records) == method_labels(records) == [label]
 
 
-def test_a_label_does_not_depend_on_other_methods():
+def test_a_label_does_not_depend_on_other_methods_and_filters_find_both_names():
     rows = [record(solver="scorer", params={**FOREST, "delta": delta}) for delta in (0.05, 0.1)]
     rows += [record(solver="np_svm", dataset="breast")]
     assert method_labels(frame(rows)) == ["random_forest", "random_forest delta=0.1", "np_svm"]
+    forest = record(solver="scorer", params={**FOREST, "threshold": "auto"})
+    records = named(frame([record(solver="gen"), forest, record(solver="scorer")]))
+    by_solver, by_method = {"random_forest": 1, "scorer": 2, "gen,random_forest": 2}, {"random_forest": 1, "scorer": 1}
+    for name, counts in (("solver", by_solver), ("method", by_method)):
+        assert {value: len(filtered(records, {name: value})) for value in counts} == counts
 
 
 def test_a_typed_name_wins_and_holds_for_all_records_of_its_setting():
@@ -67,19 +72,6 @@ def test_a_typed_name_wins_and_holds_for_all_records_of_its_setting():
     assert labels(records) == ["np_svm gamma=scale kernel=linear"] * 2
     again = pl.concat([records, frame([record(**linear, method="np_svm_linear")])], how="diagonal_relaxed")
     assert set(named(again)["method"]) == {"np_svm_linear"}
-
-
-def test_filters_find_variants_by_both_names():
-    forest = record(solver="scorer", params={**FOREST, "threshold": "auto"})
-    records = named(frame([record(solver="gen"), forest, record(solver="scorer")]))
-    for name, value, n in (
-        ("solver", "random_forest", 1),
-        ("method", "random_forest", 1),
-        ("solver", "scorer", 2),
-        ("method", "scorer", 1),
-        ("solver", "gen,random_forest", 2),
-    ):
-        assert len(filtered(records, {name: value})) == n, (name, value)
 
 
 def test_published_records_have_the_names_that_were_typed():

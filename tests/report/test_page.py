@@ -1,7 +1,6 @@
 """The page in a headless browser, and the data inside it after unpacking."""
 
 import base64
-import hashlib
 import json
 import re
 import shutil
@@ -23,6 +22,7 @@ from npbench.report.section import Section
 from npbench.report.sections.ranking import diagram
 from npbench.report.select.collect import Collection
 from npbench.report.sheet import Sheet
+from sample_files import sha256
 
 DOCS = Path(__file__).parents[2] / "docs"
 N_RECORDS = 240
@@ -36,24 +36,21 @@ FLAGS += ("disable-component-update", "disable-sync", "window-size=1300,900")
 def records(n=N_RECORDS):
     """Return records of three labels on two data sets; one in forty failed and has no rates."""
     rng, number = np.random.default_rng(0), np.arange(n)
-    failed = number % 40 == 39
+    failed, rho = number % 40 == 39, np.array([0.05, 0.1])[number // 6 % 2]
+    labels = [LABELS[i % 3] for i in number]
+    about = {"label": labels, "solver": [label.split()[0] for label in labels], "problem": "np", "rho": rho}
+    about |= {"repeat": number, "run_id": "one", "stored_at": "2026-01-01T00:00:00.000000000Z"}
     frame = pl.DataFrame(
         {
-            "key": [hashlib.sha256(str(i).encode()).hexdigest() for i in number],
-            "stored_at": "2026-01-01T00:00:00.000000000Z",
-            "label": [LABELS[i % 3] for i in number],
-            "solver": [LABELS[i % 3].split()[0] for i in number],
+            "key": [sha256(str(i)) for i in number],
             "dataset": [("pima", "breast")[i // 3 % 2] for i in number],
-            "problem": "np",
-            "problem_params": [f'{{"rho":{rho}}}' for rho in np.array([0.05, 0.1])[number // 6 % 2]],
-            "rho": np.array([0.05, 0.1])[number // 6 % 2],
+            "problem_params": [f'{{"rho":{one}}}' for one in rho],
             "status": np.where(failed, "failed", "ok"),
             "error": np.where(failed, EVIL, ""),
             "traceback": np.where(failed, f"Traceback\n{EVIL}", ""),
             "p_fa": pl.Series(rng.uniform(size=n)).set(pl.Series(failed), None),
             "seconds": rng.exponential(size=n),
-            "repeat": number,
-            "run_id": "one",
+            **about,
         }
     )
     rates = frame.select("label", "rho", "p_fa")
@@ -81,16 +78,13 @@ def sections():
 def written(path, n=N_RECORDS):
     command = ["solver=gen", EVIL, f"results={'a' * 90}"]
     runs = [{"run_id": "one", "command": command, "run_started": "2026-01-01T10:00:00"}]
-    charts = [chart for section in sections() for chart in section.charts]
-    pictures = {chart.name: drawn(chart, path.parent) for chart in charts}
+    pictures = {}
+    for chart in (chart for section in sections() for chart in section.charts):
+        _, svg, _ = drawing.save_drawing(drawing.draw(chart, Palette(LABELS)), chart.name, path.parent)
+        pictures[chart.name] = svg.read_text(encoding="utf-8")
     pictures["own"] = pictures["roc"]  # of an experiment, not a chart of a section
     page.write(path, sections(), Collection(records(n), [], runs), pictures)
     return path
-
-
-def drawn(chart, folder):
-    _, svg, _ = drawing.save_drawing(drawing.draw(chart, Palette(LABELS)), chart.name, folder)
-    return svg.read_text(encoding="utf-8")
 
 
 def unpacked(data):
@@ -172,7 +166,7 @@ def sort_by(driver, name):
     return driver.execute_script(PLACE + direction, name), column_cells(driver, name)
 
 
-def test_texts_stay_text(opened):
+def test_texts_stay_text_and_the_policy_forbids_requests_and_other_scripts(opened):
     assert opened.execute_script("return window.evil") is None
     assert opened.execute_script("return document.querySelectorAll('img').length") == 0
     texts = opened.execute_script(
@@ -180,9 +174,6 @@ def test_texts_stay_text(opened):
         ".map(e => e.textContent)"
     )
     assert sum(EVIL in text for text in texts) >= 9
-
-
-def test_policy_forbids_requests_and_other_scripts(opened):
     refused = "fetch('https://example.invalid/').then(() => 'got', () => 'refused').then(arguments[0])"
     assert opened.execute_async_script(refused) == "refused"
     own = "const own = document.createElement('script'); own.textContent = 'window.evil = 2'; document.body.append(own)"
@@ -290,14 +281,7 @@ def test_one_record_opens_and_closes_by_keyboard(opened):
     assert opened.execute_script("return document.activeElement.className") == "more"
 
 
-def test_columns_are_chosen(opened):
-    heads = "return [...document.querySelectorAll('#table thead th button')].map(b => b.textContent)"
-    assert "rho" not in opened.execute_script(heads)
-    opened.execute_script("[...document.querySelectorAll('.chooser label')].find(l => l.textContent === 'rho').click()")
-    assert "rho" in opened.execute_script(heads)
-
-
-def test_controls_have_names_and_tables_captions(opened):
+def test_controls_have_names_and_tables_captions_and_columns_are_chosen(opened):
     nameless = opened.execute_script(
         "return [...document.querySelectorAll('button, input, select, summary, [tabindex=\"0\"]')]"
         ".filter(e => !(e.textContent.trim() || e.ariaLabel || e.closest('label'))).map(e => e.outerHTML)"
@@ -305,6 +289,10 @@ def test_controls_have_names_and_tables_captions(opened):
     assert nameless == []
     assert opened.execute_script("return [...document.querySelectorAll('table')].every(t => t.caption)")
     assert opened.execute_script("return document.documentElement.lang") == "en"
+    heads = "return [...document.querySelectorAll('#table thead th button')].map(b => b.textContent)"
+    assert "rho" not in opened.execute_script(heads)
+    opened.execute_script("[...document.querySelectorAll('.chooser label')].find(l => l.textContent === 'rho').click()")
+    assert "rho" in opened.execute_script(heads)
 
 
 def test_narrow_window_needs_no_horizontal_scrolling(opened):
@@ -334,7 +322,7 @@ def test_hundred_thousand_records_are_searched_and_sorted(browser, tmp_path):
     assert [float(cell) for cell in cells[:50]] == pytest.approx(frame["seconds"].sort()[:50].to_list(), rel=1e-3)
 
 
-def test_page_has_no_address(tmp_path):
+def test_page_has_no_address_and_without_figures_it_has_all_records(tmp_path):
     text = written(tmp_path / "report.html").read_text(encoding="utf-8")
     assert re.findall(r'(?:src|href)="(?!#|data:,)', text) == []
     script = re.search(r'<script type="module">(.*)</script>\n</body>', text, re.DOTALL)[1]
@@ -345,6 +333,11 @@ def test_page_has_no_address(tmp_path):
     drawings = [unpacked(data) for data in re.findall(r'"><script type="text/plain">([^<]+)<', text)]
     assert len(drawings) == 7
     assert all(svg.startswith("<svg") for svg in drawings)
+    page.write(tmp_path / "report.html", sections(), Collection(records()))
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<figure" not in text
+    data = re.search(r'id="records-data">([^<]*)<', text)[1]
+    assert len(json.loads(unpacked(data))[0]["values"]) == N_RECORDS
 
 
 def test_rare_errors_are_counted(tmp_path, monkeypatch):
@@ -352,14 +345,6 @@ def test_rare_errors_are_counted(tmp_path, monkeypatch):
     text = written(tmp_path / "report.html").read_text(encoding="utf-8")
     assert "1 more error" in text
     assert 'class="failure"' not in text
-
-
-def test_page_without_figures_has_all_records(tmp_path):
-    page.write(tmp_path / "report.html", sections(), Collection(records()))
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<figure" not in text
-    data = re.search(r'id="records-data">([^<]*)<', text)[1]
-    assert len(json.loads(unpacked(data))[0]["values"]) == N_RECORDS
 
 
 @given(
@@ -381,17 +366,7 @@ def test_columns_keep_their_values(numbers, texts):
     assert values.get("error", [None] * n) == texts[:n]
 
 
-def test_columns_for_programs_are_omitted():
-    frame = records().with_columns(trace=pl.lit("{}"), versions=pl.lit("{}"))
-    found = {column["name"]: column for column in columns(frame)}
-    assert not {"trace", "versions", "traceback", "git_commit"} & set(found)
-    assert found["problem_params"]["values"][0] == "rho=0.05"
-    assert [name for name, column in found.items() if column["shown"]] == [
-        "label", "dataset", "problem", "problem_params", "repeat", "status", "p_fa", "seconds",
-    ]  # fmt: skip
-
-
-def test_equal_errors_are_counted_with_one_traceback():
+def test_equal_errors_are_counted_with_one_traceback_and_columns_for_programs_are_omitted():
     (failure,) = page.failures(records())
     assert (failure["n_jobs"], failure["error"], failure["status"]) == (6, EVIL, "failed")
     assert failure["traceback"].startswith("Traceback")
@@ -399,3 +374,9 @@ def test_equal_errors_are_counted_with_one_traceback():
     assert len(page.failures(several)) == 6
     facts = page.facts(records())
     assert (facts["records"], facts["failed"], facts["solvers"], facts["data sets"]) == ("240", "6", "2", "2")
+    frame = records().with_columns(trace=pl.lit("{}"), versions=pl.lit("{}"))
+    found = {column["name"]: column for column in columns(frame)}
+    assert not {"trace", "versions", "traceback", "git_commit"} & set(found)
+    assert found["problem_params"]["values"][0] == "rho=0.05"
+    shown = "label dataset problem problem_params repeat status p_fa seconds"
+    assert [name for name, column in found.items() if column["shown"]] == shown.split()

@@ -71,13 +71,10 @@ def test_advice_for_few_repeats_or_one_setting():
     assert "repeats=10" in section.notes[0]
 
 
-def test_larger_area_is_better():
+def test_larger_area_is_better_and_nothing_valid_gives_no_summary():
     about = {"problem": "pauc", "problem_params": '{"fpr_range":[0,0.1]}'}
     (row,), _ = sheets([record("a", **about, pauc=0.5), record("b", **about, pauc=0.9)])
     assert (row["best"], row["next"], row["verdict"]) == ("b", "a", "too few pairs")
-
-
-def test_summary_is_empty_without_valid_records():
     assert summary.sections(frame([record(status="failed")])) == []
 
 

@@ -12,27 +12,9 @@ from scipy import optimize
 
 from npbench_benchmark import ratings
 
-# Two data sets, three methods: the first wins both, the second ties with the third and then fails.
-VALUES = np.array([[0.1, 0.2, 0.2], [0.1, np.inf, 0.3]])
 TABLES = arrays(
     float, st.tuples(st.integers(1, 6), st.integers(2, 5)), elements=st.sampled_from([0.1, 0.2, 0.3, np.inf])
 )
-
-
-def test_by_hand():
-    assert ratings.mean_ranks(VALUES).tolist() == [1.0, 2.75, 2.25]
-    total = ratings.wins(VALUES).sum(axis=0)
-    assert total.tolist() == [[0, 2, 2], [0, 0, 0.5], [0, 1.5, 0]]
-    assert ratings.win_rates(ratings.wins(VALUES)).tolist() == [1.0, 0.125, 0.375]
-
-
-def test_rating_of_two_methods_by_hand():
-    # With x = the strength of the better: 1 + 1/2 = expit(2x) + expit(x), whose solution in t = e^x is a cubic's root.
-    roots = np.roots([1.0, -1.0, -1.0, -3.0])  # t^3 - t^2 - t - 3 = 0
-    strength = math.log(max(root.real for root in roots if abs(root.imag) < 1e-12))
-    assert ratings.elo(np.array([[0.0, 1.0], [0.0, 0.0]])) == pytest.approx(
-        [1000 + 400 / math.log(10) * strength, 1000 - 400 / math.log(10) * strength]
-    )
 
 
 def likelihood(strength, values):
@@ -62,16 +44,13 @@ def test_ranks_are_counts_of_better_methods(values):
     assert ratings.win_rates(ratings.wins(values)) == pytest.approx((k - np.mean(by_count, axis=0)) / (k - 1))
 
 
-def test_a_method_that_was_not_run_plays_no_game():
+def test_methods_that_were_not_run_everywhere_play_no_game_and_are_placed_behind():
     values = np.array([[0.1, 0.2], [0.3, 0.1], [0.2, 0.3]])
     more = np.column_stack([values, [np.nan] * 3])
     assert ratings.elo(ratings.wins(more).sum(axis=0)) == pytest.approx(
         [*ratings.elo(ratings.wins(values).sum(axis=0)), 1000]
     )
     assert np.isnan(ratings.win_rates(ratings.wins(more))[2])
-
-
-def test_a_method_on_fewer_data_sets_is_placed_behind():
     assert ratings.places(np.array([[0.1, 0.2, np.nan], [np.nan, 0.2, np.nan]])).tolist() == [2, 1, 3]
 
 
@@ -81,9 +60,6 @@ def test_limits_are_quantiles_of_resampled_ratings():
     random = np.random.default_rng(7)
     drawn = [ratings.elo(won[random.integers(0, 8, 8)].sum(axis=0)) for _ in range(2000)]
     assert [low, high] == [pytest.approx(limit, abs=25) for limit in np.percentile(drawn, [2.5, 97.5], axis=0)]
-
-
-def test_limits_of_equal_results_are_the_rating():
     won = ratings.wins(np.tile([0.1, 0.2, 0.3], (5, 1)))
     rating = ratings.elo(won.sum(axis=0))
     assert [*ratings.elo_limits(won)] == [pytest.approx(rating)] * 2
@@ -114,12 +90,6 @@ def test_ranks_and_places_by_counting(values, data):
         assert np.allclose(ranks, counted)
         rounded = [round(rank, 9) for rank in counted]
         assert places.tolist() == [1 + sum(other < rank for other in rounded) for rank in rounded]
-
-
-def test_a_single_data_set_can_decide():
-    values = np.array([[0.1, 0.2], [0.1, 0.2], [0.9, 0.2], [0.9, 0.2]])
-    left_out = ratings.without_each_source(values, ["a", "b", "b", "c"])
-    assert left_out.places.tolist() == [[2, 1], [1, 1], [1, 2]]
 
 
 def test_tables_of_one_origin_are_one_source():

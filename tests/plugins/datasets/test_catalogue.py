@@ -1,6 +1,5 @@
 import csv
 import dataclasses
-import functools
 import gzip
 import re
 import socket
@@ -50,9 +49,13 @@ def test_data_have_the_counts_of_table_i(name, raw_dataset):
         assert np.array_equal(bunch.data, data.X)
 
 
-def test_rcv1_is_described_with_the_counts_of_table_i():
+def test_rcv1_is_described_with_the_counts_of_table_i_and_the_files_of_scikit_learn():
     rcv1 = DATASETS["rcv1"]
     assert (rcv1.n_features, rcv1.n_positive, rcv1.n_samples - rcv1.n_positive) == TABLE_I["rcv1"]
+    from sklearn.datasets import _rcv1
+
+    asked = {file.filename: int(file.url.rpartition("/")[2]) for file in (*_rcv1.XY_METADATA, _rcv1.TOPICS_METADATA)}
+    assert asked == RCV1_FILES
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -67,24 +70,18 @@ def test_descriptions_are_complete(name):
         assert file.url.startswith("https://")
 
 
-@functools.cache
-def composed(*settings):
-    """Return one configuration, or one for each of several names; all names at once take little more than one."""
-    search_path.register()
-    with search_path.initialized() as hydra:
-        found = compose(hydra.config_loader, settings, multirun=True)
-    assert found.faults == []
-    return [as_plain(config) for config in found.configs]
-
-
 @pytest.fixture(scope="module")
 def defaults():
-    """The configurations of ``dataset=NAME`` by name."""
+    """The configurations of ``dataset=NAME`` by name; all names at once take little more than one."""
     names = sorted(DATASETS)
-    return dict(zip(names, composed(f"dataset={','.join(names)}"), strict=True))
+    search_path.register()
+    with search_path.initialized() as hydra:
+        found = compose(hydra.config_loader, [f"dataset={','.join(names)}"], multirun=True)
+    assert found.faults == []
+    return dict(zip(names, map(as_plain, found.configs), strict=True))
 
 
-def test_pageblocks_are_read_number_by_number(raw_dataset):
+def test_pageblocks_are_read_number_by_number_with_gzip(raw_dataset, monkeypatch, tmp_path):
     (file,) = raw_dataset("pageblocks").files
     text = subprocess.run(["gzip", "-dc", sources.find(file)], capture_output=True, check=True).stdout
     assert sha256(text) == "52058b6e19ba797b5e80ae6454ebb3b7a25016787e668dd3203393c236d22c78"
@@ -92,9 +89,6 @@ def test_pageblocks_are_read_number_by_number(raw_dataset):
     data = load_dataset("pageblocks")
     assert np.array_equal(data.X, [[float(number) for number in row[:-1]] for row in rows])
     assert np.array_equal(data.y > 0, [row[-1] == "1" for row in rows])
-
-
-def test_pageblocks_without_gzip(raw_dataset, monkeypatch, tmp_path):
     dataset = raw_dataset("pageblocks")
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path))  # where they have not been read before
@@ -102,7 +96,7 @@ def test_pageblocks_without_gzip(raw_dataset, monkeypatch, tmp_path):
         load(dataset)
 
 
-def test_proteomics_are_read_number_by_number(raw_dataset):
+def test_proteomics_are_as_documented_and_read_number_by_number(raw_dataset):
     (file,) = raw_dataset("proteomics").files
     with sources.find(file).open(newline="") as stream:
         header, directions, *rows = csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -111,9 +105,6 @@ def test_proteomics_are_read_number_by_number(raw_dataset):
     data = load_dataset("proteomics")
     assert np.array_equal(data.X, [[float(number) for number in row[features]] for row in rows])
     assert np.array_equal(data.y, [int(row[header.index("Label")]) for row in rows])
-
-
-def test_proteomics_are_as_documented(raw_dataset):
     (file,) = raw_dataset("proteomics").files
     _, _, *rows = (line.rstrip("\n").split("\t") for line in sources.find(file).read_text().splitlines())
     assert max(Counter((row[1], row[2]) for row in rows).values()) == 9
@@ -124,20 +115,14 @@ def test_proteomics_are_as_documented(raw_dataset):
     assert np.ptp(load_dataset("proteomics").X, axis=0).tolist().count(0.0) == 1
 
 
-@pytest.fixture
-def covertype_file(tmp_path, monkeypatch):
-    """A file like that of covertype, with 60 rows, and its description."""
+def test_covertype_is_spruce_and_fir_against_krummholz_and_pine_against_all_others(tmp_path, monkeypatch):
     random = np.random.default_rng(0)
     table = np.column_stack([random.integers(-200, 7000, (60, 54)), np.resize([1, 2, 7, 3, 7, 6], 60)])
     content = gzip.compress("".join(",".join(map(str, row)) + "\n" for row in table).encode())
     put(tmp_path / "covertype" / "covtype.data.gz", content)
     monkeypatch.setenv("NPBENCH_DATA", str(tmp_path))
     file = dataclasses.replace(DATASETS["covertype"].files[0], sha256=sha256(content), size=len(content))
-    return table, dataclasses.replace(DATASETS["covertype"], files=(file,), n_samples=30, n_positive=10)
-
-
-def test_covertype_is_spruce_and_fir_against_krummholz_and_pine_against_all_others(covertype_file):
-    table, dataset = covertype_file
+    dataset = dataclasses.replace(DATASETS["covertype"], files=(file,), n_samples=30, n_positive=10)
     data = load(dataset)
     kept = table[(table[:, -1] == 1) | (table[:, -1] == 7)]
     assert np.array_equal(data.X, kept[:, :-1])
@@ -178,13 +163,6 @@ def test_rcv1_without_copy_and_network(tmp_path, monkeypatch):
         assert word in fault
 
 
-def test_rcv1_files_are_those_of_scikit_learn():
-    from sklearn.datasets import _rcv1
-
-    asked = {file.filename: int(file.url.rpartition("/")[2]) for file in (*_rcv1.XY_METADATA, _rcv1.TOPICS_METADATA)}
-    assert asked == RCV1_FILES
-
-
 @pytest.mark.slow
 def test_rcv1_if_scikit_learn_has_it():
     try:
@@ -210,20 +188,9 @@ def test_default_protocol_is_that_of_the_paper(protocol, defaults):
     assert {name: defaults[name]["protocol"]["name"] for name in names} == dict.fromkeys(names, protocol)
 
 
-@pytest.mark.parametrize("overrides", [("dataset=a9a", "protocol=cv"), ("protocol=cv", "dataset=a9a")])
-def test_a_protocol_and_preprocess_replace_the_defaults(overrides):
-    (config,) = composed(*overrides, "preprocess=standardize")
-    assert (config["protocol"]["name"], config["preprocess"]) == ("cv", "standardize")
-
-
-def test_sparse_data_are_not_scaled_by_default(defaults):
+def test_sparse_data_are_not_scaled_by_default_and_rcv1_like_has_the_test_size_of_rcv1(defaults):
     unscaled = {name for name, config in defaults.items() if config["preprocess"] != "standardize"}
     assert unscaled == {"rcv1", "rcv1_like", "a9a", "chemo", "chemo_like"}
     assert {defaults[name]["preprocess"] for name in unscaled} == {"none"}
-
-
-def test_rcv1_like_has_the_test_size_of_rcv1_unless_a_protocol_is_typed(defaults):
     first, end = DATASETS["rcv1"].test_rows
     assert np.ceil(defaults["rcv1_like"]["protocol"]["test_size"] * 804414) == end - first
-    (config,) = composed("dataset=rcv1_like", "protocol=holdout")
-    assert config["protocol"]["test_size"] == 0.25

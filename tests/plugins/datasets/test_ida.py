@@ -19,12 +19,8 @@ from npbench_datasets.ida import published
 from sample_files import put, sha256
 
 # Davenport et al. (2006), section 4: features and training rows. All samples and positives as in the IDA repository.
-SIZES = {
-    "banana": (2, 400, 5300, 2376),
-    "heart": (13, 170, 270, 120),
-    "thyroid": (5, 140, 215, 65),
-    "breast_cancer": (9, 200, 277, 81),
-}
+SIZES = {"banana": (2, 400, 5300, 2376), "heart": (13, 170, 270, 120)}
+SIZES |= {"thyroid": (5, 140, 215, 65), "breast_cancer": (9, 200, 277, 81)}
 
 
 @pytest.fixture
@@ -52,10 +48,10 @@ def test_banana_is_read_number_by_number(from_source):
     assert data.y.tolist() == [float(word) for word in train_labels + test_labels]
 
 
-@pytest.mark.parametrize(
-    ("name", "separator", "features", "label", "positive"),
-    [("heart", None, slice(13), 13, {"2"}), ("thyroid", ",", slice(1, 6), 0, {"2", "3"})],
-)
+LAYOUT = [("heart", None, slice(13), 13, {"2"}), ("thyroid", ",", slice(1, 6), 0, {"2", "3"})]
+
+
+@pytest.mark.parametrize(("name", "separator", "features", "label", "positive"), LAYOUT)
 def test_files_are_read_number_by_number(from_source, name, separator, features, label, positive):
     data = from_source(name)
     rows = [line.split(separator) for line in paths(name)[0].read_text().split("\n") if line.strip()]
@@ -80,10 +76,7 @@ def test_breast_cancer_is_coded_as_documented(from_source):
     first = dict(zip(("age", "menopause", "size", "nodes", "caps", "degree", "side", "place"), data.X[0], strict=False))
     assert complete[0][1:9] == ["30-39", "premeno", "30-34", "0-2", "no", "3", "left", "left_low"]
     assert list(first.values()) == [3, 2, 6, 0, 0, 3, 0, 1]
-
-
-def test_14_rows_of_breast_cancer_occur_again(from_source):
-    """Hence the 263 samples of which 77 are positive, 29.3 %, in files that hold each sample once."""
+    # Hence the 263 samples of which 77 are positive, 29.3 %, in files that hold each sample once.
     data = from_source("breast_cancer")
     distinct = np.unique(np.column_stack([data.X, data.y]), axis=0)
     assert (len(distinct), np.sum(distinct[:, -1] > 0)) == (263, 77)
@@ -92,13 +85,9 @@ def test_14_rows_of_breast_cancer_occur_again(from_source):
 def mat_file(path, name, X, y, divisions, n_train):
     """Write divisions of rows, which may be equal, as benchmarks.mat has them: by the numbers of distinct samples."""
     samples, number = np.unique(np.column_stack([X, y]), axis=0, return_inverse=True)
-    numbered = number.reshape(-1)[divisions] + 1
-    structure = {
-        "x": samples[:, :-1],
-        "t": samples[:, -1:],
-        "train": numbered[:, :n_train].astype(np.uint16),
-        "test": numbered[:, n_train:].astype(np.uint16),
-    }
+    numbered = (number.reshape(-1)[divisions] + 1).astype(np.uint16)
+    structure = {"x": samples[:, :-1], "t": samples[:, -1:]}
+    structure |= {"train": numbered[:, :n_train], "test": numbered[:, n_train:]}
     savemat(path, {name: structure, "other": {"x": np.ones((3, 1))}})
 
 

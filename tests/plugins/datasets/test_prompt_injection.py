@@ -22,19 +22,16 @@ def files(tmp_path):
     return made
 
 
-def test_chats_are_negative_and_attacks_positive(files):
+def test_chats_are_negative_attacks_positive_and_unknown_sets_refused(files):
     X, y, more = prompt_injection.load_prompt_injection(*files)
     np.testing.assert_allclose(X, np.array([0.1, 0.2, 0.9, 0.8])[:, None] + [0, 1])
     assert y.tolist() == [-1, -1, 1, 1]
     assert more["columns"] == ["one", "two"]
     X, y, _ = prompt_injection.load_prompt_injection(*files, benign="s_labs_test")
     assert X[:, 0].tolist() == [0.3, 0.9, 0.8]
-
-
-@pytest.mark.parametrize("settings", [{"benign": "chats"}, {"attacks": "lmsys"}])
-def test_unknown_sets_are_refused(files, settings):
-    with pytest.raises(RequestError, match=next(iter(settings))):
-        prompt_injection.load_prompt_injection(*files, **settings)
+    for unknown in ({"benign": "chats"}, {"attacks": "lmsys"}):
+        with pytest.raises(RequestError, match=next(iter(unknown))):
+            prompt_injection.load_prompt_injection(*files, **unknown)
 
 
 def test_counts_are_those_of_the_source(raw_dataset):

@@ -109,22 +109,16 @@ def test_sparse_entries_are_gaussian_with_the_bayes_rate():
 @pytest.mark.parametrize("parameters", [{}, {"density": 0.1}, {"n_features": 100_000, "density": 1e-4}])
 def test_additional_memory_is_bounded(parameters):
     tracemalloc.start()
-    try:
-        X, y = load_scalable(400_000, **parameters)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    X, y = load_scalable(400_000, **parameters)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
     arrays = (X.data, X.indices, X.indptr, y) if sparse.issparse(X) else (X, y)
     assert peak - sum(array.nbytes for array in arrays) < 20e6
 
 
-@pytest.mark.parametrize(("n_samples", "density"), [(2, 1.0), (2, 0.5), (3, 0.02)])
-def test_few_rows(n_samples, density):
-    data = load_dataset("scalable", n_samples=n_samples, density=density)
-    assert (data.n_samples, data.n_positive) == (n_samples, n_samples // 2)
-
-
-@pytest.mark.parametrize("density", [1.0, 0.1])
-def test_more_rows_than_memory_are_refused(density):
-    with pytest.raises(RequestError, match=r"n_samples is 10000000000000: .* GB"):
-        load_scalable(10**13, density=density)
+def test_few_rows_and_more_rows_than_memory():
+    for n, density in ((2, 1.0), (2, 0.5), (3, 0.02)):
+        data = load_dataset("scalable", n_samples=n, density=density)
+        assert (data.n_samples, data.n_positive) == (n, n // 2)
+        with pytest.raises(RequestError, match=r"n_samples is 10000000000000: .* GB"):
+            load_scalable(10**13, density=density)

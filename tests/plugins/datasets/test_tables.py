@@ -21,11 +21,17 @@ def written(tmp_path):
     return write
 
 
-def test_words_become_codes_and_question_marks_are_missing(written):
+def test_words_become_codes_and_labels_may_be_first_or_in_a_file_of_their_own(written):
     X, y, more = keel.load_table(written("t.dat", TABLE))
     assert np.array_equal(X, [[1.5, 1, 3], [-2, 0, np.nan], [0, 1, 1]], equal_nan=True)
     assert more["categorical"] == [1]
     assert y.tolist() == [-1, 1, -1]  # y is the rarest class
+    X, y, _ = keel.load_table(written("t.data", "1 2\n3 4\n5 6\n"), written("t.labels", "-1\n1\n-1\n"))
+    assert X.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert y.tolist() == [-1, 1, -1]
+    X, y, more = keel.load_hypothyroid(written("h.txt", "sick,1,?\nnegative,2,t\nnegative,?,f\n"))
+    assert np.array_equal(X, [[1, np.nan], [2, 1], [np.nan, 0]], equal_nan=True)
+    assert (y.tolist(), more["categorical"]) == ([1, -1, -1], [1])
 
 
 @pytest.mark.parametrize(
@@ -36,18 +42,6 @@ def test_positive_class(written, labels, positive):
     named = labels.split()
     _, y, _ = keel.load_table(written("t.dat", "".join(f"0,{label}\n" for label in named)))
     assert (y > 0).tolist() == [label == positive for label in named]
-
-
-def test_labels_in_a_file_of_their_own(written):
-    X, y, _ = keel.load_table(written("t.data", "1 2\n3 4\n5 6\n"), written("t.labels", "-1\n1\n-1\n"))
-    assert X.tolist() == [[1, 2], [3, 4], [5, 6]]
-    assert y.tolist() == [-1, 1, -1]
-
-
-def test_hypothyroid_has_its_label_first(written):
-    X, y, more = keel.load_hypothyroid(written("h.txt", "sick,1,?\nnegative,2,t\nnegative,?,f\n"))
-    assert np.array_equal(X, [[1, np.nan], [2, 1], [np.nan, 0]], equal_nan=True)
-    assert (y.tolist(), more["categorical"]) == ([1, -1, -1], [1])
 
 
 def from_the_package_index(name):

@@ -5,7 +5,6 @@ import lzma
 import os
 import re
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -35,9 +34,8 @@ def frame_of(matrix, labels):
 def arff(matrix, labels):
     names = [f"@attribute x{i} numeric" for i in range(matrix.shape[1])]
     rows = [",".join([*map(repr, row), label]) for row, label in zip(matrix.tolist(), labels, strict=True)]
-    return "\n".join(
-        ["@relation 'a table'", *names, f"@attribute class {{{','.join(sorted(set(labels)))}}}", "@data", *rows]
-    )
+    classes = ",".join(sorted(set(labels)))
+    return "\n".join(["@relation 'a table'", *names, f"@attribute class {{{classes}}}", "@data", *rows])
 
 
 def svmlight(matrix, labels):
@@ -47,7 +45,7 @@ def svmlight(matrix, labels):
 
 
 def write_all(folder, matrix, labels):
-    """Write one table in every format, and return the settings that it is read back by."""
+    """Write one table in every format, and return the names of the files."""
     table = frame_of(matrix, labels)
     text = table.write_csv().encode()
     files = {
@@ -70,30 +68,27 @@ def write_all(folder, matrix, labels):
     scipy.io.savemat(folder / "t.mat", {"class": labels, "x": matrix, "about": "a table"})
     scipy.io.savemat(folder / "cells.mat", {"class": np.array(labels, dtype=object), "x": matrix})
     np.savez(folder / "t.npz", x=matrix, **{"class": np.array(labels)})
-    matrices = ["t.mat", "cells.mat", "t.npz"]
-    return [*files, "t.parquet", "categorical.parquet", "t.arrow", "stream.arrow", *matrices]
+    return [path.name for path in folder.iterdir()]
 
 
 numbers = st.floats(allow_nan=False, allow_infinity=False, width=64)
 tables = hnp.arrays(np.float64, st.tuples(st.integers(2, 6), st.integers(1, 3)), elements=numbers)
+few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @given(matrix=tables)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@few
 def test_one_table_in_every_format_is_the_same_data(matrix, tmp_path):
-    labels = [WORDS[i % 2] for i in range(len(matrix))]
-    hashes = {
-        name: load_dataset("file", path=str(tmp_path / name), label="class", positive="yes").sha256
-        for name in write_all(tmp_path, matrix, labels)
-    }
-    assert set(hashes.values()) == {hashes["t.csv"]}, hashes
-    data = load_dataset("file", path=str(tmp_path / "t.csv"), label="class", positive="yes")
-    assert np.array_equal(data.X, matrix)
-    assert np.array_equal(data.y, np.resize([-1, 1], len(matrix)))
+    labels, asked = [WORDS[i % 2] for i in range(len(matrix))], {"label": "class", "positive": "yes"}
+    names = write_all(tmp_path, matrix, labels)
+    every = {name: load_dataset("file", path=str(tmp_path / name), **asked) for name in names}
+    assert {data.sha256 for data in every.values()} == {every["t.csv"].sha256}, every
+    assert np.array_equal(every["t.csv"].X, matrix)
+    assert np.array_equal(every["t.csv"].y, np.resize([-1, 1], len(matrix)))
 
 
 @given(matrix=tables)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@few
 def test_sparse_formats_agree(matrix, tmp_path):
     signs = np.resize([1, -1], len(matrix))
     text = svmlight(matrix, signs).encode()
@@ -161,20 +156,16 @@ def test_absent_values_of_sparse_arff_are_0_or_the_first_category():
     assert sparse_rows.sha256 == dense_rows.sha256
 
 
-def test_columns_are_chosen_or_dropped_by_name():
-    assert loaded("t.csv", TABLE, label="class", positive="b", columns=["score", "age"]).columns == ("score", "age")
-    assert loaded("t.csv", TABLE, label="class", positive="b", drop=["site"]).columns == ("age", "score")
-    assert loaded("t.csv", TABLE, label="class", positive="b", drop="site").columns == ("age", "score")
-
-
-def test_the_group_is_not_a_feature():
+def test_columns_are_chosen_or_dropped_by_name_and_the_group_is_not_a_feature():
+    for chosen, expected in (({"columns": ["score", "age"]}, ("score", "age")), ({"drop": "site"}, ("age", "score"))):
+        assert loaded("t.csv", TABLE, label="class", positive="b", **chosen).columns == expected
     table = "patient,x,y\np,1,0\nq,2,1\np,3,1\nr,4,2\n"
     data = loaded("t.csv", table, label="y", group="patient", positive=1, negative=0)
     assert data.columns == ("x",)
     assert data.groups.tolist() == [0, 1, 0]
 
 
-def test_a_first_line_of_numbers_is_not_a_header():
+def test_a_first_line_of_numbers_is_not_a_header_and_one_of_both_is_ambiguous():
     text = "1,2,0\n3,4,1\n5,6,1\n"
     data = loaded("t.csv", text, label="column_2")
     assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]]
@@ -182,9 +173,6 @@ def test_a_first_line_of_numbers_is_not_a_header():
     data = loaded("t.csv", text.replace("1,2,0", "1,2,3").replace("5,6,1", "5,6,0"), label=3, header=True)
     assert data.X.tolist() == [[3, 4], [5, 6]]
     assert data.columns == ("1", "2")
-
-
-def test_a_first_line_of_words_and_numbers_is_ambiguous():
     text = "39,State-gov,<=50K\n50,Private,>50K\n"
     assert "'39', 'State-gov', '<=50K': set dataset.header=true" in refused("t.csv", text)
     assert loaded("t.csv", text, label="column_2", positive=">50K", header=False).n_samples == 2
@@ -199,25 +187,25 @@ def test_types_of_columns_follow_from_all_rows(last, expected):
     assert np.array_equal(X[n], expected, equal_nan=True)
 
 
-def test_a_last_line_of_quoted_fields_or_of_missing_values_is_whole():
+def test_long_lines_and_a_last_line_of_quoted_fields_or_of_missing_values_are_whole():
     assert loaded("t.csv", 'y,a,b\n1,2,u\n0,3,"v\nw"\n', label="y").n_samples == 2
     assert np.isnan(loaded("t.tsv", "y\ta\tb\n1\t2\t3\n0\t\t\n", label="y").X[1]).all()
+    rows = "".join(f"{k}," * 16_000 + f"{k % 2}\n" for k in range(3))
+    data = loaded("t.csv", "".join(f"gene{i}," for i in range(16_000)) + f"y\n{rows}", label="y")
+    assert (data.X.shape, data.columns[-1]) == ((3, 16_000), "gene15999")
 
 
-@pytest.mark.parametrize("name", ["count", "label", "len", ""])
-def test_the_label_may_have_any_name(name):
-    assert loaded("t.csv", f"x,{name}\n1,0\n2,1\n", label=name or "column_1").y.tolist() == [-1, 1]
+def test_the_label_may_have_any_name():
+    for name in ("count", "label", "len", ""):
+        assert loaded("t.csv", f"x,{name}\n1,0\n2,1\n", label=name or "column_1").y.tolist() == [-1, 1]
 
 
-def test_delimiters_are_found_or_named():
+def test_delimiters_are_found_or_named_and_decimal_commas_are_set():
     for sign, name in {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}.items():
         text = TABLE.replace(",", sign)
         assert loaded("t.txt", text, label="class", positive="b").n_features == 3
         assert loaded("t.txt", text, label="class", positive="b", delimiter=name).n_features == 3
     assert loaded("t.txt", "a b y\n1 2 0\n3 4 1\n", label="y", delimiter=" ").X.tolist() == [[1, 2], [3, 4]]
-
-
-def test_decimal_commas_need_a_setting():
     text = "a;b;y\n1,5;+2;0\n-2,25;3;1\nNA;4;1\n"
     assert "dataset.decimal=comma" in refused("t.csv", text)
     X = loaded("t.csv", text, label="y", decimal="comma").X
@@ -225,18 +213,17 @@ def test_decimal_commas_need_a_setting():
     assert "dataset.decimal is ','" in refused("t.csv", text, decimal=",")
 
 
-def test_long_lines():
-    rows = "".join(f"{k}," * 16_000 + f"{k % 2}\n" for k in range(3))
-    data = loaded("t.csv", "".join(f"gene{i}," for i in range(16_000)) + f"y\n{rows}", label="y")
-    assert (data.X.shape, data.columns[-1]) == ((3, 16_000), "gene15999")
-
-
-def test_booleans_and_decimals_are_numbers(tmp_path):
+def test_booleans_and_decimals_are_numbers_and_dates_and_lists_are_refused(tmp_path):
     table = pl.DataFrame({"a": [True, False], "b": ["1.5", "2.5"], "y": [True, False]})
     table.with_columns(pl.col("b").cast(pl.Decimal(10, 2))).write_parquet(tmp_path / "t.parquet")
     data = load_dataset("file", path="t.parquet", label="y")
     assert data.X.tolist() == [[1, 1.5], [0, 2.5]]
     assert data.y.tolist() == [1, -1]
+    table = pl.DataFrame({"when": ["2020-01-02", "2020-01-03"], "many": [[1], [2]], "x": [1, 2], "y": [0, 1]})
+    table.with_columns(pl.col("when").str.to_date()).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(RequestError, match=r"'when', 'many' .* Date, List\(Int64\)"):
+        load_dataset("file", path="t.parquet", label="y")
+    assert load_dataset("file", path="t.parquet", label="y", drop=["when", "many"]).n_features == 1
 
 
 def test_the_path_starts_in_the_users_folder(tmp_path, monkeypatch):
@@ -309,9 +296,7 @@ def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize("pack", [str.encode, lambda text: gzip.compress(text.encode())], ids=["plain", "packed"])
 def test_a_text_of_a_million_columns_is_refused_at_once(pack):
     content = pack("1," * 10**6 + "1\n")
-    started = time.monotonic()
     assert "more than 100000 columns" in refused("t.csv.gz" if content[:1] != b"1" else "t.csv", content, label="y")
-    assert time.monotonic() - started < 3
 
 
 @pytest.mark.parametrize("name", ["pipe", "/dev/zero"])
@@ -399,26 +384,15 @@ def test_whole_numbers_beyond_float64_are_refused(number, tmp_path):
             load_dataset("file", path="t.npz", label="y")
 
 
-def test_words_that_identify_rows_are_refused():
-    rows = "".join(f"patient {i},{i % 7},{i % 2}\n" for i in range(60))
-    assert "dataset.drop=[name]" in refused("t.csv", f"name,x,y\n{rows}", label="y")
-    assert loaded("t.csv", f"name,x,y\n{rows}", label="y", drop=["name"]).n_features == 1
-
-
+@pytest.mark.parametrize(("head", "form"), [("name", "patient {}"), ("", "{}")])  # row numbers as pandas writes them
 @pytest.mark.parametrize("first", [0, 1])
-def test_row_numbers_are_refused_unless_named(first):
-    rows = "".join(f"{i + first},{i % 7},{i % 2}\n" for i in range(60))  # as pandas writes a table
-    assert "dataset.drop=[column_0]" in refused("t.csv", f",x,y\n{rows}", label="y")
-    assert loaded("t.csv", f",x,y\n{rows}", label="y", drop=["column_0"]).columns == ("x",)
-    assert loaded("t.csv", f",x,y\n{rows}", label="y", columns=["column_0", "x"]).n_features == 2
-
-
-def test_dates_and_lists_are_refused_by_name(tmp_path):
-    table = pl.DataFrame({"when": ["2020-01-02", "2020-01-03"], "many": [[1], [2]], "x": [1, 2], "y": [0, 1]})
-    table.with_columns(pl.col("when").str.to_date()).write_parquet(tmp_path / "t.parquet")
-    with pytest.raises(RequestError, match=r"'when', 'many' .* Date, List\(Int64\)"):
-        load_dataset("file", path="t.parquet", label="y")
-    assert load_dataset("file", path="t.parquet", label="y", drop=["when", "many"]).n_features == 1
+def test_words_and_numbers_that_identify_rows_are_refused_unless_named(head, form, first):
+    name = head or "column_0"
+    table = f"{head},x,y\n" + "".join(f"{form.format(i + first)},{i % 7},{i % 2}\n" for i in range(60))
+    assert f"dataset.drop=[{name}]" in refused("t.csv", table, label="y")
+    assert loaded("t.csv", table, label="y", drop=[name]).columns == ("x",)
+    if not head:
+        assert loaded("t.csv", table, label="y", columns=[name, "x"]).n_features == 2
 
 
 @pytest.mark.parametrize("save", [scipy.io.savemat, lambda path, arrays: np.savez(path, **arrays)])
@@ -450,13 +424,10 @@ def test_objects_are_never_unpickled(tmp_path):
     assert not (tmp_path / "sprung").exists()
 
 
-def test_without_the_arff_parser_of_scikit_learn(monkeypatch):
+def test_arff_without_its_parser_and_matlab_files_of_version_7_3_are_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.externals._arff", None)
     monkeypatch.delattr("sklearn.externals._arff", raising=False)
     assert "has no parser for ARFF files: save it as CSV" in refused("t.arff", arff(X, WORDS), label="class")
-
-
-def test_matlab_files_of_version_7_3_are_refused():
     header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(400)
     assert "version 7.3" in refused("t.mat", header, label="y")
 

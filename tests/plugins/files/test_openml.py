@@ -55,9 +55,8 @@ def described(arff=ARFF, features=None):
         "api/v1/json/data/features/7": {"data_features": {"feature": features}},
         "api/v1/json/data/qualities/7": {"data_qualities": {"quality": qualities}},
     }
-    return {path: json.dumps(answer).encode() for path, answer in answers.items()} | {
-        "data/v1/download/70/toy.arff": arff.encode()
-    }
+    encoded = {path: json.dumps(answer).encode() for path, answer in answers.items()}
+    return encoded | {"data/v1/download/70/toy.arff": arff.encode()}
 
 
 class Answer(io.BytesIO):
@@ -101,13 +100,18 @@ def test_a_silent_server_is_given_up(server, monkeypatch):
         assert "timed out" in refused(positive="yes")
 
 
-def test_numbers_and_categories_are_read_without_identifiers(server):
+def test_numbers_and_categories_are_read_without_identifiers_and_downloaded_once(server):
     data = load_dataset("openml", id=7, positive="yes", negative="rest")
     assert np.array_equal(data.X, [[1.5, 1], [np.nan, 0], [3.5, np.nan], [4.5, 1]], equal_nan=True)
     assert data.y.tolist() == [-1, 1, -1, -1]
     assert data.columns == ("age", "site")
     assert data.categorical.tolist() == [False, True]
     assert [data.words[1][int(code)] for code in data.X[[0, 1, 3], 1]] == ["left", "right", "left"]
+    first = load_dataset("openml", id=7, positive="yes", negative="no")
+    n_asked = len(server["asked"])
+    assert load_dataset("openml", id=7, positive="yes", negative="no").sha256 == first.sha256
+    assert len(server["asked"]) == n_asked == 4
+    assert first.y.tolist() == [-1, 1, -1]
 
 
 @pytest.mark.parametrize("kind", ["numeric", "{right,left}"])
@@ -125,25 +129,14 @@ def test_sparse_rows_stay_sparse_unless_there_are_categories(kind, server):
     assert load_dataset("openml", id=7, label="age", positive=0, negative="rest").y.tolist() == [-1, 1, -1]
 
 
-def test_it_is_downloaded_once(server):
-    first = load_dataset("openml", id=7, positive="yes", negative="no")
-    n_asked = len(server["asked"])
-    assert load_dataset("openml", id=7, positive="yes", negative="no").sha256 == first.sha256
-    assert len(server["asked"]) == n_asked == 4
-    assert first.y.tolist() == [-1, 1, -1]
-
-
-def test_the_label_may_be_another_column(server):
+def test_the_label_may_be_another_column_and_is_chosen_as_for_files(server):
     server.update(described(FULL))
-    data = load_dataset("openml", id=7, label="site", positive="left")
-    assert data.columns == ("age", "class")
-    assert data.y.tolist() == [1, -1, -1, 1]
-
-
-def test_labels_are_chosen_as_for_files(server):
     assert refused(positive="yes").startswith("OpenML data set 7: there are 3 labels, 'maybe' (1 row), 'no' (2 rows)")
     assert "dataset.positive is 'oui'" in refused(positive="oui")
     assert refused(label="klass") == "OpenML data set 7: dataset.label is 'klass', which is not a column."
+    data = load_dataset("openml", id=7, label="site", positive="left")
+    assert data.columns == ("age", "class")
+    assert data.y.tolist() == [1, -1, -1, 1]
 
 
 @pytest.mark.parametrize("target", ["false", "true"])
@@ -154,12 +147,9 @@ def test_the_label_must_be_named_unless_there_is_one(target, server):
 
 
 @pytest.mark.parametrize("number", ["credit-g", 0, True, 1.5, None])
-def test_the_id_must_be_a_number(number):
+def test_the_id_must_be_a_known_number(number, server):
     found = "has no value" if number is None else f"is {number!r}"
     assert refused(id=number).startswith(f"dataset.id {found}: ")
-
-
-def test_an_unknown_id(server):
     assert "data_id 8 not found" in refused(id=8)
 
 

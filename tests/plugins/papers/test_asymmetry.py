@@ -99,13 +99,10 @@ def test_extreme_asymmetries_are_inconsistent():
     assert swapped.u == pytest.approx(1 - curve.v, abs=1e-12)
 
 
-def test_curve_on_the_hull_stays_there_despite_underflow():
+def test_curve_stays_on_the_hull_despite_underflow_and_still_where_the_hinge_loss_has_zero_weights():
     curve = roc_curve(WIDE, np.append(GAMMA[:300], [1e-4, 1e-6]), "square")
     assert curve.u[0] == 0.0 < curve.v[20] < 1e-100
     assert curve.consistent.all()
-
-
-def test_curve_stands_still_where_the_hinge_loss_has_zero_weights():
     curve = roc_curve(PLANE, [1e-3, 0.999], "hinge")
     assert not curve.w.any()
     assert (curve.u.tolist(), curve.v.tolist()) == ([0.0, 1.0], [0.0, 1.0])
@@ -146,9 +143,8 @@ def same(mixture, other):
 
 
 def test_populations_match_data_sets():
-    for population, (positive, negative) in ((PAIRS["0.12"], gaussians.GAUSSIANS), (figures.HUMPS, gaussians.MIXTURES)):
-        assert same(population.positive, positive)
-        assert same(population.negative, negative)
+    for population, classes in ((PAIRS["0.12"], gaussians.GAUSSIANS), (figures.HUMPS, gaussians.MIXTURES)):
+        assert all(map(same, (population.positive, population.negative), classes))
 
 
 def test_curves_of_each_population():
@@ -162,7 +158,7 @@ def test_curves_of_each_population():
     assert not row["consistent"]
 
 
-def test_hull_is_the_top_of_three_curves():
+def test_hull_is_the_top_of_three_curves_and_all_are_drawn():
     frame = figures.three_curves(figures.HUMPS, "hinge")
     hull = frame.filter(curve="by both")
     for (_,), one in frame.group_by("curve"):
@@ -172,6 +168,11 @@ def test_hull_is_the_top_of_three_curves():
     # The paper's remark: varying the asymmetry alone has strong concavities.
     by_asymmetry = frame.filter(curve="by asymmetry")
     assert np.max(np.interp(by_asymmetry["u"], hull["u"], hull["v"]) - by_asymmetry["v"].to_numpy()) > 0.2
+    right = figures.by_intercept_and_asymmetry(figures.HUMPS, "square").axes[1]
+    frame = figures.three_curves(figures.HUMPS, "square")
+    for line, name in zip(right.lines, figures.CURVES, strict=False):
+        assert line.get_label() == name
+        assert line.get_xdata().tolist() == frame.filter(curve=name)["u"].to_list()
 
 
 def test_ellipses_at_one_and_two_deviations():
@@ -204,14 +205,6 @@ def test_corner_shows_curve_around_diagonal():
         assert near.sum() > 10
         assert (sign * (v - u)[near] > 0).all()
         assert axes.get_xlim()[1] == pytest.approx(0.2, rel=0.05)
-
-
-def test_figure_draws_three_curves():
-    right = figures.by_intercept_and_asymmetry(figures.HUMPS, "square").axes[1]
-    frame = figures.three_curves(figures.HUMPS, "square")
-    for line, name in zip(right.lines, figures.CURVES, strict=False):
-        assert line.get_label() == name
-        assert line.get_xdata().tolist() == frame.filter(curve=name)["u"].to_list()
 
 
 def test_docs_page_prints_its_output(capsys):

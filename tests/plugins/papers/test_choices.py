@@ -73,13 +73,7 @@ def test_verdict_is_on_the_difference(paper, expected):
     assert theirs["ahead"] == "all"
 
 
-def test_settings_are_beside_each_other():
-    explored = records([fold(1)], total=None).with_columns(key=pl.lit("other"))
-    (sheet,) = table(pl.concat([records([fold(0)]), explored]), [])
-    assert [row["C_pos + C_neg"] for row in cells(sheet)] == ["2", "explored, smallest of ties", "paper"]
-
-
-def test_unusable_folds_are_left_out():
+def test_unusable_folds_are_left_out_and_settings_are_beside_each_other():
     traces = [fold(0), None, fold(2), {}]
     frame = pl.concat([records(traces), records([fold(4)], status="failed").with_columns(repeat=pl.lit(4, pl.Int64))])
     (sheet,) = table(frame, [])
@@ -87,6 +81,9 @@ def test_unusable_folds_are_left_out():
     (nothing,) = table(records([None]), [])
     assert cells(nothing)[0]["one>all"] == "-"
     assert cells(mismatch(records([None]), [])[0])[0]["one"] == "-"
+    explored = records([fold(1)], total=None).with_columns(key=pl.lit("other"))
+    (sheet,) = table(pl.concat([records([fold(0)]), explored]), [])
+    assert [row["C_pos + C_neg"] for row in cells(sheet)] == ["2", "explored, smallest of ties", "paper"]
 
 
 def test_asymmetry_is_chosen_on_first_fold():
@@ -109,15 +106,12 @@ def trace_of(*curves):
     return dict(zip(("kind", "test_p_fa", "test_p_nd"), zip(*rows, strict=True), strict=True))
 
 
-def test_curves_are_interpolated():
+def test_curves_are_interpolated_and_averaged_in_a_table(monkeypatch):
     trace = trace_of([(0.2, 0.9), (0.2, 0.4)], [(0.0, 0.5), (1.0, 0.0)], [])
     found = roc_curves.averaged(records([trace, trace]), np.array([0.0, 0.1, 0.6]))
     np.testing.assert_allclose(found["by asymmetry"], [[1.0, 0.7, 0.2]] * 2)
     np.testing.assert_allclose(found["by intercept"], [[0.5, 0.45, 0.2]] * 2)
     np.testing.assert_allclose(found["by both"], [[1.0, 0.9, 0.4]] * 2)
-
-
-def test_curve_table_has_means_over_splits(monkeypatch):
     monkeypatch.setattr(roc_curves, "TABLE_P_FA", np.array([0.1]))
     traces = [trace_of([(0.1, x)], [(0.1, x)], [(0.1, 0.1)]) for x in (0.2, 0.4)]
     (sheet,) = roc_curves.table(records([*traces, None]), [])

@@ -15,8 +15,7 @@ from npbench.records.fields import ASKED, ESSENTIAL
 from npbench.records.reading import conformed, latest, parts
 from npbench.report.sections.experiment import sections
 from npbench.report.select.asked import of_requests, settings_of_jobs
-from npbench.report.sheet import Cell, Sheet
-from npbench_papers.headlines import HEADLINES, Tables, headline
+from npbench_papers.headlines import HEADLINES, headline
 
 SHIPPED = sorted(path.stem for path in (Path(npbench_papers.__file__).parent / "conf" / "experiment").glob("*.yaml"))
 JOBS = {"gasso_table2": 160, "gasso_table3": 160, "gasso_figure3": 100}
@@ -54,8 +53,9 @@ def test_experiment_composes(name):
     assert jobs == JOBS.get(name, jobs) > 0
 
 
-def test_all_experiments_are_found():
+def test_all_experiments_are_found_and_those_without_a_headline_get_dashes():
     assert len(SHIPPED) == 42
+    assert headline("unknown", []) == ("-", "-")
 
 
 ROOT = Path(__file__).parents[3]
@@ -99,15 +99,3 @@ def test_headline_is_on_the_page(name):
     page = ROOT / "docs" / f"{name.partition('_')[0]}.md"
     rows = (line for line in page.read_text(encoding="utf-8").splitlines() if f"| `{name}` |" in line)
     assert any(f"| {paper} | {here} |" in row for row in rows)
-
-
-def test_numbers_of_chosen_rows_and_shares():
-    rows = [["a", Cell("1", 1.0), "3/4"], ["a", Cell("-"), "0/2"], ["b", Cell("2", 2.0), "1/1"]]
-    tables = Tables([Sheet("one", ["solver", "seconds", "kept"], rows), Sheet("other", ["solver"], [["a"]])])
-    assert tables.numbers("seconds", solver="a") == [1.0]
-    assert tables.span("seconds") == "1.0 to 2.0"
-    assert tables.shares("kept") == "4 of 7"
-
-
-def test_experiments_without_a_headline_get_dashes():
-    assert headline("unknown", []) == ("-", "-")

@@ -49,7 +49,7 @@ def test_row_counts_repeats_above_bound():
     assert (row["theirs"], row["bound"], row["verdict"]) == ("0.250", "kept", "reproduced")
 
 
-def test_rows_per_number_of_negatives_and_rule():
+def test_rows_per_number_of_negatives_and_rule_without_failed_jobs():
     found = rows(
         repeats([0.06, 0.04], threshold="empirical"),
         repeats([0.04, 0.04], test_size=0.984),
@@ -63,6 +63,9 @@ def test_rows_per_number_of_negatives_and_rule():
         ("59", "umbrella, 11 splits", "-", "-"),
         ("200", "umbrella", f"{exact(200, 196):.3f}", "-"),
     ]
+    (row,) = rows(repeats([0.01, 0.02]), repeats([None, None], status="failed"))
+    assert row["above rho"] == "0 of 2"
+    assert guarantee.table(pl.DataFrame(repeats([0.01])).clear(), PRINTED) == []
 
 
 @pytest.mark.parametrize(
@@ -74,22 +77,13 @@ def test_verdict_allows_for_noise(above, bound, verdict):
     assert (row["bound"], row["verdict"]) == (bound, verdict)
 
 
-def test_failed_jobs_are_left_out():
-    (row,) = rows(repeats([0.01, 0.02]), repeats([None, None], status="failed"))
-    assert row["above rho"] == "0 of 2"
-    assert guarantee.table(pl.DataFrame(repeats([0.01])).clear(), PRINTED) == []
-
-
 def test_chart_matches_table():
-    records = pl.DataFrame(
-        repeats([0.06, 0.04], threshold="empirical") + repeats([0.04, 0.04]) + repeats([0.06, 0.06], test_size=0.984)
-    )
+    empirical, more = repeats([0.06, 0.04], threshold="empirical"), repeats([0.06, 0.06], test_size=0.984)
+    records = pl.DataFrame([*empirical, *repeats([0.04, 0.04]), *more])
     ((shares, misses),) = guarantee.chart(records).rows
     assert shares.level == ("δ", 0.05)
-    assert [(s.label, list(s.x), list(s.y)) for s in shares.series] == [
-        ("empirical", [59], [0.5]),
-        ("umbrella", [59, 200], [0.0, 1.0]),
-    ]
+    shown = [(s.label, list(s.x), list(s.y)) for s in shares.series]
+    assert shown == [("empirical", [59], [0.5]), ("umbrella", [59, 200], [0.0, 1.0])]
     assert shares.series[0].low[0] == pytest.approx(beta.ppf(0.025, 1, 2))
     assert shares.series[0].high[0] == pytest.approx(beta.ppf(0.975, 2, 1))
     assert [list(s.y) for s in misses.series] == [[0.5], [0.5, 0.5]]

@@ -70,14 +70,6 @@ def test_verdict_compares_median_with_paper(theirs, verdict):
     assert cells(sheet)[0]["verdict"] == verdict
 
 
-def test_failed_strategy_is_not_measured():
-    sheet, *_, order = tables([record("cd", status="failed", np_score=None), record("bs")], [{"np_score": 0.5}])
-    baseline, _, _, failed, _ = cells(sheet)
-    assert baseline["np_score"] == "0.200"
-    assert (baseline["verdict"], failed["verdict"], failed["np_score"]) == ("better", "-", "-")
-    assert [row["verdict"] for row in cells(order)] == ["-"]
-
-
 def test_speed_ups_are_ratios_on_shared_splits():
     records = [record("gs", n, select_seconds=10.0 * n + 9.0) for n in range(7)]  # 10 to 70 with the fit
     records += [record("cd", n, select_seconds=1.0, n_candidates=16) for n in reversed(range(7))]  # 2 each
@@ -135,7 +127,7 @@ def test_searches_with_fewer_splits_are_not_in_the_order():
     assert cells(tables(worse)[-1])[0]["p of best"] == "1"
 
 
-def test_origin_of_splits_is_noted():
+def test_origin_of_splits_is_noted_and_both_tie_rules_have_the_same_printed_value():
     records = [record("cd", 0, n_unconverged=3), record("cd", 1), record("cd", 2, test_part="published")]
     records.append(record("cd", 3, test_part=None))
     sheet, *_ = tables(records, test_part={"drawn": {"heart": "Not those of the paper.", "banana": "no"}})
@@ -144,6 +136,10 @@ def test_origin_of_splits_is_noted():
         "Splits published (1 of 4 records).",
         "3 fits of the selection missed their tolerance.",
     ]
+    records = frame([record(s, n) for s in ("bbs", "bbs_narrow") for n in range(2)])
+    printed = [{"strategy": "bbs", "np_score": 0.3}]
+    sheet, *_ = medians.table(records, printed, **OPTIONS | {"baselines": ["bbs", "bbs_narrow"]})
+    assert [row["np_score"] for row in cells(sheet) if row[""] == "paper"] == ["0.300", "0.300"]
 
 
 def test_settings_exclude_the_strategy_and_other_data_or_seeds_do_not_pair():
@@ -200,10 +196,3 @@ def test_printed_table_is_complete():
     assert ratios == {"banana": "18.0", "breast_cancer": "17.2", "heart": "16.6", "thyroid": "16.3"}
     middles = {row["data"]: row["paper: middle"] for row in cells(order)}
     assert middles == {"banana": "0.189", "breast_cancer": "0.889", "heart": "0.328", "thyroid": "0.074"}
-
-
-def test_both_tie_rules_are_beside_the_same_printed_value():
-    records = frame([record(s, n) for s in ("bbs", "bbs_narrow") for n in range(2)])
-    printed = [{"strategy": "bbs", "np_score": 0.3}]
-    sheet, *_ = medians.table(records, printed, **OPTIONS | {"baselines": ["bbs", "bbs_narrow"]})
-    assert [row["np_score"] for row in cells(sheet) if row[""] == "paper"] == ["0.300", "0.300"]

@@ -60,10 +60,9 @@ def test_verdict_is_on_the_risks_kept(error, risk, missed, kept, verdict):
 @pytest.mark.parametrize("trace", [None, "{}", '{"iteration":[0,1],"objective":[3,2]}'])
 def test_records_without_stages_are_not_measured(trace):
     records = frame(record(trace=trace))
-    (sheet,) = risks.table(records, ())
-    assert sheet.texts == [["training", "-"], ["test", "-"]]
-    (sheet,) = projections.table(records, (), gap=1e-12, steps=9)
-    assert sheet.texts == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "-"]]
+    (at_end,), (steps,) = risks.table(records, ()), projections.table(records, (), gap=1e-12, steps=9)
+    assert at_end.texts == [["training", "-"], ["test", "-"]]
+    assert steps.texts == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "-"]]
 
 
 def test_one_row_of_panels_per_record():
@@ -90,13 +89,11 @@ def projected(*gaps):
 
 
 def test_steps_until_the_gap_closes():
-    trace = projected([0.5, 0.1, 1e-13], [-0.2], [0.5, 0.0], [0.5, 0.1, 0.01, 0.0], [0.5, 0.1])
-    (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=2)
-    assert sheet.texts == [["counts", "0.1", "4", "2 of 4", "2", "3", "2", "worse"]]
-    (sheet,) = projections.table(frame(record(trace=trace)), (), gap=1e-12, steps=3)
-    assert sheet.texts[0][-1] == "close"  # 3 of 4
-    (sheet,) = projections.table(frame(record(trace=projected([0.5, 0.0]))), (), gap=1e-12, steps=3)
-    assert sheet.texts[0][-1] == "reproduced"
+    some = frame(record(trace=projected([0.5, 0.1, 1e-13], [-0.2], [0.5, 0.0], [0.5, 0.1, 0.01, 0.0], [0.5, 0.1])))
+    asked = (some, 2), (some, 3), (frame(record(trace=projected([0.5, 0.0]))), 3)
+    found = [projections.table(records, (), gap=1e-12, steps=steps)[0].texts[0] for records, steps in asked]
+    assert found[0] == ["counts", "0.1", "4", "2 of 4", "2", "3", "2", "worse"]
+    assert [row[-1] for row in found] == ["worse", "close", "reproduced"]  # 2 of 4, 3 of 4, all
 
 
 def test_one_line_per_projection():

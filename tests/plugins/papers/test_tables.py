@@ -64,7 +64,7 @@ def test_speed_ups_next_to_the_papers():
     assert (row["here"], row["solving"]) == ("1.75±0.35", "5.00±1.41")  # (3-1)/.5 = 4, (4-1)/.5 = 6
 
 
-def test_unfair_pairs_are_noted():
+def test_unfair_pairs_are_noted_and_no_pairs_give_an_empty_table():
     records = [record("fast", 0, converged=False), record("slow", 0, n_jobs=2)]
     speed, _ = compared([*records, record("fast", 1), record("slow", 1, status="timeout")])
     assert [row["pairs"] for row in cells(speed)] == ["1"]
@@ -72,9 +72,6 @@ def test_unfair_pairs_are_noted():
     unpaired = [f"1 jobs of {solver} have no counterpart" for solver in ("fast", "slow")]
     for expected in (*unpaired, "1 fits of fast did not converge", "1 pairs were timed on different"):
         assert expected in " ".join(speed.notes)
-
-
-def test_no_pairs_give_an_empty_table():
     speed, differences = compared([record("fast", 0), record("slow", 1)])
     assert (speed.texts, differences.texts) == ([], [])
     assert speedup.table(frame([record()]).clear(), (), base="a", other="b") == []
@@ -202,13 +199,18 @@ def test_random_starts():
         assert {row["usual is"] for row in cells(sheet)} == {"-"}
 
 
-def test_starts_are_compared_on_one_split():
+def test_starts_are_compared_on_one_split_and_drawn():
     first, second = ended(1, 1.0, [2.0, 3.0]), ended(1, 20.0, [9.0, 8.0], repeat=1)
     sheets = scatter.table(frame(first + second), (), **STARTS, values=["objective"])
     assert ["repeat=0" in sheets[0].title, "repeat=1" in sheets[1].title] == [True, True]
     assert [cells(sheet)[0]["usual is"] for sheet in sheets] == ["below all", "above all"]
     (alone,) = scatter.table(frame(first), (), **STARTS, values=["objective"])
     assert "repeat" not in alone.title
+    records = [record(params={"C": 1, "start": n}, x=1.0 + (n or 0), y=2.0 + (n or 0)) for n in (None, 0, 1)]
+    (axes,) = scatter.plot(frame(records), (), **STARTS, values=["x", "y"]).axes
+    random, usual = axes.lines
+    assert list(random.get_xdata()) == [1.0, 2.0]
+    assert (list(usual.get_xdata()), list(usual.get_ydata())) == ([1.0], [2.0])
 
 
 def test_experiment_heading():
@@ -236,11 +238,3 @@ def test_one_trace_row_per_iteration():
     rows = [("a", 0, 0.5, 0.0, None), ("a", 1, 0.25, 1.0, None), ("d", 0, None, 1.0, 3.0), ("d", 1, None, 2.0, None)]
     assert found.rows() == rows
     assert traces(frame([record(trace=None)])).columns == ["key", "step"]
-
-
-def test_starts_are_drawn_around_the_usual_one():
-    records = [record(params={"C": 1, "start": n}, x=1.0 + (n or 0), y=2.0 + (n or 0)) for n in (None, 0, 1)]
-    (axes,) = scatter.plot(frame(records), (), **STARTS, values=["x", "y"]).axes
-    random, usual = axes.lines
-    assert list(random.get_xdata()) == [1.0, 2.0]
-    assert (list(usual.get_xdata()), list(usual.get_ydata())) == ([1.0], [2.0])

@@ -103,14 +103,11 @@ class Sums:
 STEEPNESS = [0.01, 1.0, 1000.0]
 
 
-def test_minima_match_closed_forms():
+def test_minima_match_closed_forms_and_the_residual_shows_an_early_stop():
     found = minimise(Sums(STEEPNESS), np.full((3, 1), -3.0))
     for k, point in zip(STEEPNESS, found.points[:, 0], strict=True):
         assert point == pytest.approx(np.log(1 / k) / (k + 1), abs=1e-9)
     assert found.residual.max() <= 1e-11
-
-
-def test_residual_shows_an_early_stop():
     found = minimise(Sums([1.0]), np.array([[-30.0]]), max_iter=3)
     assert found.n_iter == 3
     assert found.residual[0] > 0.1
