@@ -88,10 +88,7 @@ class Registry:
         raise RequestError(" ".join([unknown_name(kind, name, table), *map(str, self.unavailable)]))
 
     def add(self, plugin: Any, provider: Provider) -> None:
-        """Add what the hooks of ``plugin`` describe.
-
-        All hooks are called before anything is kept, so a plugin with a hook that raises leaves no trace.
-        """
+        """Add what the hooks of ``plugin`` describe; nothing if one of them raises."""
         manager = pluggy.PluginManager("npbench")
         manager.add_hookspecs(hookspecs)
         manager.register(plugin, name=provider.module)

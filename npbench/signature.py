@@ -29,13 +29,7 @@ class Signature:
 
 @functools.cache
 def signature(target: str, n_positional: int = 0) -> Signature:
-    """Return the keyword parameters of ``"module:attribute"`` after its first ``n_positional`` ones; this imports it.
-
-    Examples
-    --------
-    >>> signature("math:isclose", 2).defaults
-    {'rel_tol': 1e-09, 'abs_tol': 0.0}
-    """
+    """Return the keyword parameters of ``"module:attribute"`` after its first ``n_positional`` ones, importing it."""
     all_parameters = inspect.signature(resolve(target)).parameters.values()
     by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)  # after *paths
     parameters = [p for place, p in enumerate(all_parameters) if place >= n_positional or p.kind in by_name]

@@ -21,8 +21,6 @@ from npbench.progress import Progress
 from npbench.report.select.methods import own_settings
 from npbench.report.select.recorded_settings import protocols
 
-PROTOCOL = ("dataset", "protocol", "protocol_params")
-
 
 def run(words: Sequence[str]) -> Exit:
     """Print what a run of the same settings would do."""
@@ -43,8 +41,9 @@ def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None
         table = _table(plan, settings, frame)
         time = how_long(plan.todo, settings, frame) if plan.todo else ""
     console.print(table)
-    columns = [job.request.columns() for job, _ in plan.jobs.parts]
-    note = protocols(pl.DataFrame([{name: row[name] for name in PROTOCOL} for row in columns]))
+    names = ("dataset", "protocol", "protocol_params")
+    columns = (job.request.columns() for job, _ in plan.jobs.parts)
+    note = protocols(pl.DataFrame([{name: row[name] for name in names} for row in columns]))
     hint = " A data set may state its own; protocol=NAME sets the same for all." if " differ" in note else ""
     console.print(f"\n{note}{hint}", highlight=False)
     there = len(plan.jobs) - len(plan.todo)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from npbench.report.select.collect import Collection
 
 FLAGS = ("--experiment", "--against", "--force", "--output", "--help")
-RESULTS, REPORT = "results", "report"
 USAGE = (
     "npbench report [FOLDER ...] [NAME=VALUE ...] [--against FOLDER [--force]] [--output FOLDER]\n"
     "       npbench report --experiment NAME ..."
@@ -128,7 +127,7 @@ def _beside(source: Path, filters: Mapping[str, str]) -> Path:
     """Return the folder ``report`` next to the folder ``records``; of some records only, it is named after them."""
     records = source.parent if source.is_file() else source
     words = re.sub(r"[^\w.-]+", "-", "_".join(["", *(f"{name}-{value}" for name, value in filters.items())]))
-    return (records.parent if records.name == RECORDS else records) / f"{REPORT}{words[:80]}"
+    return (records.parent if records.name == RECORDS else records) / f"report{words[:80]}"
 
 
 def _folders_and_filters(words: Sequence[str]) -> tuple[list[Path], dict[str, str]]:
@@ -137,4 +136,4 @@ def _folders_and_filters(words: Sequence[str]) -> tuple[list[Path], dict[str, st
         raise RequestError(*(unknown_name("flag", word, FLAGS) for word in unknown))
     folders = [Path(word) for word in words if "=" not in word]
     pairs = (word.partition("=") for word in words if "=" in word)
-    return folders or [Path(RESULTS)], {name: value for name, _, value in pairs}
+    return folders or [Path("results")], {name: value for name, _, value in pairs}

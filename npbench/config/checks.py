@@ -33,9 +33,8 @@ def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunS
     *requests, settings = collect_errors([*checks, partial(check_settings, configs)])
     measured = {metric.name for request in requests for metric in request.metrics}
     if settings.objective is not None and settings.objective not in measured:
-        raise RequestError(
-            unknown_name("metric", settings.objective, measured).replace(":", " in execution.objective:", 1)
-        )
+        fault = unknown_name("metric", settings.objective, measured)
+        raise RequestError(fault.replace(":", " in execution.objective:", 1))
     return requests, settings
 
 

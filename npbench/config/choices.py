@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +14,6 @@ import yaml
 from npbench import registry
 from npbench.config.files import config_folders, group_files, merged_choice
 from npbench.config.solver_settings import divided
-from npbench.errors import RequestError
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,8 @@ def _choices(_: tuple[Path, ...], solvers: tuple[str, ...]) -> Mapping[str, Choi
     files = group_files("solver")
     found = {}
     for name in dict.fromkeys([*solvers, *files]):
-        try:
+        with contextlib.suppress(OSError, yaml.YAMLError, TypeError, ValueError, AttributeError, LookupError):
             solver, node = merged_choice(name, files)
             grids = node.pop("search", None) or {}
             found[name] = Choice(solver, *divided(node, grids))
-        except (RequestError, OSError, yaml.YAMLError, TypeError, ValueError, AttributeError, LookupError):
-            continue
     return found

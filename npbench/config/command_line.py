@@ -17,7 +17,6 @@ from npbench.config.compose import Composed, as_plain, compose
 from npbench.config.dataset_defaults import AUTO, resolved
 from npbench.config.experiment import Experiment, load, split_off
 from npbench.config.files import config_dir
-from npbench.config.hydra_launch import HydraLaunch
 from npbench.config.run_settings import RunSettings
 from npbench.config.words import as_word, is_hydra_word
 from npbench.console import status
@@ -34,7 +33,7 @@ class Requested:
     configs: Sequence[Mapping[str, Any]]
     words: Sequence[str] = ()
     experiment: Experiment | None = None
-    hydra: HydraLaunch | None = None  # None: npbench runs all combinations in one process
+    hydra: hydra_launch.HydraLaunch | None = None  # None: npbench runs all combinations in one process
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Combinations:
     composed: Sequence[Composed]
     faults: Sequence[str]  # of the launch and of the settings
     experiment: Experiment | None = None
-    hydra: HydraLaunch | None = None
+    hydra: hydra_launch.HydraLaunch | None = None
 
 
 def parse(words: Sequence[str]) -> Namespace:
@@ -119,14 +118,15 @@ def compose_all(options: Namespace) -> Combinations:
     if node is None or faults:
         return Combinations(sweeps, faults, experiment)
     tasks = None
-    if multirun and not adaptive:
-        tasks = [hydra_launch.task_words(one, sweep) for sweep in sweeps for one in sweep.combinations]
     if swept:  # they are among the settings of the tasks
         hydra_words.append("hydra.sweeper.params=null")
-    if tasks is None:
+    if multirun and not adaptive:
+        tasks = [hydra_launch.task_words(one, sweep) for sweep in sweeps for one in sweep.combinations]
+    else:
         hydra_words += hydra_launch.task_words([*swept, *words], sweeps[0])
     hydra_words += hydra_launch.logging_words(node)
-    return Combinations(sweeps, faults, experiment, HydraLaunch(folder, config_name, hydra_words, adaptive, tasks))
+    launch = hydra_launch.HydraLaunch(folder, config_name, hydra_words, adaptive, tasks)
+    return Combinations(sweeps, faults, experiment, launch)
 
 
 def explained_words(options: Namespace, found: Combinations) -> list[str]:

@@ -181,10 +181,9 @@ def is_open(key: str, config: Mapping[str, Any]) -> bool:
     Examples
     --------
     >>> config = {"solver": {"params": {"C": 1}, "tau": None, "search": {"params": {}}}, "protocol": {"name": "auto"}}
-    >>> [is_open(f"solver.{key}", config) for key in ("params.gamma", "search.params.gamma", "search.tau")]
-    [True, True, True]
-    >>> is_open("solver.gamma", config), is_open("solver.search.gamma", config), is_open("protocol.folds", config)
-    (False, False, True)
+    >>> keys = ("params.gamma", "search.params.gamma", "search.tau", "gamma", "search.gamma")
+    >>> [is_open(f"solver.{key}", config) for key in keys], is_open("protocol.folds", config)
+    ([True, True, True, False, False], True)
     """
     group, *path = key.split(".")
     if group == "protocol":

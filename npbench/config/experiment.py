@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -130,8 +129,7 @@ def _faults(node: Mapping[str, Any]) -> Iterator[str]:
             yield from _function_faults(key, node[key], node.get("options"))
         elif key in ("sweeps", "printed"):
             parts = node[key].values() if form is dict else node[key]
-            wrong = [part for part in parts if not isinstance(part, dict)]
-            yield from (f"{key} has {part!r}, expected keys and values" for part in wrong)
+            yield from (f"{key} has {part!r}, expected keys and values" for part in parts if not isinstance(part, dict))
 
 
 def _function_faults(key: str, target: str, options: Any) -> list[str]:
@@ -141,8 +139,7 @@ def _function_faults(key: str, target: str, options: Any) -> list[str]:
         identity = canonical(facts).encode()
     except (RequestError, ImportError, ValueError, OSError):  # a module that does not exist
         identity = None
-    check = partial(_unfit, key, target, options)
-    faults: list[str] = cached("checks", identity, lambda: list(check()), keep=lambda faults: not faults)
+    faults: list[str] = cached("checks", identity, lambda: [*_unfit(key, target, options)], lambda found: not found)
     return faults
 
 
