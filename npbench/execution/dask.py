@@ -21,10 +21,10 @@ from npbench.data.cache import share
 from npbench.errors import RequestError
 from npbench.evaluation.job import Job, JobStream
 from npbench.evaluation.measure import failure
+from npbench.execution.local import WORKER, Task, record_of
 from npbench.execution.memory import machine_mb
 from npbench.execution.pool import Worker
 from npbench.execution.run import Limits, RunContext
-from npbench.execution.worker import WORKER, Task, record_of
 from npbench.planning.plan import targets
 from npbench.records import provenance
 from npbench.records.record import Primitive, Record
@@ -138,8 +138,7 @@ def _record(job: Job, future: Future) -> Mapping[str, Primitive]:
 
 # The functions below run on the workers.
 
-_here = threading.local()
-_workers: list[Worker] = []
+_workers: dict[tuple[int, float | None], Worker] = {}  # by thread and time limit
 
 
 def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool, keep_scores: bool) -> dict[str, Primitive]:
@@ -158,17 +157,15 @@ def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool, keep_score
 
 def _worker(time_limit: float | None) -> Worker:
     """Return the worker of this thread, a new one if the time limit is another."""
-    if getattr(_here, "time_limit", ...) != time_limit or _here.worker not in _workers:
-        _here.worker = Worker(WORKER, time_limit, set())
-        _here.time_limit = time_limit
-        _workers.append(_here.worker)
-    worker: Worker = _here.worker
-    return worker
+    place = threading.get_ident(), time_limit
+    if place not in _workers:
+        _workers[place] = Worker(WORKER, time_limit, set())
+    return _workers[place]
 
 
 def _end_workers() -> None:
     while _workers:
-        _workers.pop().close()
+        _workers.popitem()[1].close()
 
 
 _facts = functools.cache(provenance.facts)

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 # Heavy modules that processes share. Not Numba: it reads its number of threads once, at import.
-PRELOADED = ("npbench.execution.worker", "npbench.evaluation.measure", "sklearn.model_selection")
+PRELOADED = ("npbench.execution.local", "npbench.evaluation.measure", "sklearn.model_selection")
 # Threads do not survive a fork: the server must load BLAS and OpenMP without them.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 COMMAND = (

@@ -20,8 +20,7 @@ from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.evaluation.job import DataIdentity, Job, Request
 from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Permutations
-from npbench.planning.plan import jobs_of
-from npbench.planning.split_checks import check_split
+from npbench.planning.plan import check_split, jobs_of
 from npbench.problem import NeymanPearson, PartialAUC
 from npbench.records.fields import ASKED, SCHEMA
 from npbench.values import canonical

@@ -20,7 +20,6 @@ from npbench.contracts import Metric
 from npbench.data import BinaryData
 from npbench.data.cache import SharedData, share
 from npbench.execution import local
-from npbench.execution import worker as task
 from npbench.execution.pool import MAX_OUTPUT_BYTES
 from npbench.execution.run import Limits, RunContext, run_jobs
 from npbench.records.store import RecordStore
@@ -144,10 +143,10 @@ def test_a_worker_opens_the_data_once(data, tmp_path, monkeypatch):
     opened = []
     really = SharedData.open
     monkeypatch.setattr(SharedData, "open", lambda shared: opened.append(shared) or really(shared))
-    task._opened.cache_clear()
+    local._opened.cache_clear()
     for job in jobs(data, {}, {}, {}):
-        sent = pickle.dumps(task.Task(job, share(data, tmp_path), n_threads=1, trace=False, memory_limit=1000))
-        assert task.run_task(pickle.loads(sent), lambda: None, 2)["status"] == "ok"
+        sent = pickle.dumps(local.Task(job, share(data, tmp_path), n_threads=1, trace=False, memory_limit=1000))
+        assert local.run_task(pickle.loads(sent), lambda: None, 2)["status"] == "ok"
     assert len(opened) == 1
 
 
