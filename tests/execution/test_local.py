@@ -143,6 +143,7 @@ def test_a_worker_opens_the_data_once(data, tmp_path, monkeypatch):
     opened = []
     really = SharedData.open
     monkeypatch.setattr(SharedData, "open", lambda shared: opened.append(shared) or really(shared))
+    monkeypatch.setattr(local, "_pin_threads", lambda n_threads: None)  # of this process
     local._opened.cache_clear()
     for job in jobs(data, {}, {}, {}):
         sent = pickle.dumps(local.Task(job, share(data, tmp_path), n_threads=1, trace=False, memory_limit=1000))
