@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 def gaussians(n=120, *, share=0.4, shift=1.2, d=3, seed=0):
     """Return a share of positives, ``shift`` along (1, ..., 1) from the negatives that follow them."""
     rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) < round(share * n), 1, -1)
+    y = np.where(np.arange(n) < max(1, round(share * n)), 1, -1)
     return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
 
 
@@ -16,6 +16,18 @@ def shuffled(m=40, n=160, *, shift=2.5, d=4, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat([1, -1], [m, n]))
     return rng.normal(size=(m + n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
+
+
+def shifted(n, share=0.4, shift=1.0, seed=0, d=2):
+    """Return a share of positives, ``shift`` in each feature from the negatives that follow them; labels as floats."""
+    X, y = gaussians(n, share=share, shift=0.0, d=d, seed=seed)
+    return X + shift * (y > 0)[:, None], y.astype(float)
+
+
+def mixed(n_pos, n_neg, d=2, shift=1.0, seed=0):
+    """Return positives, ``shift`` in each feature from the negatives, in random order; labels as floats."""
+    X, y = shuffled(n_pos, n_neg, shift=0.0, d=d, seed=seed)
+    return X + shift * (y > 0)[:, None], y.astype(float)
 
 
 def extremes():

@@ -4,20 +4,16 @@ Run `pytest tests/benchmarks --benchmark-only --benchmark-json=FILE`, then `pyth
 It writes each table of which FILE has rows.
 """
 
-from __future__ import annotations
-
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 STORED = Path(__file__).parents[2] / "results" / "published"
 COMPARED = ("what", "size", "peer", "ours", "theirs", "ratio", "lowest", "highest", "quality")
 RACED = ("raced", "proved", "fpr_range", "correlation", "objective", "area")
 
 
-def tables(session: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def tables(session):
     """Yield file and content of each table, from a session of pytest-benchmark."""
     machine, notes = about(session), [one["extra_info"] for one in session["benchmarks"]]
     compared = [{name: info[name] for name in COMPARED} for info in notes if "peer" in info]
@@ -29,7 +25,7 @@ def tables(session: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "narasimhan/seconds", [seconds(one) for one in session["benchmarks"] if "test_pauc.py" in one["fullname"]]
 
 
-def about(session: dict[str, Any]) -> dict[str, str]:
+def about(session):
     machine = session["machine_info"]
     return {
         "when": session["datetime"][:10],
@@ -39,7 +35,7 @@ def about(session: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def seconds(one: dict[str, Any]) -> dict[str, Any]:
+def seconds(one):
     """Return the parameters, notes and shortest time of a benchmark."""
     named = {"benchmark": one["name"].partition("[")[0], **one["params"]}
     return {**named, **one["extra_info"], "seconds": one["stats"]["min"]}

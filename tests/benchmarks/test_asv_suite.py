@@ -24,12 +24,8 @@ def suite():
 
 
 MODULES = suite()
-BENCHMARKS = [
-    found
-    for module in MODULES.values()
-    for _, found in inspect.getmembers(module, inspect.isclass)
-    if found.__module__ == module.__name__
-]
+CLASSES = [(module, found) for module in MODULES.values() for _, found in inspect.getmembers(module, inspect.isclass)]
+BENCHMARKS = [found for module, found in CLASSES if found.__module__ == module.__name__]
 
 
 def sizes(task):
@@ -41,12 +37,15 @@ def smallest(task):
     return [(sizes(task)[0], *rest) for rest in others]
 
 
-def test_every_file_compiles_its_benchmarks_first():
+def test_every_file_compiles_its_benchmarks_first_and_changed_tasks_have_another_version():
     assert {path.stem for path in FOLDER.glob("*.py")} == HOT | {"__init__", "benchmark", "history", "problems"}
     for name, module in MODULES.items():
         assert module.setup_cache.__module__ == f"npbench_asv.{name}"
         listed = inspect.getsource(module.setup_cache)
         assert all(found.__name__ in listed for found in BENCHMARKS if found.__module__ == module.__name__)
+    smo = MODULES["smo"]
+    assert len({found.version for found in BENCHMARKS}) == len(BENCHMARKS)
+    assert smo.HighCost.version != smo.Ordinary.version
 
 
 @pytest.mark.parametrize("task", BENCHMARKS, ids=lambda found: found.__name__)
@@ -85,9 +84,3 @@ def test_quality_is_repeatable_and_nonnegative(task):
     check_quality(task, first, times=2)
     for params in others:
         check_quality(task, params, times=1)
-
-
-def test_changed_task_has_another_version():
-    smo = MODULES["smo"]
-    assert len({found.version for found in BENCHMARKS}) == len(BENCHMARKS)
-    assert smo.HighCost.version != smo.Ordinary.version

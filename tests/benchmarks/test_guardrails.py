@@ -1,12 +1,8 @@
 """Prompt-injection detectors at 1 % false alarms: `python tests/benchmarks/test_guardrails.py` stores the numbers."""
 
-from __future__ import annotations
-
 import json
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +13,7 @@ STORED = Path(__file__).parents[2] / "results" / "published" / "guardrails.json"
 RHO, DRAWS = 0.01, 200
 
 
-def measured() -> list[dict[str, Any]]:
+def measured():
     """Return a row for each detector: thresholds from half of the LMSYS chats, tested on the other half."""
     lmsys = npbench.load_dataset("prompt_injection")
     wildchat = npbench.load_dataset("prompt_injection", benign="wildchat")
@@ -29,7 +25,7 @@ def measured() -> list[dict[str, Any]]:
     return rows
 
 
-def of_detector(chats: np.ndarray, attacks: np.ndarray, other: np.ndarray, draws: int = DRAWS) -> dict[str, Any]:
+def of_detector(chats, attacks, other, draws=DRAWS):
     """Return how often each rule exceeds 1 %, and what the guarantee detects and does on other chats."""
     random, half = np.random.default_rng(0), len(chats) // 2
     exceeded, detected, elsewhere, flagged = {"empirical": 0, "umbrella": 0}, [], [], 0
@@ -50,14 +46,14 @@ def of_detector(chats: np.ndarray, attacks: np.ndarray, other: np.ndarray, draws
     }
 
 
-def threshold(chats: np.ndarray, rule: str) -> Any:
+def threshold(chats, rule):
     """Return the threshold of a rule; ties at the top are counted in a column of their own."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "(?s).*share the largest score")
         return npbench.threshold(chats, np.zeros(len(chats)), rho=RHO, rule=rule)
 
 
-def test_stored_rows_are_those_of_the_data(raw_dataset: Callable[[str], Any]) -> None:
+def test_stored_rows_are_those_of_the_data(raw_dataset):
     data = npbench.load_dataset(raw_dataset("prompt_injection").name)
     rows = {row["detector"]: row for row in json.loads(STORED.read_text(encoding="utf-8"))}
     assert set(rows) == set(data.columns or ())

@@ -4,12 +4,8 @@ The problem is the structural SVM of Narasimhan and Agarwal (2016) on ijcnn1. A 
 have no earlier iterates, so the results are in a file of their own: `python tests/benchmarks/test_iterates.py`.
 """
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -29,12 +25,12 @@ SPLITS = 5
 SMALLEST_SLACK = 1e-4
 
 
-def measure() -> pl.DataFrame:
+def measure():
     """Return the slack and the test partial AUC of every iterate, for each C and split."""
     data = load_dataset("ijcnn1")
     X, y = data.X.toarray() if hasattr(data.X, "toarray") else data.X, data.y
     splits = StratifiedShuffleSplit(SPLITS, test_size=1 / 3, random_state=0)
-    rows: list[dict[str, Any]] = []
+    rows = []
     for split, (train, test) in enumerate(splits.split(X, y)):
         scaled = StandardScaler().fit(X[train])
         Z, Z_test = scaled.transform(X[train]), scaled.transform(X[test])
@@ -44,13 +40,12 @@ def measure() -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def _iterates(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray, C: float) -> list[dict[str, Any]]:
+def _iterates(X, y, X_test, y_test, C):
     """Return the iterates of plain cutting planes, up to the first w with a small slack R(w) - model(w)."""
     risk = StructuralRisk(y, *ranks_within(int(np.sum(y <= 0)), *FPR_RANGE))
-    tried: list[tuple[np.ndarray, float]] = []
-    solution = minimise(
-        X, risk, C, method="plain", tol=1e-7, max_iter=150, watch=lambda w, scores: tried.append((w, risk(scores)[0]))
-    )
+    tried = []
+    options = {"method": "plain", "tol": 1e-7, "max_iter": 150}
+    solution = minimise(X, risk, C, watch=lambda w, scores: tried.append((w, risk(scores)[0])), **options)
     rows = []
     for step, (w, value) in zip(solution.trace, tried, strict=False):
         slack = value - (step.bound - 0.5 * float(w @ w)) / C
@@ -62,15 +57,13 @@ def _iterates(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarr
 
 
 @pytest.mark.slow
-def test_stored_iterates_are_reproduced(raw_dataset: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_iterates_are_reproduced(raw_dataset, monkeypatch):
     """Compare the first iterates and the level of the last; rounding changes the path between them."""
     raw_dataset("ijcnn1")
     monkeypatch.setattr(sys.modules[__name__], "COSTS", (0.1,))
     monkeypatch.setattr(sys.modules[__name__], "SPLITS", 1)
-    measured, stored = (
-        frame.sort("iteration")["pauc"].to_numpy()
-        for frame in (measure(), pl.read_parquet(TABLE).filter(split=0, C=0.1))
-    )
+    frames = measure(), pl.read_parquet(TABLE).filter(split=0, C=0.1)
+    measured, stored = (frame.sort("iteration")["pauc"].to_numpy() for frame in frames)
     np.testing.assert_allclose(measured[:3], stored[:3], atol=0.01)
     assert np.median(measured[-10:]) == pytest.approx(np.median(stored[-10:]), abs=0.1)
 

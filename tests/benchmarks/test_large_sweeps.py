@@ -4,8 +4,6 @@
 a process of its own; large results folders hold synthetic records.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import statistics
@@ -13,10 +11,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from subprocess import PIPE
 
 import pytest
 
@@ -32,17 +29,17 @@ IN_A_FILE = 1000  # records in a merged file
 class Nothing:
     """Classifier without work."""
 
-    def get_params(self) -> dict[str, Any]:
+    def get_params(self):
         return {}
 
-    def fit(self, X: Any, y: Any) -> Nothing:
+    def fit(self, X, y):
         return self
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X):
         return X[:, 0]
 
 
-def run(n: int, folder: Path) -> dict[str, Any]:
+def run(n, folder):
     """Run jobs without work in one worker and return the cost of each; times exclude the first tenth."""
     from npbench.execution import local
     from npbench.execution.memory import peak_memory
@@ -51,11 +48,9 @@ def run(n: int, folder: Path) -> dict[str, Any]:
     from npbench.records.store import RecordStore
 
     jobs, data = _jobs(n)
-    stamps: list[tuple[float, float]] = []
-    resident: list[float] = []
-    sizes: list[int] = []
+    stamps, resident, sizes = [], [], []
 
-    def on_record(record: Any) -> None:
+    def on_record(record):
         stamps.append((time.perf_counter(), time.process_time()))
         if len(stamps) in (IN_A_FILE - 1, n - 1):  # the parent holds most records just before a merge
             resident.append(peak_memory()()["memory_before_mb"] or 0.0)
@@ -84,7 +79,7 @@ def run(n: int, folder: Path) -> dict[str, Any]:
     }
 
 
-def _jobs(n: int) -> tuple[Any, Any]:
+def _jobs(n):
     """Return jobs with every metric of their problem, and the data."""
     from npbench.contracts import Solver
     from npbench.data.loading import load
@@ -111,7 +106,7 @@ def _jobs(n: int) -> tuple[Any, Any]:
     return jobs_of(request, data), data
 
 
-def fill(n: int, results: Path) -> None:
+def fill(n, results):
     """Fill a results folder with records of all repeats of COMMAND: copies of a stored one with noise."""
     import numpy as np
     import polars as pl
@@ -138,7 +133,7 @@ def fill(n: int, results: Path) -> None:
         part.write_parquet(plan.store.folder / f"{first:020d}-synthetic.parquet")
 
 
-def _command(*words: str) -> dict[str, float]:
+def _command(*words):
     """Run a command and return its seconds and peak resident MB."""
     start = time.perf_counter()
     process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
@@ -149,7 +144,7 @@ def _command(*words: str) -> dict[str, float]:
     return {"seconds": time.perf_counter() - start, "mb": usage.ru_maxrss * 1024 / 1e6}
 
 
-def commands() -> Iterator[dict[str, Any]]:
+def commands():
     """Yield the cost of each command: an empty plan, plans of many jobs, and a run with nothing left to do."""
     npbench = ("-m", "npbench")
     with tempfile.TemporaryDirectory() as folder:
@@ -172,14 +167,7 @@ def commands() -> Iterator[dict[str, Any]]:
             yield {"what": "plan again", "jobs": n, **_command(*npbench, "plan", *once)}
 
 
-def measured() -> Iterator[dict[str, Any]]:
-    with tempfile.TemporaryDirectory() as folder:
-        output = subprocess.run([sys.executable, __file__, "run", str(RUN), folder], stdout=subprocess.PIPE, check=True)
-        yield {"what": "run", **json.loads(output.stdout)}
-    yield from commands()
-
-
-def test_empty_jobs_are_real_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_jobs_are_real_jobs(tmp_path, monkeypatch):
     from npbench.records.store import RecordStore
 
     monkeypatch.syspath_prepend(Path(__file__).parent)
@@ -192,7 +180,7 @@ def test_empty_jobs_are_real_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow  # starts npbench twice
-def test_synthetic_records_belong_to_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_synthetic_records_belong_to_the_command(tmp_path, monkeypatch):
     from npbench.records.store import RecordStore
 
     monkeypatch.setattr(sys.modules[__name__], "IN_A_FILE", 10)
@@ -207,7 +195,7 @@ def test_synthetic_records_belong_to_the_command(tmp_path: Path, monkeypatch: py
     assert set(records.folder.glob("*.parquet")) == before
 
 
-def test_all_measurements_are_stored() -> None:
+def test_all_measurements_are_stored():
     rows = json.loads(STORED.read_text(encoding="utf-8"))
     stored = {(row["what"], row["jobs"]) for row in rows}
     kinds = ("plan repeats", "plan combinations", "again", "plan again")
@@ -218,8 +206,12 @@ def test_all_measurements_are_stored() -> None:
 
 
 if __name__ == "__main__":
-    steps: dict[str, Callable[[int, Path], Any]] = {"run": run, "fill": fill}
     if words := sys.argv[1:]:
-        print(json.dumps(steps[words[0]](int(words[1]), Path(words[2]))))
+        print(json.dumps({"run": run, "fill": fill}[words[0]](int(words[1]), Path(words[2]))))
     else:
-        STORED.write_text(json.dumps(list(measured()), indent=1) + "\n", encoding="utf-8")
+        with tempfile.TemporaryDirectory() as results:
+            output = subprocess.run(
+                [sys.executable, __file__, "run", str(RUN), results], stdout=PIPE, check=True
+            ).stdout
+        rows = [{"what": "run", **json.loads(output)}, *commands()]
+        STORED.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

@@ -41,9 +41,8 @@ def sample(n, d=50, shift=2.5, scale=1.0):
 def test_against_cutting_planes(side_by_side, n, fpr_range, shift, C):
     X, y = sample(n, shift=shift)
     fit = functools.partial(minimise, X, StructuralRisk(y, *ranks_within(int(np.sum(y < 0)), *fpr_range)), C, tol=1e-3)
-    ours, theirs = beside_cutting_planes(
-        side_by_side, fit, "partial AUC", f"n={n} fpr_range={fpr_range} shift={shift:g} C={C:g}", rounds=3
-    )
+    size = f"n={n} fpr_range={fpr_range} shift={shift:g} C={C:g}"
+    ours, theirs = beside_cutting_planes(side_by_side, fit, "partial AUC", size, rounds=3)
     assert ours.status == "converged"
     assert ours.bound <= theirs.objective * (1 + 1e-12)
 

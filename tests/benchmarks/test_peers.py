@@ -99,14 +99,11 @@ def test_selection(side_by_side, name, raw_dataset):
     dataset = raw_dataset(name).name
     problems = [selection_problem(dataset, repeat) for repeat in range(CORES)]
     grid = {"C": COSTS, "gamma": GAMMAS}
-    searches = [
-        (GridSearchCV(SVC(), grid, cv=folds, n_jobs=CORES, scoring="balanced_accuracy", refit=False), X, y)
-        for X, y, folds in problems
-    ]
+    options = {"n_jobs": CORES, "scoring": "balanced_accuracy", "refit": False}
 
     def theirs():
-        for search, X, y in searches:
-            search.fit(X, y)
+        for X, y, folds in problems:
+            GridSearchCV(SVC(), grid, cv=folds, **options).fit(X, y)
 
     theirs()  # starts the workers, outside the clock
     with ProcessPoolExecutor(CORES, multiprocessing.get_context("spawn")) as pool:

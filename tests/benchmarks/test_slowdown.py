@@ -48,19 +48,14 @@ def repository(tmp_path):
     for file in FILES:
         shutil.copy(ROOT / file, repo / file)
     conf = json.loads((repo / "asv.conf.json").read_text())
-    conf["build_command"] = [
-        command.replace("wheel", "wheel --no-build-isolation") for command in conf["build_command"]
-    ]
+    conf["build_command"] = [one.replace("wheel", "wheel --no-build-isolation") for one in conf["build_command"]]
     link = tmp_path / "link.py"
     link.write_text(LINK.format(folder=str(of_this_environment(tmp_path / "installed"))))
     install = "python -m pip install --no-deps --no-index {wheel_file}"
     conf["install_command"] = [f"in-dir={{env_dir}} {command}" for command in (install, f"python {link}")]
     (repo / "asv.conf.json").write_text(json.dumps(conf))
-    home = {
-        **os.environ,
-        "HOME": str(tmp_path),
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-    }
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    home = {**os.environ, "HOME": str(tmp_path), "PATH": path}
     home |= {f"GIT_{who}_{what}": "npbench@localhost" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
     def run(*command):
@@ -87,14 +82,12 @@ def test_slower_and_worse_commits_are_flagged(repository):
     commit(repo, run, "slower", "npbench/numerics/thresholds.py", RANK, broken)
     commit(repo, run, "same", "README.md", "# npbench\n", "# npbench, again\n")
     largest = r"Umbrella\.t.*\(1000000\)"
-    runs = {
-        branch: run("asv", "continuous", "-f", "2", "-a", "rounds=1", "--bench", largest, "main", branch)
-        for branch in ("same", "slower")
-    }
-    assert runs["same"].returncode == 0, runs["same"]
-    assert "BENCHMARKS NOT SIGNIFICANTLY CHANGED" in runs["same"].stdout
-    assert runs["slower"].returncode == 1, runs["slower"]
-    flagged = runs["slower"].stdout.partition("Change")[2]
+    compare = ("asv", "continuous", "-f", "2", "-a", "rounds=1", "--bench", largest, "main")
+    same, slower = (run(*compare, branch) for branch in ("same", "slower"))
+    assert same.returncode == 0, same
+    assert "BENCHMARKS NOT SIGNIFICANTLY CHANGED" in same.stdout
+    assert slower.returncode == 1, slower
+    flagged = slower.stdout.partition("Change")[2]
     assert "time_task(1000000)" in flagged
     assert "track_quality(1000000)" in flagged
     assert "PERFORMANCE DECREASED" in flagged

@@ -17,10 +17,8 @@ mapie = pytest.importorskip("mapie.risk_control")
 
 RHO = DELTA = 0.05
 SAMPLES = 200
-SETTINGS = {
-    "as it comes": {},
-    "sequence": {"fwer_method": "fixed_sequence", "list_predict_params": np.linspace(0.999, 0, 1000)},
-}
+SEQUENCE = {"fwer_method": "fixed_sequence", "list_predict_params": np.linspace(0.999, 0, 1000)}
+SETTINGS = {"as it comes": {}, "sequence": SEQUENCE}
 
 
 def posterior(X):
@@ -30,9 +28,8 @@ def posterior(X):
 
 def theirs(negatives, positives, **options):
     controller = mapie.BinaryClassificationController(posterior, "fpr", RHO, confidence_level=1 - DELTA, **options)
-    controller.calibrate(
-        np.concatenate([negatives, positives])[:, None], np.repeat([0, 1], [len(negatives), len(positives)])
-    )
+    y = np.repeat([0, 1], [len(negatives), len(positives)])
+    controller.calibrate(np.concatenate([negatives, positives])[:, None], y)
     found = controller.best_predict_param
     return None if found is None else (logit(found) + 2) / 2
 

@@ -1,6 +1,5 @@
 """The network classifiers: attributes, convergence, and extreme data."""
 
-import warnings
 from functools import partial
 
 import numpy as np
@@ -68,9 +67,8 @@ def test_attributes_match_their_definition(make):
 @pytest.mark.parametrize("make", BOTH)
 def test_linear_scores_have_one_layer(make):
     model = make(hidden=0, random_state=0).fit(X, Y)
-    np.testing.assert_allclose(
-        model.decision_function(X), X @ model.coefs_[0][:, 0] + model.intercepts_[0][0], rtol=1e-12
-    )
+    expected = X @ model.coefs_[0][:, 0] + model.intercepts_[0][0]
+    np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-12)
     assert len(model.coefs_) == len(model.intercepts_) == 1
 
 
@@ -105,15 +103,14 @@ def test_misses_are_as_few_as_the_best_classifier_has(hidden):
     assert np.mean(f[test_y < 0] >= 0) == pytest.approx(0.1, abs=0.03)
 
 
+@quiet
 @pytest.mark.parametrize("make", BOTH)
 def test_hidden_units_learn_what_no_line_can(make):
     clusters, y = four_clusters()
 
     def accepted(**options):
         model = make(**{LEVEL[make]: 0.05}, **options)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return share_accepted(y, model.fit(clusters, y).decision_function(clusters), 0.05)
+        return share_accepted(y, model.fit(clusters, y).decision_function(clusters), 0.05)
 
     assert min(accepted(random_state=seed) for seed in range(5)) > 0.95
     assert accepted(hidden=0, random_state=0) < 0.55
@@ -135,12 +132,10 @@ def test_true_positives_are_found_among_false_ones():
 @quiet
 def test_balanced_draws_solve_the_same_problem():
     imbalanced, y = gaussians(6000, share=0.05)
-    models = [
-        StochasticNPNetwork(rho=0.1, hidden=0, sampling=sampling, random_state=0).fit(imbalanced, y)
-        for sampling in ("shuffle", "balanced")
-    ]
-    assert models[0].surrogate_rates_ == pytest.approx(models[1].surrogate_rates_, abs=0.03)
-    assert models[0].multiplier_ == pytest.approx(models[1].multiplier_, rel=0.3)
+    network = partial(StochasticNPNetwork, rho=0.1, hidden=0, random_state=0)
+    one, other = (network(sampling=sampling).fit(imbalanced, y) for sampling in ("shuffle", "balanced"))
+    assert one.surrogate_rates_ == pytest.approx(other.surrogate_rates_, abs=0.03)
+    assert one.multiplier_ == pytest.approx(other.multiplier_, rel=0.3)
 
 
 @quiet
@@ -157,6 +152,7 @@ def test_step_that_reverses_the_weights_is_refused(make):
         make(gamma_0=10.0, lambda_c=0.1).fit(X, Y)
 
 
+@quiet
 @given(
     make=st.sampled_from(BOTH),
     level=st.sampled_from([0.001, 0.05, 0.9]),
@@ -179,12 +175,9 @@ def test_any_data_end_with_finite_scores(make, level, hidden, loss, n_negative, 
         sample[:] = 3.0
     if kind == "duplicates":
         sample[:] = sample[rng.integers(3, size=len(y))]
-    model = make(
-        **{LEVEL[make]: level}, hidden=hidden, loss=loss, lambda_c=lambda_c, tau=tau, max_iter=8, random_state=seed
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(scale * sample, y)
+    options = {LEVEL[make]: level, "hidden": hidden, "loss": loss, "lambda_c": lambda_c, "tau": tau}
+    model = make(**options, max_iter=8, random_state=seed)
+    model.fit(scale * sample, y)
     assert np.all(np.isfinite(model.decision_function(scale * sample)))
     assert np.all(np.isfinite([model.objective_, model.multiplier_, model.imbalance_, *model.surrogate_rates_]))
     assert 0 < model.multiplier_ <= (1 if make is StochasticNPNetwork else 10) / level

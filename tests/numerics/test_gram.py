@@ -94,17 +94,14 @@ def test_cached_rows_match_the_whole_matrix(name, storage):
         np.testing.assert_allclose(served.rows(index), whole.whole[index], rtol=1e-12, atol=1e-14)
 
 
-def counting(calls):
-    def kernel(X, Z):
+def test_cache_evicts_the_least_recently_used_rows():
+    calls = []
+
+    def counted(X, Z):
         calls.append(len(X))
         return X @ Z.T
 
-    return Kernel(kernel)
-
-
-def test_cache_evicts_the_least_recently_used_rows():
-    calls = []
-    gram = Gram(draw(50), counting(calls), budget=8 * 50 * 4)
+    gram = Gram(draw(50), Kernel(counted), budget=8 * 50 * 4)
     for index in ([0, 1], [2, 3], [0], [4, 5], [0], [3], [1]):
         gram.rows(np.array(index))
         assert len(gram._rows) <= 4
@@ -157,10 +154,12 @@ def test_exponential_hides_no_overflow(gamma, value):
         Kernel("rbf", gamma).between(X, X)
 
 
-def test_errors_in_threads_are_raised(monkeypatch):
+def test_errors_in_threads_and_wrong_shapes_are_raised(monkeypatch):
     monkeypatch.setattr(gram_module, "CACHE_BLOCK_BYTES", 8)
     with pytest.raises(ValueError, match=r"mismatch|dimension|aligned"):
         Kernel("linear").between(draw(5, d=3), draw(5, d=4), n_threads=2)
+    with pytest.raises(ValueError, match=r"shape \(10, 10\), expected \(10, 4\)"):
+        Kernel(lambda X, Z: X @ X.T).between(draw(10), draw(4))
 
 
 @pytest.mark.parametrize(
@@ -180,8 +179,3 @@ def test_infinite_values_raise(kernel, X, n_threads, monkeypatch):
     monkeypatch.setattr(gram_module, "CACHE_BLOCK_BYTES", 8)
     with pytest.raises(ValueError, match="NaN or too large"):
         kernel.between(X, X, n_threads)
-
-
-def test_kernel_function_with_wrong_shape_raises():
-    with pytest.raises(ValueError, match=r"shape \(10, 10\), expected \(10, 4\)"):
-        Kernel(lambda X, Z: X @ X.T).between(draw(10), draw(4))

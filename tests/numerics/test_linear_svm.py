@@ -39,26 +39,6 @@ def objective(X, p, lower, upper, w, b):
     return 0.5 * w @ w + np.sum(np.maximum(lower * slack, upper * slack))
 
 
-@pytest.fixture
-def few(monkeypatch):
-    """Take steps on the samples near the margin for problems of 60 samples or more."""
-    monkeypatch.setattr(linear_svm, "LEAST_SAMPLES", 60)
-
-
-@pytest.fixture
-def rounds_taken(monkeypatch):
-    """Return the numbers of samples on which rounds are taken."""
-    taken = []
-
-    class Counted(proximal_svm.Rounds):
-        def take(self, max_iter):
-            taken.append(len(self.point.x))
-            return super().take(max_iter)
-
-    monkeypatch.setattr(linear_svm, "Rounds", Counted)
-    return taken
-
-
 @pytest.mark.any_processor
 @given(
     seed=st.integers(0, 1000),
@@ -69,9 +49,8 @@ def rounds_taken(monkeypatch):
     threshold=st.sampled_from([60, 4000]),
 )
 def test_gap_is_small_at_any_scale_and_cost(seed, scale, ratio, flat, n, threshold):
-    X, y, lower, upper = drawn(
-        seed, n=n, cost_positive=ratio**0.5 / scale**2, cost_negative=ratio**-0.5 / scale**2, flat=flat
-    )
+    costs = ratio**0.5 / scale**2, ratio**-0.5 / scale**2
+    X, y, lower, upper = drawn(seed, n, 5, 0.3, *costs, flat)
     with mock.patch.object(linear_svm, "LEAST_SAMPLES", threshold):
         x, g, _, violation = solved(scale * X, y, lower, upper, tol=1e-6)
     assert_feasible(x, lower, upper)
@@ -112,7 +91,14 @@ def test_a_start_near_or_far_leads_to_the_optimum(seed, factor, turned, kind):
     assert most - least <= 1e-6 * np.sum(c)
 
 
-def test_a_near_start_takes_no_round_on_all_samples(rounds_taken):
+def test_a_near_start_takes_no_round_on_all_samples(monkeypatch):
+    rounds_taken, take = [], proximal_svm.Rounds.take
+
+    def counted(self, max_iter):
+        rounds_taken.append(len(self.point.x))
+        return take(self, max_iter)
+
+    monkeypatch.setattr(proximal_svm.Rounds, "take", counted)
     X, y, lower, upper = drawn(4, n=6000)
     x, g, _, _ = solved(X, y, lower, upper, tol=1e-6)
     assert max(rounds_taken) == 6000
@@ -133,8 +119,8 @@ def test_samples_in_order_of_their_class_need_no_other_start():
 
 
 @pytest.mark.parametrize("max_iter", [1, 5, 12])
-@pytest.mark.usefixtures("few")
-def test_violation_of_an_unfinished_solution_is_its_own(max_iter):
+def test_violation_of_an_unfinished_solution_is_its_own(max_iter, monkeypatch):
+    monkeypatch.setattr(linear_svm, "LEAST_SAMPLES", 60)
     X, y, lower, upper = drawn(6)
     x, g = np.zeros(len(y)), y.copy()
     n_iter, violation = linear_svm.solve(X, lower, upper, x, g, 1e-9, max_iter, p=y)

@@ -37,14 +37,11 @@ def test_tails_match_integrals_over_half_planes():
     assert np.exp(TWO.log_tail(w, b)) == pytest.approx(TWO.tail(w, b), rel=1e-12)
 
 
-def test_log_tails_do_not_underflow():
+def test_log_tails_do_not_underflow_and_zero_weights_count_ties_as_positive():
     w, b = np.array([[1.0, 1.0]]), np.array([-200.0])
     mean, deviation = 0.0, 2.0  # of the sum of the features
     assert ONE.tail(w, b) == 0.0
     assert ONE.log_tail(w, b) == pytest.approx(norm.logcdf((mean - 200.0) / deviation))
-
-
-def test_tail_of_zero_weights_counts_ties_as_positive():
     assert TWO.tail(np.zeros((3, 2)), np.array([1.0, 0.0, -1e-300])).tolist() == [1.0, 1.0, 0.0]
     assert TWO.log_tail(np.zeros((1, 2)), np.array([-1.0])).tolist() == [-np.inf]
 

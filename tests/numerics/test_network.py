@@ -5,38 +5,18 @@ import pytest
 
 from npbench.numerics import losses
 from npbench.numerics import network as nn
-from npbench.numerics.network_kernels import (
-    LOGISTIC,
-    RAMP,
-    SIGMOID,
-    Network,
-    Rule,
-    loss_and_slope,
-    np_pass,
-    q_pass,
-)
+from npbench.numerics.network_kernels import LOGISTIC, RAMP, SIGMOID, Network, Rule, loss_and_slope, np_pass, q_pass
 from npbench.numerics.sgd import Draws
 
 LOSSES = {"sigmoid": losses.sigmoid, "ramp": losses.ramp}
 KINDS = {"sigmoid": SIGMOID, "ramp": RAMP}
 
 
-def rule(**changes):
-    """Return a rule with inactive bounds on steps and lambda."""
-    settings = {
-        "loss": SIGMOID,
-        "eta": 1.3,
-        "width": 1e9,
-        "bound": 0.1,
-        "lambda_c": 0.02,
-        "gamma_0": 0.3,
-        "nu": 0.05,
-        "cost_pos": 1.7,
-        "cost_neg": 2.3,
-        "least": 1e-9,
-        "most": 1e9,
-    }
-    return Rule(**{**settings, **changes})
+# Its bounds on steps and lambda are inactive.
+RULE = Rule(
+    SIGMOID, 1.3, 1e9, bound=0.1, lambda_c=0.02, gamma_0=0.3, nu=0.05, cost_pos=1.7, cost_neg=2.3, least=1e-9, most=1e9
+)
+rule = RULE._replace
 
 
 def start(d=4, hidden=3, seed=0):
@@ -70,9 +50,8 @@ def differences(function, network, h=1e-6):
     """Return the gradient of a function of the parameters by central differences; that of an unused c is 0."""
     theta = flat(network)
     steps = h * np.eye(len(theta))
-    return np.array([function(shaped(theta + s, network)) - function(shaped(theta - s, network)) for s in steps]) / (
-        2 * h
-    )
+    rises = [function(shaped(theta + s, network)) - function(shaped(theta - s, network)) for s in steps]
+    return np.array(rises) / (2 * h)
 
 
 def decayed(network):
@@ -115,9 +94,8 @@ def test_step_follows_finite_differences_of_its_loss(positive, kind, hidden):
     gamma = 0.3 / (1 + 0.02 * t)
     cost = 1.7 if positive else 1.9 * 2.3
     loss = LOSSES[kind]
-    expected = flat(network) - gamma * (
-        0.02 * decayed(network) + cost * differences(lambda w: float(loss(y * f(w, X[3]), settings.eta)), network)
-    )
+    slope = differences(lambda w: float(loss(y * f(w, X[3]), settings.eta)), network)
+    expected = flat(network) - gamma * (0.02 * decayed(network) + cost * slope)
     value = float(loss(y * f(network, X[3]), settings.eta))
     assert 0 < value < 1
     moved = copy(network)
@@ -129,42 +107,26 @@ def test_step_follows_finite_differences_of_its_loss(positive, kind, hidden):
 
 
 @pytest.mark.parametrize("hidden", [0, 1, 5])
-def test_pair_step_follows_finite_differences_of_the_lagrangian(hidden):
+def test_pair_steps_follow_finite_differences_of_the_lagrangian(hidden):
     X, _, squared_norms = sample()
     network, settings, multiplier, q = start(hidden=hidden), rule(cost_pos=1.0, cost_neg=1.0), 1.9, 0.1
+    moved, rows = copy(network), np.array([[3, 8], [5, 2], [3, 1]])
+    rates = []
+    for t, (i, j) in enumerate(rows, start=17):
 
-    def lagrangian(w):
-        p_nd, p_fa = (float(losses.sigmoid(z, settings.eta)) for z in (f(w, X[3]), -f(w, X[8])))
-        return p_nd + multiplier * (p_fa - q * (1 - p_nd))
+        def lagrangian(w, i=i, j=j, multiplier=multiplier):
+            p_nd, p_fa = (float(losses.sigmoid(z, settings.eta)) for z in (f(w, X[i]), -f(w, X[j])))
+            return p_nd + multiplier * (p_fa - q * (1 - p_nd))
 
-    expected = flat(network) - 0.3 * (0.02 * decayed(network) + differences(lagrangian, network))
-    miss, alarm = losses.sigmoid(np.array([f(network, X[3]), -f(network, X[8])]), settings.eta)
-    moved = copy(network)
-    after, nd, fa = q_pass(moved, X, squared_norms, np.array([3]), np.array([8]), multiplier, 0, settings)
-    np.testing.assert_allclose(flat(moved), expected, atol=1e-8)
-    assert (nd, fa) == pytest.approx((miss, alarm))
-    assert after == pytest.approx(multiplier * (1 + 0.05 * (alarm - q * (1 - miss))))
-
-
-def test_linear_q_search_matches_a_simple_loop():
-    X, is_positive, squared_norms = sample()
-    random = np.random.default_rng(0)
-    positives, negatives = (random.choice(np.flatnonzero(rows), 300) for rows in (is_positive, ~is_positive))
-    settings = rule(cost_pos=1.0, cost_neg=1.0, bound=0.05)
-    w, b, multiplier = np.zeros(4), 0.0, 1.0
-    for t, (i, j) in enumerate(zip(positives, negatives, strict=True)):
-        miss, alarm = losses.sigmoid(np.array([X[i] @ w + b, -(X[j] @ w + b)]), 1.3)
-        gamma = 0.3 / (1 + 0.02 * t)
-        up = gamma * (1 + multiplier * 0.05) * 1.3 * miss * (1 - miss)
-        down = gamma * multiplier * 1.3 * alarm * (1 - alarm)
-        w = (1 - gamma * 0.02) * w + up * X[i] - down * X[j]
-        b += up - down
-        multiplier *= 1 + 0.05 * (alarm - 0.05 * (1 - miss))
-    network = nn.initial(4, 0, 4.0, random)
-    after, _, _ = q_pass(network, X, squared_norms, positives, negatives, 1.0, 0, settings)
-    np.testing.assert_allclose(network.W[0], w, rtol=1e-10)
-    assert (network.b[0], after) == pytest.approx((b, multiplier), rel=1e-10)
-    np.testing.assert_array_equal(network.c, 0.0)
+        miss, alarm = losses.sigmoid(np.array([f(network, X[i]), -f(network, X[j])]), settings.eta)
+        slope = 0.02 * decayed(network) + differences(lagrangian, network)
+        network = shaped(flat(network) - 0.3 / (1 + 0.02 * t) * slope, network)
+        multiplier *= 1 + 0.05 * (alarm - q * (1 - miss))
+        rates.append((miss, alarm))
+    after, nd, fa = q_pass(moved, X, squared_norms, *rows.T.copy(), 1.9, 17, settings)
+    np.testing.assert_allclose(flat(moved), flat(network), atol=2e-8)
+    assert (nd, fa) == pytest.approx(np.sum(rates, axis=0))
+    assert after == pytest.approx(multiplier)
 
 
 @pytest.mark.any_processor
@@ -298,3 +260,18 @@ def test_initial_units_have_inputs_of_variance_one():
     assert np.var(network.v) == pytest.approx(1 / 200, rel=0.3)
     assert not network.c.any()
     assert not network.b.any()
+
+
+@pytest.mark.parametrize("n_positive", [0, 3, 40, 97])
+def test_shuffled_epochs_take_each_row_and_balanced_ones_half_of_each_class(n_positive):
+    is_positive = np.random.default_rng(0).permutation(97) < n_positive
+    shuffled = Draws(is_positive, "shuffle", np.random.default_rng(1))
+    first, second = shuffled.epoch().copy(), shuffled.epoch()
+    np.testing.assert_array_equal(np.sort(first), np.arange(97))
+    assert not np.array_equal(first, second)
+    order = Draws(is_positive, "balanced", np.random.default_rng(1)).epoch()
+    drawn = np.bincount(order, minlength=97)
+    for members, share in ((is_positive, 48), (~is_positive, 49)):
+        if members.any():
+            assert drawn[members].sum() == share
+            assert np.ptp(drawn[members]) <= 1

@@ -39,6 +39,8 @@ def test_too_few_negatives_raise():
         curve.at(0.05)
     assert curve.bands().p_fa_high[0] == pytest.approx(1 - 0.05 ** (1 / 50))  # the least bound that 50 negatives allow
     assert curve.at(0.06).rank == 50
+    limits = np_roc(np.zeros(100), np.zeros(20)).at(0.05)  # equal scores are all rejected
+    assert (limits.p_nd, limits.p_nd_low, limits.p_nd_high) == (1, pytest.approx(0.05 ** (1 / 20)), 1)
 
 
 @given(sample, sample, share)
@@ -58,12 +60,6 @@ def test_bands_of_any_scores(negatives, positives, delta):
     if delta <= Fraction(1, 2):
         assert np.all(bands.p_nd_low <= bands.p_nd)
         assert np.all(bands.p_nd <= bands.p_nd_high)
-
-
-def test_equal_scores_reject_everything():
-    limits = np_roc(np.zeros(100), np.zeros(20)).at(0.05)
-    assert (limits.p_nd, limits.p_nd_high) == (1, 1)
-    assert limits.p_nd_low == pytest.approx(0.05 ** (1 / 20))
 
 
 @given(sample)

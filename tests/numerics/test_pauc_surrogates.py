@@ -17,11 +17,6 @@ def labels(m, n, seed=0):
     return np.random.default_rng(seed).permutation(np.repeat([1, -1], [m, n]))
 
 
-def loss_of_ordering(above, order, first, last):
-    """Return 1 - partial AUC of an ordering: above[i, j] if negative j is above positive i; order ranks negatives."""
-    return above[:, order[first:last]].mean()
-
-
 def over_all_orderings(y, scores, first, last, surrogate):
     """Maximise loss + difference of feature maps over all orderings of all samples; equations 11, 14 and 18.
 
@@ -44,7 +39,8 @@ def over_all_orderings(y, scores, first, last, surrogate):
                     above = np.zeros((1, len(some)))
                     above[0, list(order[:r])] = 1.0
                     gained = scale * np.sum(above[0] * (some - positives[i]))
-                    values.append(loss_of_ordering(above, list(order), first, last) / m + gained)
+                    loss = above[0, list(order[first:last])].mean()  # 1 - partial AUC
+                    values.append(loss / m + gained)
                 total += max(values)
             best = max(best, total)
     return best
@@ -142,10 +138,10 @@ def programme(X, y, first, last, C, surrogate):
     m, n = int(np.sum(y > 0)), int(np.sum(y < 0))
     most, weight, margin = (last, last - first, 1.0) if surrogate == "tight" else (n, n, n / (last - first))
     worst = cvxpy.Variable(m, nonneg=True)
-    limits = [
-        worst >= margin * np.clip(r - first, 0, last - first) + cvxpy.sum_largest(negatives, r) - r * positives
-        for r in range(1, most + 1)
-    ]
+    limits = []
+    for r in range(1, most + 1):
+        gain = margin * np.clip(r - first, 0, last - first)
+        limits.append(worst >= gain + cvxpy.sum_largest(negatives, r) - r * positives)
     objective = 0.5 * cvxpy.sum_squares(w) + C / (m * weight) * cvxpy.sum(worst)
     problem = cvxpy.Problem(cvxpy.Minimize(objective), limits)
     problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
@@ -211,12 +207,10 @@ def test_threshold_is_the_best_with_a_rate_in_the_range(seed, n, decimals, span)
     y = np.where(np.arange(n) < max(1, n // 3), 1, -1)
     scores = np.round(rng.normal(size=n), decimals)
     t = threshold_within(y, scores, *span)
-    rates = {
-        cut: (np.mean(scores[y > 0] > cut), np.mean(scores[y < 0] > cut))
-        for cut in [*(np.unique(scores) + 1e-9), np.min(scores) - 1.0]
-    }
-    below = [fpr for _, fpr in rates.values() if fpr <= span[1] + 1e-9]
-    allowed = [(tpr, fpr) for tpr, fpr in rates.values() if min(span[0], max(below)) - 1e-9 <= fpr <= span[1] + 1e-9]
+    cuts = [*(np.unique(scores) + 1e-9), np.min(scores) - 1.0]
+    rates = [(np.mean(scores[y > 0] > cut), np.mean(scores[y < 0] > cut)) for cut in cuts]
+    below = [fpr for _, fpr in rates if fpr <= span[1] + 1e-9]
+    allowed = [(tpr, fpr) for tpr, fpr in rates if min(span[0], max(below)) - 1e-9 <= fpr <= span[1] + 1e-9]
     tpr, fpr = np.mean(scores[y > 0] > t), np.mean(scores[y < 0] > t)
     assert (tpr, fpr) in allowed
     assert tpr - fpr == pytest.approx(max(one - other for one, other in allowed))

@@ -98,9 +98,8 @@ def test_isolated_samples_share_their_multipliers(monkeypatch):
     single = solve(K, y)
     np.testing.assert_array_equal(merged.converged, single.converged)
     for k in np.flatnonzero(merged.converged):
-        np.testing.assert_allclose(
-            rates(K, y, merged.x[k], merged.b[k]), rates(K, y, single.x[k], single.b[k]), atol=0.03
-        )
+        one, other = (rates(K, y, found.x[k], found.b[k]) for found in (merged, single))
+        np.testing.assert_allclose(one, other, atol=0.03)
 
 
 def test_small_costs_jump_after_one_step():

@@ -7,15 +7,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.svm import SVC
 
+from class_samples import shifted as sample
+from feature_kinds import KINDS
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.ramp_svm import RampSVM
-
-
-def sample(n, share=0.4, shift=1.0, seed=0, d=2):
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) < max(1, round(share * n)), 1, -1)
-    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None], y
 
 
 def costs_of(y, cost_positive, cost_negative):
@@ -48,15 +44,8 @@ def problems(draw):
     """Return (X, y, kernel, eta, tol, costs) with many samples flat, free or at a kink."""
     n, seed = draw(st.integers(4, 50)), draw(st.integers(0, 10**6))
     X, y = sample(n, draw(st.sampled_from([0.05, 0.3, 0.5])), draw(st.sampled_from([0.0, 0.5, 3.0])), seed)
-    match draw(st.sampled_from(["plain", "duplicates", "rounded", "constant feature", "identical rows"])):
-        case "duplicates":
-            X[n // 2 :] = X[: n - n // 2]
-        case "rounded":
-            X = np.round(X)
-        case "constant feature":
-            X[:, 0] = 1.0
-        case "identical rows":
-            X[:] = 1.0
+    kinds = ["normal", "duplicates", "integers", "constant feature", "identical"]
+    X = KINDS[draw(st.sampled_from(kinds))](X, np.random.default_rng(seed))
     kernel = draw(st.sampled_from([Kernel("linear"), Kernel("rbf", 0.1), Kernel("rbf", 2.0), Kernel("rbf", 50.0)]))
     eta = draw(st.sampled_from([0.1, 1.0, 7.0]))
     costs = [eta**2 * draw(st.sampled_from([1e-2, 0.3, 3.0, 30.0, 1e4])) for _ in range(2)]
@@ -93,14 +82,6 @@ def test_settled_point_meets_the_optimality_conditions(problem):
     assert np.all(z[a > lower + slack] <= eta + error)
     assert np.all(z[flat] < -eta + error)
     assert np.all(z[~flat] >= -eta - 2 * tol - error)
-
-
-def test_drawn_problems_have_flat_samples():
-    X, y = sample(60, shift=0.5)
-    svm = RampSVM(Gram(X, Kernel("rbf", 0.5)), y, 1.0, 1e-6)
-    steps = list(run(svm, 30.0, 30.0))
-    assert len(steps) > 2
-    assert 0 < steps[-1].sum() < 60
 
 
 @given(problems())
@@ -142,14 +123,13 @@ def test_recomputed_point_forgets_rounding_errors(kernel, storage):
     flat = np.random.default_rng(3).random(80) < 0.2
     svm = RampSVM(gram, y, 0.5, 1e-6)
     svm.step(2.0, 1.0, flat)
-    measures = [svm.b, svm.p_nd, svm.p_fa, svm.squared_norm, svm.duality_gap, svm.violation]
-    x = svm.x.copy()
+    names = ("b", "p_nd", "p_fa", "squared_norm", "duality_gap", "violation")
+    measures, x = [getattr(svm, name) for name in names], svm.x.copy()
     svm._g += 1e-3  # the gradient of other multipliers
     svm.step(2.0, 1.0, ~flat)
     wrong = svm.p_fa
     svm.recompute(x, 2.0, 1.0, flat)
-    again = [svm.b, svm.p_nd, svm.p_fa, svm.squared_norm, svm.duality_gap, svm.violation]
-    assert again == pytest.approx(measures, abs=1e-12)
+    assert [getattr(svm, name) for name in names] == pytest.approx(measures, abs=1e-12)
     np.testing.assert_allclose(svm.f_0, kernel.between(X, X) @ x, atol=1e-12)
     svm.recompute(svm.x + 0.1 * y * (np.arange(80) == 0), 2.0, 1.0, flat)
     assert svm.violation > 1e-3
@@ -241,18 +221,8 @@ def test_small_budget_gives_the_same_steps(eta, monkeypatch):
         svm = RampSVM(Gram(X, Kernel("rbf", 0.5), budget), y, eta, 1e-8)
         assert (svm.gram.whole is None) == (budget < 1 << 30)
         steps = list(run(svm, 8.0, 4.0))
+        assert 0 < steps[-1].sum() < 100
         ends.append((len(steps), steps[-1], svm.z, svm.p_fa, svm.p_nd))
     assert ends[0][0] == ends[1][0]
     for one, other in zip(*ends, strict=True):
         np.testing.assert_allclose(np.asarray(one, float), np.asarray(other, float), atol=1e-6)
-
-
-def test_slow_step_is_certified():
-    X, y = sample(300)
-    svm = RampSVM(Gram(X, Kernel("rbf", 0.05)), y, 1.0, 1e-6)
-    svm.step(2e4, 2e4, np.zeros(300, dtype=bool))
-    assert svm.n_steps > smo.INTERIOR_POINT_CALLS[0][0] * 300
-    assert svm.violation <= 1e-6
-    dual = y @ svm.x - 0.5 * svm.squared_norm
-    assert svm.duality_gap <= 1e-6 * dual
-    np.testing.assert_allclose(svm.z, y * (svm.gram.whole @ svm.x + svm.b), atol=1e-7)

@@ -1,10 +1,12 @@
-"""Kernels for ranks against NumPy's sorting, for even, tied and extreme values."""
+"""Kernels for ranks and heaps against sorting, for even, tied and extreme values."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
+from npbench.numerics.heap import heapify, pop
 from npbench.numerics.ranks import count_at_most, count_smaller, largest
 
 kinds = st.sampled_from(["normal", "tied", "equal", "outlier", "tiny", "huge", "subnormal", "mixed"])
@@ -50,3 +52,13 @@ def test_many_values_fill_all_buckets():
     np.testing.assert_array_equal(count_smaller(ascending, queries), np.searchsorted(ascending, queries))
     members = np.arange(0, 50_000, 2)
     assert queries[largest(queries, members, 100)].min() == np.sort(queries[members])[-100]
+
+
+@given(arrays(float, st.integers(0, 20), elements=st.integers(-5, 5)), st.randoms())
+def test_samples_come_in_ascending_order_each_once(key, random):
+    samples = random.sample(range(len(key)), len(key))
+    heap = np.array(samples, dtype=np.int64)
+    heapify(heap, len(heap), key)
+    popped = [pop(heap, left, key) for left in range(len(heap), 0, -1)]
+    assert [key[i] for i in popped] == sorted(key)
+    assert sorted(popped) == list(range(len(key)))

@@ -1,22 +1,19 @@
 """The SVM dual against a conic solver, the definition of its primal, and brute force."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import class_samples
 from npbench.numerics import interior_point, linear_svm, smo
 from npbench.numerics import smo_kernels as kernels
 from npbench.numerics.gram import Gram, Kernel
 
-
-def sample(n, share=0.5, d=2, shift=1.0, seed=0):
-    """Return two Gaussians of unit covariance, the positives first."""
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) < max(1, round(share * n)), 1.0, -1.0)
-    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None], y
+sample = partial(class_samples.shifted, share=0.5)
 
 
 def mixture(n, seed=0):
@@ -47,10 +44,6 @@ def stacked(X, y, *signs):
     return np.vstack([X] * len(signs)), np.concatenate([sign * y for sign in signs])
 
 
-def some(n, share=0.4, seed=1):
-    return np.random.default_rng(seed).random(n) < share
-
-
 def fixed(n):
     """Return an ordinary problem in which every third variable is fixed, half of these away from zero."""
     X, y = sample(n)
@@ -66,7 +59,7 @@ def cases():
     wide, y_wide = sample(30, d=300, shift=0.1)
     twice, y_twice = stacked(X[30:60], y[30:60], 1, 1)
     both, y_both = stacked(X[::3], y[::3], 1, -1)
-    flat = some(90)
+    flat = np.random.default_rng(1).random(90) < 0.4
     zeros, ones = np.zeros((60, 3)), np.ones((60, 3))
     half = np.where(np.arange(60) < 20, 1.0, -1.0)
     return {
@@ -104,8 +97,7 @@ def cases():
 
 def two_free(n, y):
     lower, upper = np.zeros(n), np.zeros(n)
-    upper[np.argmax(y > 0)], lower[np.argmax(y < 0)] = 2.0, -1.0
-    upper[np.argmax(y > 0) + 1], lower[np.argmax(y < 0)] = 0.5, -1.0
+    upper[np.argmax(y > 0) + np.arange(2)], lower[np.argmax(y < 0)] = (2.0, 0.5), -1.0
     return lower, upper
 
 
@@ -203,9 +195,12 @@ def test_slow_problems_are_certified(costs, gamma, monkeypatch):
 
 @pytest.mark.parametrize("name", ["ordinary", "high costs", "cost ratio 1e6, shifted", "linear in the plane"])
 @pytest.mark.parametrize("max_iter", [0, 1, 7])
-def test_max_iter_stops_with_the_true_violation(name, max_iter):
+@pytest.mark.parametrize("budget", [1 << 30, 8 * 90 * 10])
+def test_max_iter_stops_with_the_true_violation(name, max_iter, budget, monkeypatch):
+    monkeypatch.setattr(smo, "WORKING_SET_SIZE", 20)
     K, p, lower, upper = CASES[name]
-    x, _, steps, violation = solved(K, p, lower, upper, 1e-9, max_iter=max_iter)
+    gram = Gram(np.eye(len(p)), Kernel(lambda X, Z: X @ K @ Z.T), budget)
+    x, _, steps, violation = solved(K, p, lower, upper, 1e-9, gram=gram, max_iter=max_iter)
     assert steps <= max_iter
     assert violation > 1e-9
     assert violation == pytest.approx(kkt_violation(p - K @ x, lower, upper, x), rel=1e-9)
@@ -264,7 +259,7 @@ def points(draw):
     rooms = st.lists(st.sampled_from([0, 0, 1, 3]), min_size=n, max_size=n)
     x = np.array(draw(numbers), float)
     x[-1] -= x.sum()
-    g, down, up = (np.array(draw(some), float) for some in (numbers, rooms, rooms))
+    g, down, up = (np.array(draw(part), float) for part in (numbers, rooms, rooms))
     return x, g, x - down, x + up
 
 
@@ -347,12 +342,3 @@ def test_blocks_reach_the_optimum_of_the_whole_matrix(name, block, monkeypatch):
     assert_feasible(x, lower, upper)
     np.testing.assert_allclose(g, p - K @ x, atol=1e-11 * (1 + np.abs(x).sum()))
     assert dual(K, p, x) == pytest.approx(dual(K, p, solved(K, p, lower, upper, 1e-9)[0]), rel=1e-6)
-
-
-def test_blocks_stop_at_max_iter_with_the_true_violation(monkeypatch):
-    K, p, lower, upper = CASES["ordinary"]
-    monkeypatch.setattr(smo, "WORKING_SET_SIZE", 20)
-    gram = Gram(np.eye(len(p)), Kernel(lambda X, Z: X @ K @ Z.T), budget=8 * len(p) * 10)
-    x, _, steps, violation = solved(K, p, lower, upper, 1e-9, gram=gram, max_iter=5)
-    assert steps == 5
-    assert violation == pytest.approx(kkt_violation(p - K @ x, lower, upper, x), rel=1e-9)

@@ -58,10 +58,8 @@ def test_integer_weights_are_repetitions(rows):
     repeated = np.repeat(y, times), np.repeat(scores, times)
     for metric in (metrics.tpr_at_fpr, metrics.fpr_at_tpr, metrics.partial_auc):
         assert metric(y, scores, sample_weight=weight) == pytest.approx(metric(*repeated))
-    decided = [np.repeat(scores > 0, times)]
-    assert metrics.np_score(y, scores > 0, sample_weight=weight) == pytest.approx(
-        metrics.np_score(repeated[0], *decided)
-    )
+    expected = metrics.np_score(repeated[0], repeated[1] > 0)
+    assert metrics.np_score(y, scores > 0, sample_weight=weight) == pytest.approx(expected)
 
 
 def test_np_score_follows_from_the_confusion_matrix():
@@ -99,29 +97,27 @@ def test_limits_of_np_score_cover_the_population():
     assert binomtest(covered, 300, 0.9, alternative="less").pvalue > 0.001
 
 
+X, BENIGN = load_breast_cancer(return_X_y=True)
+LABELS = np.where(BENIGN == 1, "benign", "malignant")
+
+
 @pytest.mark.parametrize("name", ["tpr_at_fpr", "fpr_at_tpr", "partial_auc", "np_score"])
 def test_scorers_choose_models(name):
-    X, y = load_breast_cancer(return_X_y=True)
-    words = np.where(y == 1, "benign", "malignant")
     scoring = metrics.scorer(name, pos_label="malignant")
     search = GridSearchCV(LogisticRegression(solver="liblinear"), {"C": [1e-6, 1]}, scoring=scoring, cv=3)
-    assert search.fit(X, words).best_params_ == {"C": 1}
+    assert search.fit(X, LABELS).best_params_ == {"C": 1}
     model = search.best_estimator_
-    decided = model.predict(X) if name == "np_score" else -model.decision_function(X)  # malignant is classes_[1]
-    decided = decided if name == "np_score" else -decided
+    decided = model.predict(X) if name == "np_score" else model.decision_function(X)  # malignant is classes_[1]
     sign = -1 if name in ("fpr_at_tpr", "np_score") else 1
-    assert scoring(model, X, words) == pytest.approx(
-        sign * getattr(metrics, name)(words, decided, pos_label="malignant")
-    )
+    expected = sign * getattr(metrics, name)(LABELS, decided, pos_label="malignant")
+    assert scoring(model, X, LABELS) == pytest.approx(expected)
 
 
 def test_scorers_turn_round_for_the_other_class():
-    X, y = load_breast_cancer(return_X_y=True)
-    words = np.where(y == 1, "benign", "malignant")
-    model = LogisticRegression(solver="liblinear").fit(X, words)
-    found = metrics.scorer("tpr_at_fpr", fpr=0.02, pos_label="benign")(model, X, words)
-    assert found == metrics.tpr_at_fpr(y, -model.decision_function(X), fpr=0.02) > 0.9
-    assert np.all(cross_val_score(model, X, words, scoring=metrics.scorer("partial_auc", pos_label="benign")) > 0.5)
+    model = LogisticRegression(solver="liblinear").fit(X, LABELS)
+    found = metrics.scorer("tpr_at_fpr", fpr=0.02, pos_label="benign")(model, X, LABELS)
+    assert found == metrics.tpr_at_fpr(LABELS == "benign", -model.decision_function(X), fpr=0.02) > 0.9
+    assert np.all(cross_val_score(model, X, LABELS, scoring=metrics.scorer("partial_auc", pos_label="benign")) > 0.5)
 
 
 @pytest.mark.parametrize(

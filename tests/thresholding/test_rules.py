@@ -198,12 +198,6 @@ def test_numpy_rates_are_written_as_json():
     assert json.loads(found.to_json())["rho"] == 0.25
 
 
-def test_unknown_groups_have_no_threshold():
-    found = npbench.threshold(np.arange(300.0), [0, 0, 1] * 100, by=["a", "b"] * 150)
-    with pytest.raises(ValueError, match="'c'"):
-        found.predict([1.0, 2.0], ["a", "c"])
-
-
 def test_saturated_scores_are_explained():
     scores = np.r_[np.linspace(0, 0.9, 440), np.ones(60)]
     with pytest.warns(UserWarning, match=r"12 % of the 500 .* logits"):

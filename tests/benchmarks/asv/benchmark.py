@@ -6,6 +6,9 @@ import hashlib
 import inspect
 import itertools
 import time
+import warnings
+
+from sklearn.exceptions import ConvergenceWarning
 
 
 class Benchmark(abc.ABC):
@@ -61,6 +64,7 @@ def prepared(benchmark, params):
 @functools.cache
 def load(benchmark, others):
     """Run the task and its measurement at the smallest size."""
+    warnings.simplefilter("ignore", ConvergenceWarning)
     sizes = benchmark.params if len(benchmark.param_names) == 1 else benchmark.params[0]
     smallest = benchmark().prepare(sizes[0], *others)
     benchmark().task(smallest)

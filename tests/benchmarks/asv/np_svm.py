@@ -1,10 +1,8 @@
 """The NP-SVM: one annealed fit, the same by Uzawa's method, and the selection of its parameters."""
 
 import functools
-import warnings
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from npbench.data import BinaryData
 from npbench.estimators.ramp_selection import select
@@ -27,7 +25,6 @@ class Annealed(Benchmark):
     estimator = NPSVM
 
     def prepare(self, n):
-        warnings.simplefilter("ignore", ConvergenceWarning)
         return mixture(n, 20)
 
     def task(self, problem, **budget):

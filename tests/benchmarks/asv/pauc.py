@@ -1,9 +1,6 @@
 """SVMs for the partial AUC: the oracle, the bundle method, its quadratic program, the DC procedure, the greedy one."""
 
-import warnings
-
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from npbench.numerics.bundle import minimise
 from npbench.numerics.bundle_kernels import maximise_on_simplex
@@ -95,7 +92,6 @@ class DC(Benchmark):
     unit = "objective after three convex problems"
 
     def prepare(self, n):
-        warnings.simplefilter("ignore", ConvergenceWarning)
         return gaussians(n)
 
     def task(self, problem, **budget):

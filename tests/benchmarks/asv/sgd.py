@@ -1,10 +1,7 @@
 """Stochastic NP: an epoch over an array, over a CSR matrix and on a network, and where five epochs end."""
 
-import warnings
-
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
 
 from npbench_sgd.estimator import StochasticNP
 from npbench_sgd_nn.estimator import StochasticNPNetwork
@@ -27,7 +24,6 @@ class Dense(Benchmark):
     unit = "objective and excess after five epochs"
 
     def prepare(self, n):
-        warnings.simplefilter("ignore", ConvergenceWarning)
         X, y = gaussians(n, 54)
         return X, y, StochasticNP(rho=RHO, random_state=0).partial_fit(X, y, classes=[-1, 1])
 
@@ -47,7 +43,6 @@ class Csr(Dense):
     d, per_row = 20_000, 50
 
     def prepare(self, n):
-        warnings.simplefilter("ignore", ConvergenceWarning)
         random = np.random.default_rng(0)
         columns = np.sort(random.integers(0, self.d, (n, self.per_row), dtype=np.int32), axis=1)
         indptr = np.arange(0, columns.size + 1, self.per_row, dtype=np.int32)
@@ -64,7 +59,6 @@ class Network(Benchmark):
     unit = "objective and excess after twenty epochs"
 
     def prepare(self, n):
-        warnings.simplefilter("ignore", ConvergenceWarning)
         return mixture(n, 20)
 
     def task(self, problem):

@@ -32,9 +32,8 @@ class Fit(Benchmark):
 
     def task(self, problem, max_iter=50):
         X_pos, X_neg, accelerate = problem
-        return minimise(
-            X_pos, X_neg, LOGISTIC, TAU, constraints=[Ball(RADIUS)], accelerate=accelerate, max_iter=max_iter
-        )
+        options = {"accelerate": accelerate, "max_iter": max_iter}
+        return minimise(X_pos, X_neg, LOGISTIC, TAU, constraints=[Ball(RADIUS)], **options)
 
     def quality(self, problem):
         found = self.task(problem, self.budget[problem[-1]])

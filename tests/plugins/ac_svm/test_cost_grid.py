@@ -86,8 +86,7 @@ def test_pairs_that_single_precision_does_not_settle_are_finished(monkeypatch):
 def test_single_precision_suffices_where_the_costs_differ_by_orders_of_magnitude(gamma):
     X, y = SAMPLES["ordinary"]
     for positive, negative in ((1e-3, 1e3), (1e3, 1e-3)):
-        _, _, gaps, steps = kernel(
-            single(X, gamma), y.astype(float), *np.array([[positive], [negative]]), 1e-3, 20 * len(y)
-        )
+        costs = np.array([[positive], [negative]])
+        _, _, gaps, steps = kernel(single(X, gamma), y.astype(float), *costs, 1e-3, 20 * len(y))
         assert gaps[0, 0] <= 1e-3
         assert steps[0, 0] < 20 * len(y)

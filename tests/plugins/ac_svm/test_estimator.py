@@ -1,7 +1,5 @@
 """The AC-SVM against scikit-learn's own classifiers with class weights, and what it says when they stop early."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -10,7 +8,6 @@ from sklearn.svm import SVC, LinearSVC
 from class_samples import gaussians
 from npbench_ac_svm.estimator import ACSVM
 
-KERNELS = ["linear", "rbf", "poly"]
 COSTS = [(1.0, 1.0), (0.03, 20.0), (100.0, 0.5)]
 
 
@@ -47,31 +44,12 @@ def test_equals_svc_with_class_weights(C_pos, C_neg, kernel, cache_size):
 @pytest.mark.parametrize(("C_pos", "C_neg"), COSTS)
 def test_linear_kernel_equals_linear_svc_with_class_weights(C_pos, C_neg):
     ours = ACSVM(C_pos=C_pos, C_neg=C_neg, kernel="linear", random_state=3, max_iter=20_000).fit(X, Y)
-    theirs = LinearSVC(loss="hinge", class_weight={1: C_pos, -1: C_neg}, random_state=3, tol=1e-3, max_iter=20_000).fit(
-        X, Y
-    )
+    options = {"loss": "hinge", "random_state": 3, "tol": 1e-3, "max_iter": 20_000}
+    theirs = LinearSVC(class_weight={1: C_pos, -1: C_neg}, **options).fit(X, Y)
     np.testing.assert_array_equal(ours.coef_, theirs.coef_)
     np.testing.assert_array_equal(ours.intercept_, theirs.intercept_)
     assert (ours.n_iter_, ours.converged_) == (theirs.n_iter_, True)
     np.testing.assert_allclose(scores(ours), scores(theirs), rtol=1e-12)
-
-
-def objective(model, C_pos, C_neg):
-    f = scores(model, X)
-    slack = np.maximum(0, 1 - Y * f)
-    return 0.5 * np.sum(model.coef_**2) + np.where(Y > 0, C_pos, C_neg) @ slack
-
-
-def test_both_solvers_have_the_costs_the_same_way_round():
-    """Up to its penalty on the intercept LIBLINEAR minimises what LIBSVM does; exchanged costs would be far off."""
-    C_pos, C_neg = 10.0, 1.0
-    linear = ACSVM(C_pos=C_pos, C_neg=C_neg, kernel="linear", tol=1e-6, max_iter=100_000, random_state=0).fit(X, Y)
-    theirs = SVC(kernel="linear", class_weight={1: C_pos, -1: C_neg}, tol=1e-6).fit(X, Y)
-    exchanged = ACSVM(C_pos=C_neg, C_neg=C_pos, kernel="linear", max_iter=100_000, random_state=0).fit(X, Y)
-    least = objective(theirs, C_pos, C_neg)
-    assert least <= objective(linear, C_pos, C_neg) * (1 + 1e-6)
-    assert objective(linear, C_pos, C_neg) <= least * 1.02
-    assert objective(exchanged, C_pos, C_neg) > least * 1.5
 
 
 @pytest.mark.parametrize(("kernel", "solver", "max_iter"), [("rbf", "SMO", 5), ("linear", "LIBLINEAR", 1)])
@@ -84,14 +62,13 @@ def test_early_stop_warns_once_and_is_not_converged(kernel, solver, max_iter, ca
     assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", max_iter)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 @pytest.mark.parametrize("ratio", [1e6, 1e-6])
 def test_extreme_cost_ratios_give_finite_scores(kernel, ratio):
     few, y = gaussians(220, share=200 / 220)
     few[:10] = few[10]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = ACSVM(C_pos=1e-2, C_neg=1e-2 * ratio, kernel=kernel, max_iter=10_000, random_state=0).fit(few, y)
+    model = ACSVM(C_pos=1e-2, C_neg=1e-2 * ratio, kernel=kernel, max_iter=10_000, random_state=0).fit(few, y)
     assert np.isfinite(scores(model)).all()
 
 

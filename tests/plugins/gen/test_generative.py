@@ -1,15 +1,21 @@
-"""The largest miss margin against conic programs, brute force over directions and the conditions of optimality."""
+"""The largest miss margin against conic programs, brute force over directions and the conditions of optimality.
+
+On a growing subspace it is compared with the generalised eigendecomposition of all coordinates.
+"""
 
 import cvxpy
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import norm
+from sklearn.metrics.pairwise import rbf_kernel
 
-from npbench_gen.generative import MissMargin, coordinates, miss_rate, moments, tail_distance
+from npbench_gen import estimator
+from npbench_gen.estimator import GenerativeNP
+from npbench_gen.expansion import KernelMoments, largest_margin
+from npbench_gen.generative import MissMargin, coordinates, miss_rate, tail_distance
 
 
 def covariance(rng, d, spread=1.0):
@@ -132,35 +138,11 @@ def test_equal_means_give_the_widest_direction(kappa):
     assert np.isfinite(found.w).all()
 
 
-@pytest.mark.parametrize("kappa", [0.5, 3.0])
-def test_margin_does_not_depend_on_coordinates(kappa):
-    delta, S_pos, S_neg = problem(9, 5)
-    A = np.random.default_rng(1).normal(size=(5, 5)) * np.logspace(-3, 3, 5)[:, None]
-    plain = MissMargin(delta, S_pos, S_neg).maximise(kappa)
-    turned = MissMargin(A @ delta, A @ S_pos @ A.T, A @ S_neg @ A.T).maximise(kappa)
-    assert turned.margin == pytest.approx(plain.margin, rel=1e-6)
-    np.testing.assert_allclose(A.T @ turned.w, plain.w, rtol=1e-4, atol=1e-6)
-
-
 def test_one_decomposition_serves_every_kappa():
     curve = MissMargin(*problem(2, 8))
     margins = [curve.maximise(kappa).margin for kappa in (0.0, 0.5, 1.0, 2.0, 10.0)]
     assert margins == sorted(margins, reverse=True)
     assert margins[2] == pytest.approx(0.0, abs=1e-12)
-
-
-def test_singular_negative_covariance_raises():
-    with pytest.raises(np.linalg.LinAlgError):
-        MissMargin(np.ones(2), np.eye(2), np.diag([1.0, 0.0]))
-
-
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, sp.csr_matrix])
-def test_moments_match_numpy(storage):
-    X = np.random.default_rng(0).normal(size=(40, 3)) * (np.random.default_rng(1).random((40, 3)) > 0.5)
-    mean, S = moments(storage(X))
-    np.testing.assert_allclose(mean, X.mean(axis=0), atol=1e-15)
-    np.testing.assert_allclose(S, np.cov(X.T, bias=True), atol=1e-15)
-    assert isinstance(S, np.ndarray)
 
 
 @pytest.mark.parametrize("rank", [1, 4, 12])
@@ -176,6 +158,13 @@ def test_coordinates_give_the_gram_matrix_and_expansions(rank):
     np.testing.assert_allclose(K[:, pivots] @ np.linalg.solve(root.T, w), Z @ w, atol=1e-9)
 
 
+def test_matrices_without_information_raise():
+    with pytest.raises(np.linalg.LinAlgError):
+        MissMargin(np.ones(2), np.eye(2), np.diag([1.0, 0.0]))
+    with pytest.raises(ValueError, match="The kernel is 0 for all samples"):
+        coordinates(np.zeros((4, 4)), tol=0.0)
+
+
 def test_coordinates_drop_at_most_the_tolerance():
     K = np.exp(-0.01 * np.subtract.outer(np.arange(50.0), np.arange(50.0)) ** 2)
     original = K.copy()
@@ -186,6 +175,77 @@ def test_coordinates_drop_at_most_the_tolerance():
     np.testing.assert_array_equal(K, original)
 
 
-def test_zero_gram_matrix_raises():
-    with pytest.raises(ValueError, match="The kernel is 0 for all samples"):
-        coordinates(np.zeros((4, 4)), tol=0.0)
+RIDGE = 1e-3
+
+
+def two_normals(n_neg=70, n_pos=50, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.vstack([rng.normal(size=(n_neg, d)), rng.normal(0.7, 1.5, size=(n_pos, d))])
+
+
+def dense_margin(K, n_neg, ridge, kappa):
+    """Return margin and scores by all eigenvectors of K: its roots are coordinates."""
+    values, vectors = np.linalg.eigh(K)
+    Z = vectors * np.sqrt(np.maximum(values, 0.0))
+    S_neg, S_pos = (np.cov(part.T, bias=True) + ridge * np.eye(len(K)) for part in (Z[:n_neg], Z[n_neg:]))
+    found = MissMargin(Z[n_neg:].mean(axis=0) - Z[:n_neg].mean(axis=0), S_pos, S_neg).maximise(kappa)
+    return found.margin, Z @ found.w
+
+
+@pytest.mark.parametrize("kappa", [0.0, 0.1, 1.0, 3.0, 9.95])
+@pytest.mark.parametrize("gamma", [0.05, 0.5, 5.0])
+@pytest.mark.parametrize("n_neg", [2, 30, 100, 118])
+def test_margin_and_scores_are_those_of_all_coordinates(n_neg, gamma, kappa):
+    K = rbf_kernel(two_normals(n_neg, 120 - n_neg), gamma=gamma)
+    margin, scores = dense_margin(K, n_neg, RIDGE, kappa)
+    found = largest_margin(KernelMoments(K.copy(), n_neg, RIDGE, 1.0), kappa)
+    assert found.converged
+    assert found.margin == pytest.approx(margin, rel=1e-8, abs=1e-8)
+    np.testing.assert_allclose(found.scores - found.scores.mean(), scores - scores.mean(), atol=1e-5)
+    np.testing.assert_allclose(K @ found.x, found.scores, atol=1e-5)
+
+
+@pytest.mark.parametrize("kappa", [0.5, 20.0])
+@pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e8, 1e150])
+def test_units_and_offsets_of_the_kernel_do_not_matter(scale, kappa):
+    K = rbf_kernel(two_normals(), gamma=0.5)
+    plain = largest_margin(KernelMoments(K.copy(), 70, RIDGE, 1.0), kappa)
+    for other in (scale * K, scale * (K + 3.0)):
+        found = largest_margin(KernelMoments(other, 70, RIDGE, scale), kappa)
+        assert found.margin == pytest.approx(plain.margin, rel=1e-8)
+        np.testing.assert_allclose(scale * found.x, plain.x, atol=1e-5 * np.abs(plain.x).max())
+
+
+@pytest.mark.parametrize("kappa", [1.0, 5.0])
+def test_equal_samples_in_both_classes(kappa):
+    X = np.round(two_normals(), 0)
+    K = rbf_kernel(X, gamma=0.5)
+    margin, _ = dense_margin(K, 70, RIDGE, kappa)
+    assert largest_margin(KernelMoments(K, 70, RIDGE, 1.0), kappa).margin == pytest.approx(margin, rel=1e-7)
+
+
+@pytest.mark.parametrize("kappa", [1.0, 5.0])
+def test_equal_classes_have_the_margin_of_any_direction(kappa):
+    K = np.tile(rbf_kernel(two_normals(30, 30), gamma=0.5), (2, 2))
+    assert largest_margin(KernelMoments(K, 60, RIDGE, 1.0), kappa).margin == pytest.approx(-kappa, rel=1e-6)
+    same = largest_margin(KernelMoments(np.ones((20, 20)), 10, RIDGE, 1.0), kappa)
+    assert (same.margin, same.converged) == (pytest.approx(-kappa), True)
+
+
+def test_widest_direction_is_found_where_the_difference_of_the_means_is_orthogonal_to_it():
+    """Under a narrow kernel every contrast of the positives is widest, and none has a part in delta."""
+    margin, _ = dense_margin(np.eye(60), 40, 1e-4, 20.0)
+    assert largest_margin(KernelMoments(np.eye(60), 40, 1e-4, 1.0), 20.0).margin == pytest.approx(margin, rel=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_both_ways_give_the_same_classifier(monkeypatch, kernel):
+    X = np.random.default_rng(3).permutation(two_normals())
+    y = np.where(np.random.default_rng(4).random(len(X)) < 0.4, 1, -1)
+    Z = rbf_kernel(X, gamma=2.0) if kernel == "precomputed" else X
+    model = GenerativeNP(rho=0.3, kernel=kernel, gamma=2.0, ridge=RIDGE)
+    few = model.fit(Z, y).decision_function(Z)
+    monkeypatch.setattr(estimator, "FEW_SAMPLES", 40)
+    many = model.fit(Z, y).decision_function(Z)
+    np.testing.assert_allclose(many, few, atol=1e-6)
+    assert model.recompute(Z, y)["objective_"] == pytest.approx(model.objective_)

@@ -61,10 +61,8 @@ def test_accuracies_agree_with_scikit_learn_without_ties(samples):
 def test_limits_have_their_coverage():
     n, truth = 40, 0.07
     y = np.repeat([1, -1], [1, n])
-    covered = [
-        (e := compute("p_fa", y, np.repeat([1.0, 1.0, -1.0], [1, k, n - k]))).low <= truth <= e.high
-        for k in range(n + 1)
-    ]
+    found = [compute("p_fa", y, np.repeat([1.0, 1.0, -1.0], [1, k, n - k])) for k in range(n + 1)]
+    covered = [one.low <= truth <= one.high for one in found]
     assert binom.pmf(np.arange(n + 1), n, truth) @ covered >= 0.95
 
 
@@ -78,15 +76,15 @@ def test_support_vectors_of_an_svm_are_counted():
     assert compute("n_support", estimator=SimpleNamespace(support_=np.array([], dtype=int))) == 0
 
 
-def test_risks_are_mean_losses_of_each_class():
+def test_risks_are_mean_losses_of_each_class_and_surrogate_rates_those_of_the_model():
     logistic = SimpleNamespace(surrogate_loss=lambda margins: np.log1p(np.exp(-margins)))
-    assert compute("risk_nd", estimator=logistic) == pytest.approx(
-        log_loss(Y[:4] > 0, expit(SCORES[:4]), labels=[0, 1])
-    )
-    assert compute("risk_fa", estimator=logistic) == pytest.approx(
-        log_loss(Y[4:] > 0, expit(SCORES[4:]), labels=[0, 1])
-    )
+    for name, label in (("risk_nd", 1), ("risk_fa", -1)):
+        expected = log_loss(Y[label == Y] > 0, expit(SCORES[label == Y]), labels=[0, 1])
+        assert compute(name, estimator=logistic) == pytest.approx(expected)
     assert np.isnan([compute(name, estimator=LinearSVC()) for name in ("risk_fa", "risk_nd")]).all()
+    model = SimpleNamespace(surrogate_rates_=(0.25, 0.05))
+    assert [compute(f"surrogate_{rate}", estimator=model) for rate in ("p_nd", "p_fa")] == [0.25, 0.05]
+    assert np.isnan(compute("surrogate_p_nd", estimator=LinearSVC()))
 
 
 def test_limits_of_areas_hold_their_values():
@@ -94,9 +92,3 @@ def test_limits_of_areas_hold_their_values():
     for name in ("auc", "pauc", "pauc_fractional", "pauc_mcclish", "tpr"):
         estimate = compute(name, problem=problem)
         assert 0.0 <= estimate.low < estimate.value < estimate.high <= 1.0
-
-
-def test_surrogate_rates_are_those_of_the_model():
-    model = SimpleNamespace(surrogate_rates_=(0.25, 0.05))
-    assert [compute(f"surrogate_{rate}", estimator=model) for rate in ("p_nd", "p_fa")] == [0.25, 0.05]
-    assert np.isnan(compute("surrogate_p_nd", estimator=LinearSVC()))

@@ -54,19 +54,9 @@ def test_scores_are_the_sum_over_the_support_vectors(kernel):
     assert np.all(model.dual_coef_ != 0)
     expected = by_definition(Z, model.support_vectors_) @ model.dual_coef_[0] + model.intercept_[0]
     np.testing.assert_allclose(scores(model, Z), expected, atol=1e-10 * np.abs(model.dual_coef_).sum())
-
-
-def test_linear_weights_are_those_of_the_dual():
-    model = NPSVM(kernel="linear").fit(X, Y)
-    assert model.coef_.shape == (1, 3)
-    np.testing.assert_allclose(model.coef_, model.dual_coef_ @ X[model.support_], rtol=1e-12)
-    np.testing.assert_allclose(scores(model), X @ model.coef_[0] + model.intercept_[0], rtol=1e-12)
-    assert not hasattr(NPSVM(kernel="rbf").fit(X, Y), "coef_")
-
-
-def np_score(y, f, rho):
-    p_nd, p_fa = np.mean(f[y > 0] <= 0), np.mean(f[y < 0] >= 0)
-    return p_nd + max(0.0, p_fa - rho) / rho
+    assert hasattr(model, "coef_") == (kernel == "linear")
+    if kernel == "linear":
+        np.testing.assert_allclose(model.coef_, model.dual_coef_ @ X[model.support_], rtol=1e-12)
 
 
 @pytest.mark.parametrize(("kernel", "C"), [("rbf", 1.0), ("linear", 0.1)])
@@ -83,7 +73,7 @@ def test_more_features_than_samples():
     for kernel in ("linear", "rbf"):
         model = NPSVM(rho=0.1, C=30.0, kernel=kernel).fit(wide, y)
         assert abs(model.surrogate_rates_[1] - 0.1) <= 0.005 + 1e-9
-        assert np_score(y, scores(model, wide), 0.1) == 0.0
+        assert np.all(scores(model, wide)[y > 0] > 0)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])

@@ -1,6 +1,6 @@
 """SVMs for the partial and the full AUC as estimators: certificates, collapse, and a search along C."""
 
-import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -41,11 +41,10 @@ def test_attributes_match_their_definition(C):
         assert not np.any(model.decision_function(X) == 0)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("span", [(0.0, 0.1), (0.02, 0.05), (0.3, 0.6)])
 def test_its_threshold_has_a_rate_in_the_range(span):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        f = PAUCStruct(fpr_range=span, C=10.0).fit(X, Y).decision_function(X)
+    f = PAUCStruct(fpr_range=span, C=10.0).fit(X, Y).decision_function(X)
     assert span[0] <= np.mean(f[Y < 0] > 0) <= span[1]
 
 
@@ -89,12 +88,6 @@ def test_surrogates_and_methods_differ():
     assert plain.n_iter_ > PAUCStruct(**narrow).fit(X, Y).n_iter_
 
 
-def test_range_without_negatives_is_refused():
-    few, y = shuffled(30, 20)
-    with pytest.raises(ValueError, match=r"fpr_range=\(0, 0\.04\).* 20 negatives"):
-        PAUCStruct(fpr_range=(0, 0.04)).fit(few, y)
-
-
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_collapse_warns_and_ranks_as_well_as_for_the_full_auc(C):
     Z, y = shuffled(300, 3000, shift=1.0, d=10)
@@ -108,6 +101,7 @@ def test_collapse_warns_and_ranks_as_well_as_for_the_full_auc(C):
     np.testing.assert_allclose(np.linalg.norm(model.coef_), np.linalg.norm(AUCSVM(C=C).fit(Z, y).coef_))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.any_processor
 def test_collapse_returns_the_best_ranking_for_any_start():
     span, ranks = (0.02, 0.05), (12, 30)
@@ -116,12 +110,10 @@ def test_collapse_returns_the_best_ranking_for_any_start():
         Z, y = shuffled(60, 600, shift=1.0, seed=seed)
         met = [AUCSVM(C=100.0).fit(Z, y).coef_[0]]
         minimise(Z, StructuralRisk(y, *ranks), 100.0, tol=1e-3, watch=lambda w, _, met=met: met.append(w))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            start = PAUCStruct(fpr_range=span, C=1.0).fit_from(Z, y)
-            cold, warm = PAUCStruct(fpr_range=span, C=100.0), PAUCStruct(fpr_range=span, C=100.0)
-            cold.fit(Z, y)
-            warm.fit_from(Z, y, start)
+        start = PAUCStruct(fpr_range=span, C=1.0).fit_from(Z, y)
+        cold = PAUCStruct(fpr_range=span, C=100.0).fit(Z, y)
+        warm = PAUCStruct(fpr_range=span, C=100.0)
+        warm.fit_from(Z, y, start)
         assert cold.status_ == warm.status_ == "collapsed"
         np.testing.assert_array_equal(cold.coef_, warm.coef_)
         areas = [pairwise(y, Z @ w, *span).value for w in met]
@@ -140,13 +132,12 @@ def test_constant_scores_do_not_count_as_a_ranking():
     assert model.status_ == "collapsed"
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 1.0, 2.0]))
 def test_collapse_is_certified_by_the_optimum(seed, shift):
     Z, y = shuffled(30, 300, shift=shift, d=3, seed=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = PAUCStruct(fpr_range=(0.02, 0.05), C=10.0, tol=1e-6).fit(Z, y)
+    model = PAUCStruct(fpr_range=(0.02, 0.05), C=10.0, tol=1e-6).fit(Z, y)
     rng = np.random.default_rng(seed)
     if model.status_ == "collapsed":
         for w in [model.coef_[0], *rng.normal(size=(30, 3))]:
@@ -183,18 +174,12 @@ def test_tiny_cost_still_ranks():
 
 def test_unconverged_fit_warns_with_advice():
     with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
-        model = PAUCStruct(C=1000.0, max_iter=2).fit(X, Y)
-    assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", 2)
-    assert model.coef_.any()
+        assert PAUCStruct(C=1000.0, max_iter=2).fit(X, Y).coef_.any()
     with pytest.warns(ConvergenceWarning, match="max_iter planes"):
         assert PAUCStruct(C=1000.0, max_iter=1, fpr_range=(0.02, 0.05)).fit(X, Y).coef_.any()
 
 
 PROBLEM, COSTS = PartialAUC((0.0, 0.2)), [0.1, 1.0, 10.0, 100.0]
-
-
-def precise(**params):
-    return PAUCStruct(**{"fpr_range": (0.0, 0.2), "tol": 1e-9, **params})
 
 
 def test_planes_are_shared_along_the_costs(monkeypatch):
@@ -218,10 +203,8 @@ def test_planes_are_shared_along_the_costs(monkeypatch):
 
 @pytest.mark.parametrize("random_state", [None, 0])
 def test_planes_of_another_kernel_map_are_not_reused(random_state):
-    small, large = (
-        PAUCStruct(fpr_range=(0.0, 0.2), C=C, n_components=20, gamma=0.5, random_state=random_state)
-        for C in (10.0, 100.0)
-    )
+    make = partial(PAUCStruct, fpr_range=(0.0, 0.2), n_components=20, gamma=0.5, random_state=random_state)
+    small, large = make(C=10.0), make(C=100.0)
     large.fit_from(X, Y, small.fit_from(X, Y))
     w, Z = large.coef_[0], large.feature_map_.transform(X)
     best = np.sort(Z[Y < 0] @ w)[::-1][:32]

@@ -1,6 +1,7 @@
 """The search of the solver inside a scorer against one fit of the scorer after another, and which samples it uses."""
 
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -38,22 +39,16 @@ scorer = partial(Scorer, rho=0.1, threshold="empirical", random_state=0)
         ({"estimator": "np_svm", "cv": 3, "threshold": "umbrella", "delta": 0.5}, {"params": RAMP_GRID}),
         ({"estimator": "np_svm"}, {"params": RAMP_GRID}),
         ({"estimator": "two_nu_svm"}, {"params": NU_GRID}),
+        (AC | {"q": 0.3}, {"params": AC_GRID}),
         ({}, {"estimator": ["ac_svm", "np_svm"], "params": [{"gamma": gamma, "tol": 1e-6} for gamma in GAMMAS]}),
     ],
-    ids=["ac_svm", "two parameters", "umbrella", "zero", "cv", "np_svm, cv", "np_svm", "two_nu_svm", "two solvers"],
+    ids=["ac_svm", "two", "umbrella", "zero", "cv", "np_svm, cv", "np_svm", "two_nu_svm", "q", "two solvers"],
 )
 def test_losses_are_those_of_independent_fits(fixed, search, folds):
-    make = partial(scorer, **fixed)
-    quick, slow = select(make, X, Y, folds, PROBLEM, search), grid_search(make, X, Y, folds, PROBLEM, search)
+    make, problem = partial(scorer, **fixed), QValue(fixed["q"]) if "q" in fixed else PROBLEM
+    quick, slow = (method(make, X, Y, folds, problem, search) for method in (select, grid_search))
     np.testing.assert_allclose(quick.losses, slow.losses, rtol=1e-12, atol=1e-12)
     assert (quick.params, quick.loss, quick.n_candidates) == (slow.params, slow.loss, slow.n_candidates)
-
-
-@pytest.mark.usefixtures("shared")
-def test_q_values_are_searched_too():
-    make = partial(Scorer, estimator="ac_svm", q=0.3, random_state=0)
-    found = [search(make, X, Y, CV, QValue(q=0.3), {"params": AC_GRID}) for search in (select, grid_search)]
-    assert found[0] == found[1]
 
 
 @pytest.mark.usefixtures("shared")
@@ -185,13 +180,6 @@ def test_umbrella_of_a_search_is_the_rank_of_the_held_out_scores():
     _, rule = scorer(threshold="umbrella", rho=0.05, calibration_size=0.7).first_parts(Y)
     held_out = np.float32(1) + np.arange(60, dtype=np.float32) * np.finfo(np.float32).eps
     accepted = 60 - thresholds.umbrella_rank(60, 0.05, 0.05)
-    judged = selection._Thresholded(Counting(), [(1, 60, rule)])
+    counting = SimpleNamespace(loss=lambda scored: sum(int(np.sum(scores > 0)) for _, scores in scored))
+    judged = selection._Thresholded(counting, [(1, 60, rule)])
     assert judged.loss([(np.r_[-np.ones(60), np.ones(60)], np.r_[held_out, held_out])]) == accepted
-
-
-class Counting:
-    """Counts accepted samples."""
-
-    @staticmethod
-    def loss(scored):
-        return sum(int(np.sum(scores > 0)) for _, scores in scored)

@@ -1,5 +1,7 @@
 """Algorithm 4 for linear scores, compared with a transcription of its formulas."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,14 +12,17 @@ from npbench.numerics.sgd import width
 from npbench_sgd.descent import StochasticDescent, assess, default_gamma_0, mean_squared_norm, rows_of
 from npbench_sgd.kernels import LOSS_NAMES, Rule, loss_and_slope
 
+
+def wide(X):
+    """Return the same matrix with indices of 64 bits."""
+    return sp.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
+
+
 STORAGES = {
     "dense": np.ascontiguousarray,
     "float32": lambda X: X.astype(np.float32),
     "csr": sp.csr_array,
-    "csr int64": lambda X: sp.csr_array(
-        (sp.csr_array(X).data, sp.csr_array(X).indices.astype(np.int64), sp.csr_array(X).indptr.astype(np.int64)),
-        shape=X.shape,
-    ),
+    "csr int64": lambda X: wide(sp.csr_array(X)),
 }
 
 
@@ -36,26 +41,10 @@ DERIVATIVES = {
 }
 
 
-def rows_in(chosen):
-    """Return the chosen rows in the type that ``Draws`` yields, so that the kernel is compiled once."""
-    return np.flatnonzero(chosen).astype(np.int32)
-
-
-def a_rule(**changes):
-    given = {
-        "loss": 0,
-        "eta": 1.3,
-        "width": 4 / 1.3,
-        "rho": 0.1,
-        "lambda_c": 1e-2,
-        "gamma_0": 0.2,
-        "nu": 0.05,
-        "cost_pos": 2.5,
-        "cost_neg": 1.7,
-        "least": 1e-3,
-        "most": 10.0,
-    }
-    return Rule(**{**given, **changes})
+RULE = Rule(
+    0, 1.3, 4 / 1.3, rho=0.1, lambda_c=1e-2, gamma_0=0.2, nu=0.05, cost_pos=2.5, cost_neg=1.7, least=1e-3, most=10.0
+)
+a_rule = RULE._replace
 
 
 def transcribed(X, y, order, rule):
@@ -80,15 +69,8 @@ def transcribed(X, y, order, rule):
 
 
 @pytest.mark.any_processor
-@pytest.mark.parametrize(
-    "storage",
-    [
-        "dense",
-        "float32",
-        "csr",
-        pytest.param("csr int64", marks=pytest.mark.slow),  # compiles the kernel of "csr" for another type of indices
-    ],
-)
+# The last compiles the kernel of "csr" for another type of indices.
+@pytest.mark.parametrize("storage", ["dense", "float32", "csr", pytest.param("csr int64", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("averages", [False, True])
 @pytest.mark.parametrize(
     "changes",
@@ -120,7 +102,8 @@ def test_mean_losses_are_taken_before_each_step():
     order = np.arange(len(y), dtype=np.int32)
     means = StochasticDescent(X.shape[1], False).run(rows_of(X), y > 0, order, a_rule(gamma_0=1e-300, nu=1e-300))
     assert means == pytest.approx((0.5, 0.5))
-    only_positives = StochasticDescent(X.shape[1], False).run(rows_of(X), y > 0, rows_in(y > 0), a_rule())
+    positives = np.flatnonzero(y > 0).astype(np.int32)
+    only_positives = StochasticDescent(X.shape[1], False).run(rows_of(X), y > 0, positives, a_rule())
     assert np.isnan(only_positives.p_fa)
 
 
@@ -149,12 +132,10 @@ def test_assessment_matches_its_formulas(loss, storage):
     value = getattr(losses, loss)
     w, b, multiplier, lambda_c, eta = np.sin(np.arange(7.0)) / 3, 0.05, 1.7, 0.02, 0.9
 
-    def p_nd(wb):
-        return value(X[y > 0] @ wb[:-1] + wb[-1], eta).mean()
+    def p_nd(wb, label=1):
+        return value(label * (X[y == label] @ wb[:-1] + wb[-1]), eta).mean()
 
-    def p_fa(wb):
-        return value(-(X[y < 0] @ wb[:-1] + wb[-1]), eta).mean()
-
+    p_fa = partial(p_nd, label=-1)
     wb = np.append(w, b)
     fit = assess(STORAGES[storage](X), y > 0, w, b, multiplier, lambda_c, loss, eta)
     assert (fit.p_nd, fit.p_fa) == pytest.approx((p_nd(wb), p_fa(wb)), abs=1e-12)

@@ -159,12 +159,9 @@ def test_batches_may_have_one_class():
         ([-1, 1], [0, 1], r"labels that are not in classes: \[0\]"),
     ],
 )
-def test_labels_of_a_stream_must_be_known(classes, labels, message):
+def test_labels_of_a_stream_must_be_known_and_stay_the_same(classes, labels, message):
     with pytest.raises(ValueError, match=message):
         StochasticNP().partial_fit(X[:2], labels, classes=classes)
-
-
-def test_labels_of_a_stream_must_stay_the_same():
     model = StochasticNP().partial_fit(X, Y, classes=[-1, 1])
     with pytest.raises(ValueError, match="not the same as on the last call"):
         model.partial_fit(X, Y, classes=[0, 1])
@@ -212,25 +209,19 @@ def test_unscaled_features_give_finite_numbers(storage, gamma_0):
     ends_well(StochasticNP(rho=0.001, random_state=0, gamma_0=gamma_0), storage(1e6 * (Z + 5)), y)
 
 
-def test_overflowing_weights_are_refused():
+def test_overflowing_and_reversed_weights_are_refused():
+    with pytest.raises(ValueError, match="gamma_0 below 1 / lambda_c"):
+        StochasticNP(gamma_0=100.0, lambda_c=0.01).fit(X, Y)
     with pytest.raises(ValueError, match="unit variance"):
         StochasticNP(gamma_0=1e300, lambda_c=1e-301, eta=1e-200, loss="ramp", max_iter=3).fit(1e100 * X, Y)
 
 
-def test_step_that_reverses_the_weights_is_refused():
-    with pytest.raises(ValueError, match="gamma_0 below 1 / lambda_c"):
-        StochasticNP(gamma_0=100.0, lambda_c=0.01).fit(X, Y)
-
-
-def test_a_constraint_that_does_not_bind_is_inactive():
+def test_constraints_that_do_not_bind_are_inactive_and_rates_that_stay_too_high_capped():
     Z, y = sample(share=0.5, seed=1)
     far = Z + 30.0 * y[:, None]
     model = StochasticNP(rho=0.2, lambda_c=0.3, max_iter=200, tol=1.0, random_state=0).fit(far, y)
     assert (model.converged_, model.status_) == (True, "inactive")
     assert model.surrogate_rates_[1] < 0.2
-
-
-def test_rate_that_stays_too_high_is_capped():
     with pytest.warns(ConvergenceWarning):
         model = StochasticNP(rho=0.01, gamma_0=1e-6).fit(X, Y)  # steps so small that the rate stays at one half
     assert model.status_ == "capped"

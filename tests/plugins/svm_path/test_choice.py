@@ -90,18 +90,6 @@ def test_ties_go_to_the_nearest_classifier_and_threshold(monkeypatch):
     assert shifted.threshold.tolist() == every.threshold.tolist() == [2.0, 2.0, 2.0]
 
 
-@pytest.mark.parametrize("value", [0.0, 5.0])
-def test_equal_scores_accept_all_or_none(value):
-    v = validated(3)
-    flat = Validated(v.y, v.starts, v.trained, np.full_like(v.scores, value))
-    for chosen in by_cost(flat, np.array([0.01, 0.99])):
-        shifted = flat.scores[chosen.classifier] - chosen.threshold[:, None]
-        assert np.all(np.isfinite(shifted))
-        if value == 0.0 and np.all(chosen.kept) and np.any(chosen.threshold):
-            assert np.all(shifted[0] < 0)
-            assert np.all(shifted[1] > 0)
-
-
 @pytest.mark.parametrize("decimals", [None, 1])
 @pytest.mark.parametrize("rho", [0.001, 0.1, 0.4])
 def test_the_fewest_misses_at_a_bound(rho, decimals):
@@ -109,11 +97,8 @@ def test_the_fewest_misses_at_a_bound(rho, decimals):
     own = int(np.argmin(np.abs(v.trained - 0.7)))
     rows = {ONE: range(len(v.trained)), INT: [own], ALL: range(len(v.scores))}
     for kind, chosen in enumerate(by_bound(v, 0.7, rho)):
-        tried = [
-            rates(v.y, v.scores[row] - t)
-            for row in rows[kind]
-            for t in ([0] if kind == ONE else thresholds(v.scores[row]))
-        ]
+        cuts = (lambda _: [0]) if kind == ONE else thresholds
+        tried = [rates(v.y, v.scores[row] - t) for row in rows[kind] for t in cuts(v.scores[row])]
         kept = [p_nd for p_nd, p_fa in tried if p_fa <= rho + 1e-9]
         p_nd, p_fa = rates(v.y, v.scores[chosen.classifier[0]] - chosen.threshold[0])
         if kept:

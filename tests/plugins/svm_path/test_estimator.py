@@ -1,12 +1,9 @@
 """The SVM path as a scikit-learn estimator: what is chosen, what is fitted, and how it runs as a solver."""
 
-import warnings
-
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
@@ -48,38 +45,6 @@ def test_classifier_one_equals_libsvm(kernel, total, asymmetry):
     assert model.status_ == "converged"
     assert model.converged_
     assert model.n_iter_ == len(model.path_.costs)
-
-
-def test_converged_vouches_for_the_line_beside_a_classifier_that_is_exact():
-    """Large costs and outliers: rounding accumulates along the line, here often beyond the fitted classifier."""
-    n_exact_beside_inexact = 0
-    for seed in (3, 4, 6, 7, 8):
-        rng = np.random.default_rng(seed)
-        y = np.repeat([1, -1], [40, 80])
-        S = rng.standard_cauchy((120, 4)) + (y > 0)[:, None]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model = SVMPath(total=1e6, train_asymmetry=0.5).fit(S, y)
-        line = model.path_
-        on_the_line = line.costs[line.costs.min(axis=1) >= 1e-3 * line.total]
-        some = on_the_line[np.linspace(0, len(on_the_line) - 1, 8).astype(int)]
-        own, *others = (relative_gap(S, y, *line.at(*costs)) for costs in [(model.C_pos_, model.C_neg_), *some])
-        assert not model.converged_ or max(own, *others) <= 2e-6
-        n_exact_beside_inexact += own <= 1e-6 and max(others) > 2e-6
-    assert n_exact_beside_inexact > 0
-
-
-def relative_gap(S, y, alpha, b, C_pos, C_neg):
-    w = (y * alpha) @ S
-    loss = np.where(y > 0, C_pos, C_neg) @ np.maximum(0.0, 1.0 - y * (S @ w + b))
-    return (w @ w + loss - alpha.sum()) / (0.5 * w @ w + loss)
-
-
-def test_the_path_has_the_other_classifiers_of_the_line():
-    model = SVMPath(classifier="one", total=1.0, asymmetry=0.4).fit(X, Y)
-    alpha, b, *_ = model.path_.at(0.75, 0.25)
-    other = SVMPath(classifier="one", total=1.0, asymmetry=0.75).fit(X, Y)
-    np.testing.assert_allclose(scores(other), (X @ X.T) @ (Y * alpha) + b, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -171,13 +136,6 @@ def test_lines_beside_the_explored_one_compete():
     assert {stage.total for stage in alone.trace_} == {main}
 
 
-def test_given_folds_are_used():
-    halves = [(np.arange(0, 150, 2), np.arange(1, 150, 2)), (np.arange(1, 150, 2), np.arange(0, 150, 2))]
-    model = SVMPath(rho=0.1, total=0.5, cv=halves, **FAST).fit(X, Y)
-    search = SVMPath(rho=0.1, total=0.5, **FAST).choose(X, Y.astype(float), halves)
-    assert model.trace_ == search.stages
-
-
 @pytest.mark.parametrize(
     ("options", "match"),
     [
@@ -195,18 +153,16 @@ def test_impossible_requests_are_refused(options, match):
         SVMPath(**options).fit(X, Y)
 
 
-@pytest.mark.parametrize("change", [np.negative, np.triu], ids=["negative", "not symmetric"])
-def test_asymmetric_or_negative_matrix_is_refused(change):
-    with pytest.raises(ValueError, match="positive semi-definite"):
-        SVMPath(kernel="precomputed", total=1.0).fit(change(X @ X.T), Y)
-
-
-def test_indefinite_matrix_is_refused():
+def test_matrices_that_are_not_positive_semi_definite_are_refused():
+    model = SVMPath(kernel="precomputed", total=1.0, train_asymmetry=0.5)
+    for change in (np.negative, np.triu):
+        with pytest.raises(ValueError, match="positive semi-definite"):
+            model.fit(change(X @ X.T), Y)
     K = np.random.default_rng(0).normal(size=(150, 150))
     K += K.T
     np.fill_diagonal(K, 1.0)
     with pytest.raises(ArithmeticError, match="must be positive semi-definite"):
-        SVMPath(kernel="precomputed", total=1.0, train_asymmetry=0.5).fit(K, Y)
+        model.fit(K, Y)
 
 
 def test_class_of_one_sample_needs_fixed_costs():
@@ -233,6 +189,7 @@ def test_selection_takes_the_folds_it_is_given_and_settles_everything():
     assert list(found.trace) == search.stages
     assert found.loss == NeymanPearson(0.1).loss(search.scored)
     assert not maker(**{"rho": 0.1, **found.params})().searches
+    assert maker(rho=0.1, total=0.5, cv=folds)().fit(X, Y).trace_ == search.stages
 
 
 def test_selection_searches_the_kernel_too():
@@ -246,31 +203,23 @@ def test_selection_searches_the_kernel_too():
     assert with_stages.params == {"gamma": found.params["gamma"]}
 
 
-def test_costs_on_few_folds_are_compared_on_more():
+def test_costs_on_few_folds_are_compared_on_more_and_nothing_is_fitted_without_a_choice():
     found = select(maker(total=2.0, asymmetry=0.2), X, Y, folds_of(150, 2), Cost(0.2), {})
     own = maker(total=2.0, asymmetry=0.2)()
     assert found.params == own.choose(X, Y.astype(float), own.folds(X, Y)).params
-
-
-def test_nothing_is_fitted_where_there_is_nothing_to_choose():
     assert np.isnan(select(maker(total=1.0, classifier="one"), X, Y, folds_of(150, 5), Cost(0.5), {}).loss)
     assert np.isnan(select(maker(total=1.0, stages="roc"), X, Y, folds_of(150, 5), Cost(0.5), {}).loss)
 
 
 def extremes():
     rng = np.random.default_rng(7)
-    few = np.r_[np.ones(130), -np.ones(20)].astype(int)
+    few, twice = np.repeat([1, -1], [130, 20]), X[np.repeat(np.arange(30, 105), 2)]
     return {
         "a false alarm costs a million misses": (X, Y, {"asymmetry": 1e-6}),
         "a miss costs a million false alarms": (X, Y, {"asymmetry": 1 - 1e-6}),
         "rho of a thousandth": (X, Y, {"rho": 0.001}),
         "twenty negatives": (X + few[:, None], few, {"rho": 0.05}),
-        "duplicates in both classes": (
-            np.round(X[np.repeat(np.arange(30, 105), 2)]),
-            np.tile([1, -1], 75),
-            {"rho": 0.1},
-        ),
-        "constant features": (np.ones((40, 2)), np.repeat([1, -1], 20), {"asymmetry": 0.3}),
+        "duplicates in both classes": (np.round(twice), np.tile([1, -1], 75), {"rho": 0.1}),
         "a constant feature": (np.c_[X, np.full(150, 3.0)], Y, {"asymmetry": 0.3}),
         "features of many sizes": (X * [1e-3, 1.0, 1e3], Y, {"rho": 0.1, "total": 1e-4}),
         "more features than samples": (rng.normal(size=(40, 300)), np.repeat([1, -1], 20), {"rho": 0.1}),
@@ -294,6 +243,7 @@ def least_gap(f_0, norm, y, alpha, C_pos, C_neg):
     return primal - (float(alpha.sum()) - 0.5 * norm), primal
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @given(
     st.integers(0, 10**6),
     st.sampled_from([1e-8, 1e-3, 1.0, 1e3, 1e8]),
@@ -302,15 +252,16 @@ def least_gap(f_0, norm, y, alpha, C_pos, C_neg):
     st.sampled_from(["linear", "rbf"]),
     st.sampled_from(["normal", "cauchy"]),
 )
+# Rounding accumulates along the line: the fitted classifier is exact here, and others are not.
+@example(38, 1.0, 0.0, 1e6, "linear", "cauchy")
+@example(41, 1.0, 0.0, 1e6, "linear", "cauchy")
 def test_convergence_vouches_for_the_whole_path(seed, scale, offset, total, kernel, kind):
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(60) < 25, 1, -1)
     S = rng.normal(size=(60, 3)) if kind == "normal" else rng.standard_cauchy((60, 3))
     S = scale * np.round(1024 * (S + (y > 0)[:, None])) / 1024  # so that offsets change no digit
     total = total / scale**2 if kernel == "linear" else total
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = SVMPath(total=total, train_asymmetry=0.01, kernel=kernel).fit(S + scale * offset, y)
+    model = SVMPath(total=total, train_asymmetry=0.01, kernel=kernel).fit(S + scale * offset, y)
     K = S @ S.T if kernel == "linear" else rbf_kernel(S, gamma=model._kernel.gamma)
     assert model.converged_ or kind == "cauchy" or total * np.abs(K).max() > 1e5
     if not model.converged_:

@@ -1,57 +1,110 @@
-"""SVMperf as an estimator: against Joachims' problem with all labellings written out."""
+"""SVMperf and its risk, precision at k: against Joachims' problem with all labellings written out, and counting."""
 
 import itertools
-import warnings
 from functools import partial
 
 import cvxpy
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from sklearn.exceptions import ConvergenceWarning
 
 import npbench
+from class_samples import shuffled
 from npbench.data import BinaryData
 from npbench.estimators.warm_start_selection import select
 from npbench.evaluation.protocols import Holdout
 from npbench.evaluation.selection import grid_search
 from npbench.problem import NeymanPearson
 from npbench_svm_perf.estimator import SVMPerf
+from npbench_svm_perf.precision import PrecisionAtK, threshold_accepting
 
-
-def sample(n=160, share=0.4, shift=2.0, d=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.where(np.arange(n) < round(share * n), 1, -1))
-    return rng.normal(size=(n, d)) + shift * (y > 0)[:, None] / np.sqrt(d), y
-
-
-X, Y = sample()
+X, Y = shuffled(64, 96, shift=2.0)
 DATA = BinaryData(X, Y, "toy")
+
+
+def labellings(n, k):
+    for called in itertools.combinations(range(n), k):
+        other = -np.ones(n)
+        other[list(called)] = 1.0
+        yield other
 
 
 def joachims(X, y, k, C):
     """Solve min 1/2 ||v||^2 + C xi, v'(Psi(y) - Psi(y')) >= loss(y') - xi, xi >= 0, with every y' of k positives."""
     v, slack = cvxpy.Variable(X.shape[1]), cvxpy.Variable(nonneg=True)
     constraints = []
-    for called in itertools.combinations(range(len(y)), k):
-        other = -np.ones(len(y))
-        other[list(called)] = 1.0
-        precision = np.mean(y[list(called)] > 0)
+    for other in labellings(len(y), k):
+        precision = np.mean(y[other > 0] > 0)
         constraints.append((y - other) @ X @ v >= 1 - precision - slack)
     problem = cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(v) + C * slack), constraints)
     problem.solve(solver="CLARABEL", tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13)
     return v.value, problem.value
 
 
-@settings(max_examples=25, deadline=None)
+def by_all_labellings(y, scores, k):
+    """Return the largest of ``b + sum (y' - y) s / 2`` over all y' with k positives, and 0."""
+    changes = (np.sum((other > 0) & (y < 0)) + 0.5 * (other - y) @ scores for other in labellings(len(y), k))
+    return max(0.0, *changes)
+
+
+scored_labels = st.integers(2, 8).flatmap(
+    lambda n: st.tuples(
+        hnp.arrays(int, n, elements=st.sampled_from([-1, 1])).filter(lambda y: abs(y.sum()) < len(y)),
+        # Quarters: ties and margins of exactly 1 are common, and sums exact.
+        hnp.arrays(float, n, elements=st.integers(-12, 12).map(lambda i: i / 4)),
+        st.integers(1, n - 1),
+    )
+)
+
+
+@given(scored_labels)
+def test_the_risk_is_the_worst_of_all_labellings(case):
+    y, scores, k = case
+    assert PrecisionAtK(y, k)(scores)[0] == by_all_labellings(y, scores, k)
+
+
+@given(scored_labels, st.integers(0, 1000))
+def test_the_gradient_is_a_plane_below_the_risk_that_touches_it(case, seed):
+    y, scores, k = case
+    risk = PrecisionAtK(y, k)
+    value, gradient = risk(scores)
+    elsewhere = np.random.default_rng(seed).normal(scale=2.0, size=(20, len(y)))
+    for other in [*elsewhere, scores + 1e-3 * elsewhere[0], np.zeros(len(y))]:
+        assert risk(other)[0] >= value + gradient @ (other - scores) - 1e-12
+
+
+def test_a_small_excess_over_large_scores_is_not_lost():
+    y = np.array([1, 1, -1, -1])
+    assert PrecisionAtK(y, 2)(np.array([1e15, 1e15, -1e15, -1e15]))[0] == 0.0
+    assert PrecisionAtK(y, 2)(np.array([1e15, 0.25, 0.0, -1e15]))[0] == 0.75
+
+
+@given(hnp.arrays(float, st.integers(2, 30), elements=st.integers(-8, 8).map(float)), st.data())
+def test_threshold_accepts_k_or_fewer_if_tied(scores, data):
+    k = data.draw(st.integers(1, len(scores) - 1))
+    threshold = threshold_accepting(scores, k)
+    accepted = int(np.sum(scores > threshold))
+    possible = {int(np.sum(scores > value)) for value in scores}
+    assert accepted == max(count for count in possible if count <= k)
+    assert not np.any(np.abs(scores - threshold) < 0.4)  # half-way
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_scores_that_differ_by_rounding_are_tied(scale):
+    scores = scale * np.array([2.0, 1.0 + 1e-15, 1.0, 0.0])
+    assert np.sum(scores > threshold_accepting(scores, 2)) == 1
+    assert np.sum(scores > threshold_accepting(scores, 3)) == 3
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @given(st.integers(0, 10**6), st.integers(4, 8), st.sampled_from([0.2, 0.6, 1.0]), st.sampled_from([0.01, 1.0, 100.0]))
 def test_equals_the_problem_of_joachims_in_other_units(seed, n, k_share, C):
-    few, y = sample(n, share=0.5, shift=1.0, d=3, seed=seed)
+    few, y = shuffled(round(0.5 * n), n - round(0.5 * n), shift=1.0, d=3, seed=seed)
     few = np.round(few, 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # w = 0 is optimal now and then
-        model = SVMPerf(C=C, k_share=k_share, tol=1e-9).fit(few, y)
+    model = SVMPerf(C=C, k_share=k_share, tol=1e-9).fit(few, y)  # w = 0 is optimal now and then
     k = model.k_
     assert k == max(1, round(k_share * np.sum(y > 0)))
     v, value = joachims(few, y, k, C / (4 * k))

@@ -1,7 +1,5 @@
 """The 2nu-SVM against a conic solver, scikit-learn's NuSVC and SVC, and leave-one-out against separate fits."""
 
-from types import SimpleNamespace
-
 import cvxpy
 import numpy as np
 import pytest
@@ -9,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
-from npbench_two_nu_svm import conjugate_gradients, nearest_points, pair_steps, reduced_hulls
+from class_samples import mixed as sample
+from feature_kinds import KINDS, two_classes
+from npbench_two_nu_svm import conjugate_gradients, pair_steps, reduced_hulls
+from npbench_two_nu_svm.nearest_points import FLOOR, settle
 from npbench_two_nu_svm.reduced_hulls import DualNu, Nu, ReducedHulls
 
-kernels = SimpleNamespace(FLOOR=nearest_points.FLOOR, settle=nearest_points.settle, start=pair_steps.start)
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")  # from cvxpy; its values are compared
 
 
@@ -25,31 +25,15 @@ KERNELS = {f"rbf {gamma:g}": rbf(gamma) for gamma in (1e3, 1.0, 0.1, 1e-3, 1e-8)
     "poly": lambda X: (1.0 + X @ X.T) ** 3,
     "zero": lambda X: np.zeros((len(X), len(X))),
 }
-FEATURES = {
-    "plain": lambda X, rng: X,
-    "duplicates": lambda X, rng: X[rng.integers(0, max(1, len(X) // 3), len(X))],
-    "whole numbers": lambda X, rng: np.round(X),
-    "a constant": lambda X, rng: np.column_stack([X, np.ones(len(X))]),
-    "unscaled": lambda X, rng: X * np.geomspace(1e-3, 1e6, X.shape[1]),
-    "all alike": lambda X, rng: np.zeros_like(X),
-}
+FEATURES = ["normal", "duplicates", "integers", "constant feature", "badly scaled", "identical"]
 CONIC = 1e-7  # accuracy of the conic solver, relative to the spread
 NUS = (1.0, 0.9, 0.5, 0.37, 0.1, 0.01, 1e-6)
-
-
-def sample(n_pos, n_neg, d=2, shift=1.0, seed=0):
-    """Return two Gaussians in random order."""
-    rng = np.random.default_rng(seed)
-    y = rng.permutation(np.repeat([1.0, -1.0], (n_pos, n_neg)))
-    return rng.normal(size=(n_pos + n_neg, d)) + shift * (y > 0)[:, None], y
 
 
 @st.composite
 def problems(draw, least=1, most=25):
     """Return a Gram matrix and labels."""
-    n_pos, n_neg, seed = draw(st.integers(least, most)), draw(st.integers(least, most)), draw(st.integers(0, 10**6))
-    X, y = sample(n_pos, n_neg, draw(st.sampled_from([1, 2, 60])), draw(st.sampled_from([0.0, 1.0, 6.0])), seed)
-    X = FEATURES[draw(st.sampled_from(list(FEATURES)))](X, np.random.default_rng(seed))
+    X, y = draw(two_classes(FEATURES, least, most))
     return KERNELS[draw(st.sampled_from(list(KERNELS)))](X), y
 
 
@@ -73,10 +57,8 @@ def conic(K, y, caps):
     scale = max(values[-1], 1e-300)
     root = vectors * np.sqrt(np.maximum(values, 0.0) / scale)
     u = cvxpy.Variable(len(y), bounds=[0, np.where(y > 0, c_pos, c_neg)])
-    problem = cvxpy.Problem(
-        cvxpy.Minimize(cvxpy.sum_squares(root.T @ cvxpy.multiply(y, u))),
-        [cvxpy.sum(u[y > 0]) == 1, cvxpy.sum(u[y < 0]) == 1],
-    )
+    least = cvxpy.Minimize(cvxpy.sum_squares(root.T @ cvxpy.multiply(y, u)))
+    problem = cvxpy.Problem(least, [cvxpy.sum(u[y > 0]) == 1, cvxpy.sum(u[y < 0]) == 1])
     problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12, max_iter=100)
     return 0.5 * scale * problem.value, y * u.value
 
@@ -94,6 +76,15 @@ def assert_feasible(u, y, caps):
     assert u[y < 0].sum() == pytest.approx(1, abs=1e-13)
 
 
+def assert_least(objective, gap, K, y, caps):
+    """Assert that an objective is that of a conic solver, and within its gap of the least."""
+    best, scale = conic(K, y, caps)[0], spread(K)
+    # Rounding may prevent the tolerance if the hulls nearly meet; the gap bounds the distance all the same.
+    assert gap <= 1e-6 * objective or objective <= 10 * FLOOR * scale + rounding(K)
+    assert objective <= best + max(gap, 1e-6 * best) + 2e-8 * scale + rounding(K)
+    assert best <= (1 + 1e-6) * objective + CONIC * scale + rounding(K)
+
+
 @pytest.mark.any_processor
 @given(problems(), dual_nus)
 def test_optimum_matches_a_conic_solver(problem, caps):
@@ -101,19 +92,16 @@ def test_optimum_matches_a_conic_solver(problem, caps):
     hulls, scale = ReducedHulls(K, y), spread(K)
     solution = hulls.solve(caps)
     # Rounding may prevent the tolerance if the hulls nearly meet, which is reported.
-    assert solution.converged or solution.objective <= 10 * kernels.FLOOR * scale
+    assert solution.converged or solution.objective <= 10 * FLOOR * scale
     assert solution.gap >= 0
     if solution.meet:
         x = (hulls._y * hulls._whole[1])[np.argsort(hulls._order)]
         assert_feasible(y * x, y, caps)
-        assert 0.5 * x @ K @ x <= kernels.FLOOR * scale + rounding(K)
+        assert 0.5 * x @ K @ x <= FLOOR * scale + rounding(K)
         assert not solution.x.any()
         assert solution.b == 0
         return
-    # The duality gap below certifies the objective where the conic solver is less accurate.
-    best, _ = conic(K, y, caps)
-    assert solution.objective <= (1 + 1e-6) * best + 2e-8 * scale + rounding(K)
-    assert best <= (1 + 1e-6) * solution.objective + CONIC * scale + rounding(K)
+    assert_least(solution.objective, solution.gap, K, y, caps)
     assert 0.5 * solution.x @ K @ solution.x == pytest.approx(solution.objective, abs=rounding(K))
     assert_feasible(y * solution.x, y, caps)
     assert complementarity(K, y, caps, solution) == pytest.approx(solution.gap, rel=1e-6, abs=10 * rounding(K))
@@ -136,24 +124,6 @@ def test_gap_bounds_the_objective_and_the_weights(problem, caps, tol):
         assert distance <= (np.sqrt(solution.gap) + np.sqrt(off)) ** 2 + slack
 
 
-@given(problems(), dual_nus)
-def test_objective_never_increases(problem, caps):
-    K, y = problem
-    hulls = ReducedHulls(K, y)
-    Q, scale = hulls._Q, hulls._scale
-    upper = hulls._upper(caps(hulls.n_pos, hulls.n_neg))
-    objectives = []
-    for rounds in range(1, 12):
-        before, u, G = (part[0] for part in hulls._uniform(1))
-        kernels.start(Q, hulls.n_pos, before, upper, u, G)
-        if rounds == 1:
-            objectives.append(0.5 * u @ Q @ u)
-        kernels.settle(Q, hulls.n_pos, upper, u, G, hulls._work(), 0, 1e-12, scale, rounds, -1, 0.0)
-        np.testing.assert_allclose(G, Q @ u, rtol=0, atol=1e-12 * np.abs(Q).max())
-        objectives.append(0.5 * u @ Q @ u)
-    assert np.all(np.diff(objectives) <= 1e-13 * np.abs(Q).max())
-
-
 @given(problems(), st.lists(dual_nus, min_size=2, max_size=6))
 def test_warm_starts_match_cold_starts(problem, sequence):
     K, y = problem
@@ -161,8 +131,8 @@ def test_warm_starts_match_cold_starts(problem, sequence):
     for caps in sequence:
         warm, cold = hulls.solve(caps), ReducedHulls(K, y).solve(caps)
         # A nearly zero objective may be smaller than the effect of rounding in K on the gap.
-        assert warm.converged or warm.objective <= 10 * kernels.FLOOR * scale or warm.gap <= rounding(K)
-        assert warm.objective == pytest.approx(cold.objective, rel=2e-6, abs=2 * kernels.FLOOR * scale + warm.gap)
+        assert warm.converged or warm.objective <= 10 * FLOOR * scale or warm.gap <= rounding(K)
+        assert warm.objective == pytest.approx(cold.objective, rel=2e-6, abs=2 * FLOOR * scale + warm.gap)
         if not (warm.meet or cold.meet):
             apart = (warm.x - cold.x) @ K @ (warm.x - cold.x)
             assert apart <= 2 * (warm.gap + cold.gap) + rounding(K)
@@ -172,20 +142,15 @@ def test_warm_starts_match_cold_starts(problem, sequence):
 @given(problems(), dual_nus)
 def test_many_free_weights_match_a_conic_solver(n_free, problem, caps):
     K, y = problem
-    hulls, scale = ReducedHulls(K, y), spread(K)
+    hulls = ReducedHulls(K, y)
     upper, (bound, u, G) = hulls._upper(caps(hulls.n_pos, hulls.n_neg)), (part[0] for part in hulls._uniform(1))
-    kernels.start(hulls._Q, hulls.n_pos, bound, upper, u, G)
+    pair_steps.start(hulls._Q, hulls.n_pos, bound, upper, u, G)
     work = np.zeros((n_free + 3, n_free + 3)), np.zeros(n_free + 3, np.int64), np.full(len(y) + 2, -1)
-    _, _, objective, gap, _, _ = kernels.settle(
-        hulls._Q, hulls.n_pos, upper, u, G, work, 0, 1e-6, hulls._scale, 2000, -1, 0.0
-    )
-    np.testing.assert_allclose(G, hulls._Q @ u, rtol=0, atol=1e-12 * np.abs(hulls._Q).max())
+    Q, scale = hulls._Q, hulls._scale
+    _, _, objective, gap, _, _ = settle(Q, hulls.n_pos, upper, u, G, work, 0, 1e-6, scale, 2000, -1, 0.0)
+    np.testing.assert_allclose(G, Q @ u, rtol=0, atol=1e-12 * np.abs(Q).max())
     assert_feasible(u, hulls._y, caps)
-    best, _ = conic(K, y, caps)
-    objective, gap = objective * hulls._unit, gap * hulls._unit
-    assert gap <= 1e-6 * objective or objective <= 10 * kernels.FLOOR * scale + rounding(K)
-    assert objective <= (1 + 1e-6) * best + 2e-8 * scale + rounding(K)
-    assert best <= (1 + 1e-6) * objective + CONIC * scale + rounding(K)
+    assert_least(objective * hulls._unit, gap * hulls._unit, K, y, caps)
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 30])
@@ -198,12 +163,6 @@ def test_product_with_an_upper_triangle(m):
     np.testing.assert_allclose(image, (np.triu(A) + np.triu(A, 1).T) @ v, rtol=0, atol=1e-5 * m)
 
 
-def translated(caps, n_pos, n_neg):
-    """Return nu and gamma of section 2 for nu_pos and nu_neg, with the factor 2 of the paper's nu."""
-    total, n = caps.nu_pos * n_pos + caps.nu_neg * n_neg, n_pos + n_neg
-    return 2 * caps.nu_pos * caps.nu_neg * n_pos * n_neg / (total * n), caps.nu_neg * n_neg / total
-
-
 def two_c(K, y, C, gamma):
     return SVC(C=C, kernel="precomputed", class_weight={1: gamma, -1: 1 - gamma}, tol=1e-9).fit(K, y)
 
@@ -213,13 +172,14 @@ def test_every_2nu_svm_is_a_2c_svm(caps):
     X, y = sample(30, 50)
     K, n = rbf(1.0)(X), len(y)
     solution = ReducedHulls(K, y, tol=1e-10).solve(caps)
-    nu, gamma = translated(caps, 30, 50)
+    # nu and gamma of section 2, with the factor 2 of the paper's nu
+    total = 30 * caps.nu_pos + 50 * caps.nu_neg
+    nu, gamma = 2 * caps.nu_pos * caps.nu_neg * 30 * 50 / (total * n), 50 * caps.nu_neg / total
     r = 0.5 * nu * solution.margin
     assert r > 0
     model = two_c(K, y, 1 / (r * n), gamma)
-    np.testing.assert_allclose(
-        model.decision_function(K), (K @ solution.x + solution.b) / solution.margin, rtol=0, atol=1e-4
-    )
+    scores = (K @ solution.x + solution.b) / solution.margin
+    np.testing.assert_allclose(model.decision_function(K), scores, rtol=0, atol=1e-4)
     assert np.abs(model.dual_coef_).sum() == pytest.approx(nu / r, rel=1e-4)
 
 
@@ -304,7 +264,7 @@ def assert_left_out(K, y, caps, left, i):
     """Assert that the margin of i matches a separate fit within the errors of both."""
     solution, margin, doubt = cold(K, y, caps, i)
     if solution.meet or (left.doubt[i] == left.margins[i] == 0 and abs(margin) > doubt + rounding(K)):
-        assert solution.objective <= 2 * kernels.FLOOR * spread(K) + rounding(K)
+        assert solution.objective <= 2 * FLOOR * spread(K) + rounding(K)
         return
     if solution.objective == 0:  # below rounding: the direction between the hulls is unknown
         return
@@ -325,30 +285,27 @@ def test_cap_above_one_leaves_its_sample_free():
         assert margins.min() >= solution.margin * (1 - 1e-4)
 
 
-@given(problems(least=2, most=12), dual_nus)
-def test_leave_one_out_matches_separate_fits(problem, caps):
-    K, y = problem
-    left = ReducedHulls(K, y).leave_one_out(caps)
-    assert np.all(left.doubt >= 0)
-    for i in range(len(y)):
-        assert_left_out(K, y, caps, left, i)
-
-
-@given(problems(least=2, most=9), st.lists(dual_nus, min_size=2, max_size=4))
-def test_leave_one_out_for_any_sequence_of_caps(problem, sequence):
+@given(problems(least=2, most=12), st.lists(dual_nus, min_size=1, max_size=4))
+def test_leave_one_out_matches_separate_fits_for_any_sequence_of_caps(problem, sequence):
     K, y = problem
     hulls = ReducedHulls(K, y)
     for caps in sequence:
         left = hulls.leave_one_out(caps)
+        assert np.all(left.doubt >= 0)
         for i in range(len(y)):
             assert_left_out(K, y, caps, left, i)
 
 
-@pytest.mark.parametrize("name", ["rbf 1", "rbf 0.001", "linear"])
-@pytest.mark.parametrize("caps", [DualNu(0.5, 0.2), DualNu(0.1, 0.9), DualNu(0.3, 1.0), DualNu(1.0, 1.0), Nu(0.3)])
-def test_leave_one_out_of_many_samples(name, caps):
+# With caps that sum to 1 for some of a class, its level is an interval, and leaving one out changes all others.
+ONE_FREE_WEIGHT_OR_NONE = [DualNu(1.0, 1.0), DualNu(1.0, 0.5), DualNu(0.1, 0.9), DualNu(0.02, 0.6)]
+SOME_FREE = [DualNu(0.5, 0.2), DualNu(0.3, 1.0), Nu(0.3)]
+
+
+@pytest.mark.parametrize("kernel", [rbf(5.0), rbf(1.0), rbf(0.5), rbf(0.001), KERNELS["linear"]])
+@pytest.mark.parametrize("caps", [*ONE_FREE_WEIGHT_OR_NONE, *SOME_FREE])
+def test_leave_one_out_of_many_samples(kernel, caps):
     X, y = sample(50, 70)
-    K = KERNELS[name](X)
+    K = kernel(X)
     left = ReducedHulls(K, y).leave_one_out(caps)
     for i in range(0, 120, 3):
         assert_left_out(K, y, caps, left, i)
@@ -384,17 +341,6 @@ def test_leave_one_out_of_hulls_that_meet_without_most_samples_only(name, shift,
         assert_left_out(K, y, caps, left, i)
 
 
-@pytest.mark.parametrize("gamma", [5.0, 0.5])
-@pytest.mark.parametrize("caps", [DualNu(1.0, 1.0), DualNu(1.0, 0.5), DualNu(0.1, 0.9), DualNu(0.02, 0.6)])
-def test_leave_one_out_of_classes_with_one_free_weight_or_none(gamma, caps):
-    """With caps that sum to 1 for some of a class, its level is an interval, and leaving one out changes all others."""
-    X, y = sample(50, 70)
-    K = rbf(gamma)(X)
-    left = ReducedHulls(K, y).leave_one_out(caps)
-    for i in range(0, 120, 5):
-        assert_left_out(K, y, caps, left, i)
-
-
 def left_out_by_conic(K, y, caps, i):
     """Return the margin of i under the others' optimum of a conic solver, with the levels as quantiles of its G."""
     others = np.delete(np.arange(len(y)), i)
@@ -413,7 +359,7 @@ def left_out_by_conic(K, y, caps, i):
 @pytest.mark.parametrize("caps", [DualNu(0.5, 0.2), DualNu(1.0, 0.37), DualNu(0.01, 0.9), Nu(0.4)])
 def test_leave_one_out_errors_match_a_conic_solver(features, name, caps):
     X, y = sample(7, 8, seed=3)
-    K = KERNELS[name](FEATURES[features](X, np.random.default_rng(3)))
+    K = KERNELS[name](KINDS[features](X, np.random.default_rng(3)))
     left = ReducedHulls(K, y).leave_one_out(caps)
     for i in range(len(y)):
         others = np.delete(np.arange(len(y)), i)

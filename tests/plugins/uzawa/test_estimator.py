@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
+from class_samples import shifted as sample
 from npbench.data import BinaryData
 from npbench.estimators.ramp_selection import select
 from npbench.evaluation.protocols import CrossValidation
@@ -21,12 +22,6 @@ from npbench_uzawa.estimator import UzawaSVM
 from npbench_uzawa.uzawa import uzawa
 
 RBF, LINEAR = Kernel("rbf", 0.5), Kernel("linear")
-
-
-def sample(n, seed=0, shift=1.0):
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) < 0.4 * n, 1, -1)
-    return rng.normal(size=(n, 2)) + shift * (y > 0)[:, None], y
 
 
 def runs(trace):
@@ -43,7 +38,7 @@ def runs(trace):
     st.sampled_from(["secant", "gradient"]),
 )
 def test_every_minimisation_descends(seed, rho, C, kernel, update):
-    X, y = sample(40, seed)
+    X, y = sample(40, seed=seed)
     svm = RampSVM(Gram(X, kernel), y, 1.0, 1e-6)
     found = uzawa(svm, FalseAlarmBound(rho), C, 1 / rho, rho / 20, 400, update)
     for run in runs(found.trace):
