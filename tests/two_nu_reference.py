@@ -18,3 +18,12 @@ def nearest_points(svc, n):
     x = np.zeros(n)
     x[svc.support_] = svc.dual_coef_[0] / half
     return x, svc.intercept_[0] / half
+
+
+def gap(K, y, caps, x):
+    """Return a bound on the distance of ``x'Kx / 2`` from its minimum over the reduced hulls: the Frank-Wolfe gap."""
+    G, least = y * (K @ x), 0.0
+    for label, cap in zip((1, -1), caps(int(np.sum(y > 0)), int(np.sum(y < 0))), strict=True):
+        ascending = np.sort(G[y == label])
+        least += np.clip(1 - cap * np.arange(len(ascending)), 0, cap) @ ascending  # the smallest G first
+    return float(x @ K @ x - least)

@@ -12,7 +12,7 @@ from sklearn.svm import NuSVC
 from npbench.numerics.gram import Gram, Kernel
 from npbench_two_nu_svm.estimator import TwoNuSVM
 from npbench_two_nu_svm.reduced_hulls import DualNu, ReducedHulls
-from two_nu_reference import nearest_points, two_nu_svc
+from two_nu_reference import gap, nearest_points, two_nu_svc
 
 LINES = np.arange(1, 21)[:: 1 if os.environ.get("NPBENCH_WHOLE_GRID") else 4] / 20
 
@@ -81,16 +81,6 @@ def test_leave_one_out_against_separate_fits(side_by_side, bandwidth):
     side_by_side(ours, theirs, what, size, peer, quality)
 
 
-def relative_gap(K, y, caps, x):
-    """Return the duality gap of signed weights from its definition, relative to their objective."""
-    G, gap = y * (K @ x), 0.0
-    for label, cap in zip((1, -1), caps(int(np.sum(y > 0)), int(np.sum(y < 0))), strict=True):
-        ascending = np.sort(G[y == label])
-        shares = np.clip(1 - cap * np.arange(len(ascending)), 0, cap)  # of the smallest G first: the least u'G
-        gap += np.abs(x[y == label]) @ G[y == label] - shares @ ascending
-    return float(gap / (0.5 * x @ K @ x))
-
-
 @pytest.mark.parametrize("nu", [0.1, 0.3, 0.5])
 @pytest.mark.parametrize("gamma", [0.1, 0.5])
 @pytest.mark.parametrize(("tol", "peer_tol"), [(1e-3, 1e-5), (1e-6, 1e-7)])  # gaps of the same order
@@ -113,7 +103,8 @@ def test_one_fit_against_nu_svc(side_by_side, gamma, nu, tol, peer_tol):
     def quality():
         K = Gram(X, Kernel("rbf", gamma)).whole
         assert K is not None
-        return "relative gap", *(relative_gap(K, y, caps, found[name]) for name in ("ours", "theirs"))
+        weights = found["ours"], found["theirs"]
+        return "relative gap", *(gap(K, y, caps, x) / float(0.5 * x @ K @ x) for x in weights)
 
     what, size = "2nu-SVM, a fit with its Gram matrix", f"n=5000 gamma={gamma:g} nu={nu:g} tol={tol:g}"
     peer = f"NuSVC, tol {peer_tol:g}"

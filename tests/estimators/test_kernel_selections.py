@@ -55,8 +55,10 @@ SEARCHES = {
 OWN = {
     ACSVM: [({"gamma": 0.3}, {"C_pos": COSTS}), ({"C_pos": 1.0}, {"gamma": GAMMAS})],
     NPSVM: [
-        *(({"kernel": "linear"}, {}), ({"gamma": 0.3}, {"kernel": ["linear", "rbf"]})),
-        *(({"gamma": 0.3}, {"eta": [0.5, 1.0]}), ({"gamma": 0.3, "max_iter": 3}, {})),
+        ({"kernel": "linear"}, {}),
+        ({"gamma": 0.3}, {"kernel": ["linear", "rbf"]}),
+        ({"gamma": 0.3}, {"eta": [0.5, 1.0]}),
+        ({"gamma": 0.3, "max_iter": 3}, {}),
     ],
 }
 

@@ -76,16 +76,6 @@ def test_more_features_than_samples():
         assert np.all(scores(model, wide)[y > 0] > 0)
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
-@pytest.mark.parametrize("value", [0.0, 1.0, -50.0])
-def test_constant_features_warn(kernel, value):
-    with pytest.warns(ConvergenceWarning, match="jumps across its bound"):
-        model = NPSVM(kernel=kernel).fit(np.full((50, 2), value), np.repeat([1, -1], [20, 30]))
-    assert not model.converged_
-    assert np.ptp(scores(model, np.full((50, 2), value))) < 1e-6
-    assert model.surrogate_rates_[1] <= 0.05
-
-
 @pytest.mark.parametrize("cache_size", [1000, 1e-3])
 def test_truncated_convex_step_is_not_converged(cache_size, monkeypatch):
     inner = smo.solve

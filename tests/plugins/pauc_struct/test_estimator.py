@@ -11,14 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 
 from class_samples import shuffled
-from npbench.data import BinaryData
-from npbench.estimators.warm_start_selection import select
-from npbench.evaluation.protocols import CrossValidation
-from npbench.evaluation.selection import grid_search
 from npbench.numerics.bundle import minimise
 from npbench.numerics.pauc_metrics import pairwise
 from npbench.numerics.pauc_surrogates import StructuralRisk
-from npbench.problem import PartialAUC
 from npbench_auc_svm.estimator import AUCSVM
 from npbench_pauc_struct.estimator import PAUCStruct
 
@@ -39,13 +34,6 @@ def test_attributes_match_their_definition(C):
         assert (model.converged_, model.status_, model.n_iter_) == (True, "converged", len(model.trace_))
         np.testing.assert_allclose(model.decision_function(X), s + model.intercept_[0])
         assert not np.any(model.decision_function(X) == 0)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("span", [(0.0, 0.1), (0.02, 0.05), (0.3, 0.6)])
-def test_its_threshold_has_a_rate_in_the_range(span):
-    f = PAUCStruct(fpr_range=span, C=10.0).fit(X, Y).decision_function(X)
-    assert span[0] <= np.mean(f[Y < 0] > 0) <= span[1]
 
 
 def test_training_for_a_range_pays_there():
@@ -157,48 +145,11 @@ def objective(Z, y, w, ranks, C):
     return 0.5 * w @ w + C * total / (np.sum(y > 0) * (last - first))
 
 
-def test_uninformative_features_collapse_for_the_full_auc():
-    Z, y = np.full((60, 2), 3.0), np.repeat([1, -1], [20, 40])
-    for model in (AUCSVM(), PAUCStruct(fpr_range=(0.0, 0.5))):
-        with pytest.warns(ConvergenceWarning, match="w = 0 is optimal"):
-            model.fit(Z, y)
-        assert (model.status_, model.objective_) == ("collapsed", 1.0)
-        assert np.all(np.isfinite(model.decision_function(Z)))
-
-
-def test_tiny_cost_still_ranks():
-    model = AUCSVM(C=1e-9).fit(X, Y)
-    assert model.status_ == "converged"
-    assert pairwise(Y, model.decision_function(X), 0.0, 1.0).value > 0.9
-
-
 def test_unconverged_fit_warns_with_advice():
     with pytest.warns(ConvergenceWarning, match="Increase max_iter"):
         assert PAUCStruct(C=1000.0, max_iter=2).fit(X, Y).coef_.any()
     with pytest.warns(ConvergenceWarning, match="max_iter planes"):
         assert PAUCStruct(C=1000.0, max_iter=1, fpr_range=(0.02, 0.05)).fit(X, Y).coef_.any()
-
-
-PROBLEM, COSTS = PartialAUC((0.0, 0.2)), [0.1, 1.0, 10.0, 100.0]
-
-
-def test_planes_are_shared_along_the_costs(monkeypatch):
-    Z, y = shuffled(200, 1800, d=20, shift=3.0, seed=2)
-    folds = CrossValidation(folds=2).split(BinaryData(Z, y, "toy"), 0, 0).folds
-    costs = [*COSTS, 1e3, 1e4]
-    counts, fit = [], PAUCStruct._fit
-
-    def counted(self, *given, **options):
-        solution = fit(self, *given, **options)
-        counts.append(self.n_iter_)
-        return solution
-
-    monkeypatch.setattr(PAUCStruct, "_fit", counted)
-    one = select(PAUCStruct, Z, y, folds, PROBLEM, {"C": costs})
-    shared, counts[:] = sum(counts), []
-    two = grid_search(PAUCStruct, Z, y, folds, PROBLEM, {"C": costs})
-    assert shared < 0.8 * sum(counts)
-    assert one.losses == pytest.approx(two.losses, abs=0.02)
 
 
 @pytest.mark.parametrize("random_state", [None, 0])

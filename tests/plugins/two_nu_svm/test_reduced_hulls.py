@@ -383,14 +383,6 @@ def test_leave_one_out_errors_ignore_scale_and_offset(caps, name):
         np.testing.assert_array_equal(ReducedHulls(other, y).leave_one_out(caps).errors, errors)
 
 
-def test_intervals_decide_most_signs():
-    X, y = sample(60, 60, shift=2.0)
-    hulls, caps = ReducedHulls(rbf(0.5)(X), y), DualNu(0.5, 0.5)
-    left = hulls.leave_one_out(caps)
-    assert left.n_exchanges < 0.5 * np.sum(hulls.solve(caps).x != 0)
-    assert left.n_refits <= 3
-
-
 @pytest.mark.parametrize("gamma", [100.0, 0.5, 0.05])
 def test_exchanges_replace_refits(gamma):
     """With all weights free, with many at both bounds, and with few free."""
@@ -400,6 +392,14 @@ def test_exchanges_replace_refits(gamma):
     assert left.n_refits < 0.5 * left.n_exchanges
     for i in range(0, 90, 3):
         assert_left_out(K, y, caps, left, i)
+
+
+def test_intervals_decide_most_signs():
+    X, y = sample(60, 60, shift=2.0)
+    hulls, caps = ReducedHulls(rbf(0.5)(X), y), DualNu(0.5, 0.5)
+    left = hulls.leave_one_out(caps)
+    assert left.n_exchanges < 0.5 * np.sum(hulls.solve(caps).x != 0)
+    assert left.n_refits <= 3
 
 
 def test_conjugate_gradients_give_way_to_an_inverse():
