@@ -25,7 +25,6 @@ def measured():
 
 
 def counted(rule, rate, least, n):
-    """Return the counts of a rule over all draws of n samples."""
     random, found = np.random.default_rng(0), []
     for _ in range(DRAWS):
         y = (random.random(n) < SHARE).astype(int)

@@ -1,11 +1,18 @@
-"""Searches that share work among candidates against fits of LIBSVM; ratios are theirs / ours.
+"""Searches that share work among candidates against fits of LIBSVM and liquidSVM; ratios are theirs / ours.
 
 Certificates of a refit at the chosen candidate stand beside accurate ones. The grid of the AC-SVM has every third value
 of each parameter, 64 candidates; NPBENCH_WHOLE_GRID=1 takes all 1000, which keeps GridSearchCV for minutes and gains
 more from warm starts.
+
+liquidSVM 1.0.1 (2017, AGPL) is not a dependency: NPBENCH_LIQUIDSVM names the Python interpreter of an environment that
+has it. There it needs setuptools 65.5 and ``pip install --no-build-isolation``. Its machines have no intercept, and it
+raises a bound that no candidate satisfies. The bars for ``ac_svm`` are a third of its seconds on breast and pima, and
+half on the other two; both are processor seconds of one thread, with the final fit.
 """
 
 import os
+import subprocess
+import time
 from functools import partial
 
 import numpy as np
@@ -97,3 +104,63 @@ def test_two_nu_svm(side_by_side, name, tol, raw_dataset):
     what, size, peer = "2nu-SVM, coordinate descent", name, f"NuSVC (LIBSVM), tol {tol:g}"
     quality = "theirs has a tenth of the points"
     side_by_side(ours, theirs, what, size, peer, quality, rounds=1)
+
+
+PYTHON = os.environ.get("NPBENCH_LIQUIDSVM")
+RHO, ROUNDS = 0.05, 3  # the bound is the default of np_svm
+SELECTIONS = {
+    "ac_svm, 1000 candidates": (select_ac_svm, ACSVM, {"C_neg": COSTS, "C_pos": COSTS, "gamma": GAMMAS}),
+    "np_svm, 100 candidates": (select_ramp, NPSVM, {"C": COSTS, "gamma": GAMMAS}),
+}
+# Its import asks for a variable of the build that Python 3.11 no longer has.
+THEIRS = f"""
+import sys, sysconfig, time
+sysconfig.get_config_vars()["SO"] = sysconfig.get_config_var("EXT_SUFFIX")
+import numpy as np
+from liquidSVM import nplSVM
+data = np.load(sys.argv[1])
+start = time.process_time()
+svm = nplSVM(
+    data["X"], data["y"], nplClass=-1, constraint={RHO}, constraintFactors=[1], folds=4, threads=1, random_seed=1
+)
+seconds = time.process_time() - start
+labels, _ = svm.test(data["X_test"], data["y_test"])
+np.savez(sys.argv[2], seconds=seconds, labels=np.asarray(labels).reshape(len(data["X_test"]), -1)[:, 0])
+"""
+
+
+@pytest.mark.skipif(PYTHON is None, reason="NPBENCH_LIQUIDSVM does not name an interpreter that has liquidSVM")
+@pytest.mark.parametrize("name", ["breast", "pima", "spambase", "banana"])
+@pytest.mark.parametrize("what", SELECTIONS)
+def test_liquidsvm(benchmark, against_seconds, what, name, standardised, tmp_path):
+    X, y, split = standardised(name)
+    problem = NeymanPearson(RHO)
+    select, make, search = SELECTIONS[what]
+    asked, answered = tmp_path / "asked.npz", tmp_path / "answered.npz"
+    parts = {"X": X[split.train], "y": y[split.train].astype(float), "X_test": X[split.test], "y_test": y[split.test]}
+    np.savez(asked, **parts)
+
+    def ours():
+        chosen = select(make, X, y, split.folds, problem, search).params
+        model = make(**chosen)
+        return model.fit(X[split.train], y[split.train])
+
+    def theirs():
+        subprocess.run([str(PYTHON), "-c", THEIRS, asked, answered], check=True, capture_output=True)
+        return np.load(answered)
+
+    model = ours()  # compiles
+    seconds, of_theirs = [], []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        ours()
+        seconds.append(time.process_time() - start)
+        answer = theirs()
+        of_theirs.append(float(answer["seconds"]))
+    benchmark.pedantic(ours, rounds=1)
+    scores = model.decision_function(X[split.test]), np.where(answer["labels"] > 0, 1.0, -1.0)
+    losses = [problem.loss([(y[split.test], one)]) for one in scores]
+    size, peer = f"{name}, {len(split.train)} samples", "liquidSVM 1.0.1, 1000 candidates"
+    median, least_and_most = float(np.median(seconds)), (min(of_theirs), max(of_theirs))
+    quality = ("NP score on the test part", *losses)
+    against_seconds(median, least_and_most, f"{what}, and a fit", size, peer, quality)

@@ -1,4 +1,4 @@
-"""The selections that share kernels among candidates, against one fit after another."""
+"""Rows and kernels of folds against NumPy's indexing, and the selections that share them against fit after fit."""
 
 from functools import partial
 from itertools import pairwise
@@ -8,19 +8,42 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 from npbench.estimators import ramp_selection
+from npbench.estimators.kernel_sample import MAX_RUNS, block, ordered_by_fold
 from npbench.evaluation.selection import grid_search
 from npbench.problem import QValue
 from npbench_ac_svm import selection as ac_selection
 from npbench_ac_svm.estimator import ACSVM
 from npbench_np_svm.estimator import NPSVM
 from npbench_q_svm.estimator import QSVM
+from npbench_uzawa.estimator import UzawaSVM
 from selection_checks import CV, HOLDOUT, PROBLEM, X, Y, forbid_fallback
 
 GAMMAS = [0.01, 0.3, 10.0]
 COSTS = [0.01, 0.3, 10.0]
-MODULES = {ACSVM: ac_selection, NPSVM: ramp_selection, QSVM: ramp_selection}
+MODULES = {ACSVM: ac_selection, **dict.fromkeys((NPSVM, QSVM, UzawaSVM), ramp_selection)}
 PRECISE = {ACSVM: partial(ACSVM, tol=1e-5), NPSVM: partial(NPSVM, rho=0.1, tol=1e-8)}
 COST = {ACSVM: "C_neg", NPSVM: "C"}
+
+
+@pytest.mark.parametrize("folds", [CV, HOLDOUT], ids=["folds", "holdout"])
+def test_validation_parts_are_consecutive_rows_of_the_same_folds(folds):
+    rows, local = ordered_by_fold(folds)
+    for (fit, validate), (local_fit, local_validate) in zip(folds, local, strict=True):
+        assert set(rows[local_fit]) == set(fit)
+        assert set(rows[local_validate]) == set(validate)
+        assert np.all(np.diff(local_validate) == 1)
+        assert (np.diff(local_fit) != 1).sum() <= 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_blocks_are_those_of_indexing(dtype, stride):
+    gram = np.random.default_rng(0).normal(size=(200, 200)).astype(dtype)
+    rows = np.r_[3:40:stride, 90:199:stride]
+    columns = np.random.default_rng(1).permutation(200)[: MAX_RUNS + 70]
+    for some in (rows, columns):
+        np.testing.assert_array_equal(block(gram, rows, some), gram[np.ix_(rows, some)])
+        np.testing.assert_array_equal(block(gram, some, some), gram[np.ix_(some, some)])
 
 
 @pytest.fixture
@@ -133,8 +156,12 @@ def test_searches_start_where_those_of_the_smaller_costs_ended(monkeypatch):
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize(
     ("make", "problem", "typical"),
-    [(partial(NPSVM, rho=0.1), PROBLEM, 0.02), (partial(QSVM, q=0.1), QValue(0.1), 0.05)],
-    ids=["np_svm", "q_svm"],
+    [
+        (partial(NPSVM, rho=0.1), PROBLEM, 0.02),
+        (partial(QSVM, q=0.1), QValue(0.1), 0.05),
+        (partial(UzawaSVM, rho=0.1, tol=1e-8), PROBLEM, 0.02),
+    ],
+    ids=["np_svm", "q_svm", "uzawa"],
 )
 def test_quick_searches_give_nearly_the_losses_of_independent_fits(make, problem, typical):
     """Losses of another local minimum differ by a few of the 64 positives."""

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
+from class_samples import shifted
 from npbench_np_svm.estimator import NPSVM
 from npbench_q_svm.estimator import QSVM
 from npbench_uzawa.estimator import UzawaSVM
@@ -17,12 +18,6 @@ MACHINES = {
     "q": lambda bound, **params: QSVM(q=bound, **params),
     "uzawa": lambda bound, **params: UzawaSVM(rho=bound, max_iter=300, **params),
 }
-
-
-def sample(n_pos=20, n_neg=30, seed=1):
-    rng = np.random.default_rng(seed)
-    y = np.repeat([1, -1], [n_pos, n_neg])
-    return rng.normal(size=(n_pos + n_neg, 3)) + (y > 0)[:, None], y
 
 
 def fitted(name, bound, X, y, **params):
@@ -92,7 +87,7 @@ requests = st.tuples(
 @example(("np", "linear", 1.0, 1e7, 0.05, 1.0, True, 1))
 def test_claims_hold_at_any_scale_and_offset(request):
     name, kernel, scale, offset, bound, C, sparse, seed = request
-    X, y = sample(12, 18, seed)
+    X, y = shifted(30, d=3, seed=seed)
     X = X * scale + offset
     X = csr_matrix(X) if sparse and kernel == "linear" else X
     assert_claims_hold(fitted(name, bound, X, y, C=C, kernel=kernel, tol=1e-3), X, y, bound)
@@ -102,7 +97,7 @@ def test_claims_hold_at_any_scale_and_offset(request):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("offset", [1e4, 1e8, [1e8, -1e7, 0]])
 def test_offsets_do_not_prevent_convergence(name, kernel, offset):
-    X, y = sample()
+    X, y = shifted(50, d=3, seed=1)
     one, other = (fitted(name, 0.1, Z, y, kernel=kernel, gamma=0.5, tol=1e-6) for Z in (X, X + offset))
     assert (one.status_, other.status_) == ("converged", "converged")
     assert_claims_hold(other, X + offset, y, 0.1)
@@ -123,7 +118,7 @@ def test_rounding_does_not_change_the_course_of_a_search(cache_size):
 
 @pytest.mark.parametrize("name", sorted(MACHINES))
 def test_scales_with_adapted_costs_give_the_same_classifier(name):
-    X, y = sample()
+    X, y = shifted(50, d=3, seed=1)
     one = fitted(name, 0.2, X, y, kernel="linear")
     for scale in (2.0**-27, 2.0**27):  # powers of two: no step rounds differently
         other = fitted(name, 0.2, X * scale, y, kernel="linear", C=scale**-2)
@@ -133,7 +128,7 @@ def test_scales_with_adapted_costs_give_the_same_classifier(name):
 
 @pytest.mark.parametrize("name", sorted(MACHINES))
 def test_hopeless_rounding_is_reported_soon(name):
-    X, y = sample()
+    X, y = shifted(50, d=3, seed=1)
     model = fitted(name, 0.1, X * [1e-6, 1, 1e7], y, kernel="linear", C=10.0)
     assert model.status_ in ("imprecise", "flat") or model.converged_
     assert model.n_iter_ <= 100

@@ -1,4 +1,4 @@
-"""Kernels and Gram matrices against scikit-learn's pairwise kernels."""
+"""Kernels and Gram matrices against scikit-learn's pairwise kernels, and features of landmarks against matrices."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from npbench.numerics import gram as gram_module
 from npbench.numerics import gram_kernels
 from npbench.numerics.gram import Gram, Kernel, squared_distances
+from npbench.numerics.nystroem import Landmarks
 
 KERNELS = {
     "linear": (Kernel("linear"), {}),
@@ -179,3 +180,49 @@ def test_infinite_values_raise(kernel, X, n_threads, monkeypatch):
     monkeypatch.setattr(gram_module, "CACHE_BLOCK_BYTES", 8)
     with pytest.raises(ValueError, match="NaN or too large"):
         kernel.between(X, X, n_threads)
+
+
+POINTS = np.random.default_rng(0).normal(size=(60, 3))
+OF_LANDMARKS = [Kernel("rbf", 0.3), Kernel("poly", 0.5, 2, 1.0), Kernel(lambda A, B: np.exp(A @ B.T / 4))]
+
+
+@pytest.mark.parametrize("kernel", OF_LANDMARKS, ids=["rbf", "poly", "callable"])
+@pytest.mark.parametrize("m", [1, 5, 60])
+def test_products_are_those_of_the_projection_onto_landmarks(kernel, m):
+    landmarks = Landmarks(POINTS[:m], kernel)
+    Phi, K = landmarks.features(POINTS), kernel.between(POINTS, POINTS)
+    expected = K[:, :m] @ np.linalg.pinv(K[:m, :m], rcond=1e-12, hermitian=True) @ K[:m]
+    np.testing.assert_allclose(Phi @ Phi.T, expected, atol=1e-7 * K.max())
+    np.testing.assert_allclose((Phi @ Phi.T)[:m, :m], K[:m, :m], atol=1e-7 * K.max())
+    error = np.trace(K - expected) / np.trace(K)
+    assert landmarks.trace_error(POINTS, Phi) == pytest.approx(max(error, 0.0), abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-8, 1.0, 1e8, 1e150])
+def test_equal_landmarks_leave_out_features_in_any_unit(scale):
+    kernel = Kernel(lambda A, B: scale * Kernel("rbf", 0.3).between(A, B))
+    landmarks = Landmarks(np.vstack([POINTS[:5], POINTS[:5], POINTS[:1]]), kernel)
+    Phi = landmarks.features(POINTS)
+    assert Phi.shape == (60, 5)
+    few = Landmarks(POINTS[:5], OF_LANDMARKS[0]).features(POINTS)
+    np.testing.assert_allclose(Phi @ Phi.T / scale, few @ few.T, atol=1e-9)
+
+
+def test_offsets_and_storage_do_not_matter():
+    plain = Landmarks(POINTS[:20], OF_LANDMARKS[0]).features(POINTS)
+    moved, sparse = Landmarks(POINTS[:20] + 1e6, OF_LANDMARKS[0]).features(POINTS + 1e6), sp.csr_array(POINTS)
+    np.testing.assert_allclose(moved @ moved.T, plain @ plain.T, atol=1e-6)
+    stored = Landmarks(sparse[:20], OF_LANDMARKS[0]).features(sparse)
+    np.testing.assert_allclose(stored @ stored.T, plain @ plain.T, atol=1e-9)
+
+
+def test_blocks_of_rows_are_all_rows(monkeypatch):
+    landmarks = Landmarks(POINTS[:20], OF_LANDMARKS[0])
+    whole = landmarks.features(POINTS)
+    monkeypatch.setattr("npbench.numerics.nystroem.KERNEL_BLOCK_BYTES", 8 * 20 * 7)
+    np.testing.assert_allclose(landmarks.features(POINTS), whole, atol=1e-12)
+
+
+def test_zero_kernel_raises():
+    with pytest.raises(ValueError, match="0 for all landmarks"):
+        Landmarks(POINTS[:3], Kernel(lambda A, B: np.zeros((len(A), len(B)))))

@@ -1,4 +1,4 @@
-"""Areas under the ROC curve in exact arithmetic, beside scikit-learn and pROC, and their limits resampled."""
+"""ROC curves and areas under them in exact arithmetic, beside scikit-learn and pROC, and their limits resampled."""
 
 import itertools
 import math
@@ -6,9 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import norm
+from sklearn.metrics import roc_auc_score
 
 from npbench.numerics.pauc_metrics import (
     Area,
@@ -20,6 +21,7 @@ from npbench.numerics.pauc_metrics import (
     tpr_at,
     tpr_limits,
 )
+from npbench.numerics.roc_grid import FPR_GRID, true_positive_rates
 from scored_samples import by_class, scored
 
 DEFINITIONS = [pairwise, fractional, interpolated]
@@ -46,14 +48,18 @@ def exact_fractional(positives, negatives, lo, hi):
     return total / (len(positives) * n * (hi - lo))
 
 
-def exact_interpolated(positives, negatives, lo, hi):
-    def share(values, level):
-        return Fraction(sum(v >= level for v in values), len(values))
+def curve(positives, negatives):
+    """Return the points of every threshold, as fractions."""
+    points = [(Fraction(0), Fraction(0))]
+    for level in sorted({*positives, *negatives}, reverse=True):
+        accepted = (sum(value >= level for value in part) for part in (negatives, positives))
+        points.append(tuple(map(Fraction, accepted, (len(negatives), len(positives)))))
+    return points
 
-    levels = sorted(set(positives + negatives), reverse=True)
-    points = [(Fraction(0), Fraction(0))] + [(share(negatives, t), share(positives, t)) for t in levels]
+
+def exact_interpolated(positives, negatives, lo, hi):
     area = Fraction(0)
-    for (f0, t0), (f1, t1) in itertools.pairwise(points):
+    for (f0, t0), (f1, t1) in itertools.pairwise(curve(positives, negatives)):
         begin, end = max(f0, lo), min(f1, hi)
         if begin < end:
             at_begin, at_end = (t0 + (t1 - t0) * (f - f0) / (f1 - f0) for f in (begin, end))
@@ -233,3 +239,53 @@ def test_strict_share_counts_ties_as_errors(sample, fpr_range):
         chosen = negatives[first:last]
         share = sum(p > n for p in positives for n in chosen) / (len(positives) * len(chosen))
         assert strict(np.array(positives), np.array(negatives), first, last) == pytest.approx(share, rel=1e-12)
+
+
+def counted(points, rate):
+    """Return the height of a curve at a rate."""
+    height = max((v for u, v in points if u <= rate), default=Fraction(0))
+    for (u, v), (u_next, v_next) in itertools.pairwise(points):
+        if u < rate < u_next:
+            height = max(height, v + (v_next - v) * (rate - u) / (u_next - u))
+    return height
+
+
+classes = st.lists(st.booleans(), min_size=2, max_size=40).filter(lambda labels: len(set(labels)) == 2)
+
+
+@given(classes, st.data())
+@example([True, False], None)
+def test_heights_match_counting_with_ties(labels, data):
+    y = np.where(labels, 1, -1)
+    values = [0] * len(y) if data is None else data.draw(st.lists(st.integers(0, 6), min_size=len(y), max_size=len(y)))
+    scores = np.array(values, dtype=float)
+    # Decimals, which the floats of the grid approximate.
+    points = curve(scores[y > 0].tolist(), scores[y < 0].tolist())
+    expected = [float(counted(points, Fraction(str(rate)))) for rate in FPR_GRID.tolist()]
+    np.testing.assert_allclose(true_positive_rates(y, scores), expected, atol=1e-12)
+
+
+@given(classes, st.integers(0, 2**32 - 1))
+def test_curves_increase_and_depend_on_ranks_only(labels, seed):
+    y = np.where(labels, 1, -1)
+    scores = np.random.default_rng(seed).integers(-5, 6, len(y)).astype(float)
+    heights = true_positive_rates(y, scores)
+    assert np.all(np.diff(heights) >= 0)
+    assert 0 <= heights[0] <= heights[-1] == 1
+    np.testing.assert_array_equal(true_positive_rates(y, scores**3 * 1e6), heights)
+
+
+def test_infinite_and_nan_scores():
+    y, scores = np.array([1, 1, 1, -1, -1]), np.array([np.inf, 0.0, np.nan, 1.0, -np.inf])
+    assert true_positive_rates(y, scores, np.array([0.0, 0.5, 1.0])).tolist() == [1 / 3, 2 / 3, 1.0]
+
+
+def test_grid_is_fine_enough_for_areas():
+    random = np.random.default_rng(1)
+    y = np.repeat([1, -1], [500, 5000])
+    scores = random.normal(size=5500) + 0.8 * y
+    heights = true_positive_rates(y, scores)
+    assert np.trapezoid(heights, FPR_GRID) == pytest.approx(roc_auc_score(y, scores), abs=1e-3)
+    narrow = FPR_GRID <= 0.1
+    area = np.trapezoid(heights[narrow], FPR_GRID[narrow]) / 0.1
+    assert area == pytest.approx(interpolated(y, scores, 0.0, 0.1).value, abs=3e-3)

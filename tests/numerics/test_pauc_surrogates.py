@@ -24,9 +24,8 @@ def over_all_orderings(y, scores, first, last, surrogate):
     ``last`` negatives, in any order, and the maximum is over all subsets.
     """
     positives, negatives = scores[y > 0], scores[y < 0]
-    m, n = len(positives), len(negatives)
+    m, n, best = len(positives), len(negatives), -np.inf
     subsets = itertools.combinations(range(n), last) if surrogate == "tight" else [tuple(range(n))]
-    best = -np.inf
     for subset in subsets:
         some = negatives[list(subset)]
         # Only the places of the positives among the ranked negatives matter; each positive chooses its own.

@@ -40,7 +40,6 @@ def problem(K, y, cost_positive, cost_negative, flat=None):
 
 
 def stacked(X, y, *signs):
-    """Return the sample twice, with labels multiplied by 1 and by -1."""
     return np.vstack([X] * len(signs)), np.concatenate([sign * y for sign in signs])
 
 

@@ -348,7 +348,6 @@ def test_constant_features_accept_nothing(estimator, rho):
 
 
 def configured(*settings):
-    """Return the configuration of some settings, as the command line composes it."""
     configs.register()
     with configs.initialized() as hydra:
         (config,) = compose(hydra.config_loader, settings, multirun=False).configs

@@ -75,16 +75,6 @@ def test_convergence_is_true_without_intercept(offset, accelerate):
         assert model.objective_ == pytest.approx(best, rel=1e-5)
 
 
-@pytest.mark.parametrize("accelerate", ["newton", "nesterov"])
-def test_warm_start_continues_at_an_offset(accelerate):
-    Z = X + np.array([1e6, 0.0, -30.0, 5.0])
-    options = {"tau": 0.3, "accelerate": accelerate, "inner": 30}
-    model = SplittingNP(**options, warm_start=True, keep="iterates").fit(Z, Y)
-    np.testing.assert_allclose(list(model.staged_decision_function(Z))[-1], model.decision_function(Z), atol=1e-8)
-    assert model.fit(Z, Y).n_iter_ <= 2
-    assert model.objective_ == pytest.approx(SplittingNP(**options).fit(X, Y).objective_, rel=1e-6)
-
-
 @pytest.mark.parametrize(
     ("params", "reference"),
     [
@@ -234,12 +224,16 @@ def test_projections_are_traced_step_by_step():
 
 @pytest.mark.parametrize(("accelerate", "tol"), [("newton", 1e-8), ("nesterov", 1e-5)])
 def test_a_warm_start_gives_the_same_answer_in_fewer_iterations(accelerate, tol):
+    far = X + np.array([1e6, 0.0, -30.0, 5.0])
     params = {"accelerate": accelerate, "tol": tol, "inner": 30}
-    model, cold = SplittingNP(tau=0.28, warm_start=True, **params).fit(X, Y), SplittingNP(tau=0.3, **params).fit(X, Y)
-    warm = model.set_params(tau=0.3).fit(X, Y)
+    model = SplittingNP(tau=0.28, warm_start=True, keep="iterates", **params).fit(far, Y)
+    cold = SplittingNP(tau=0.3, **params).fit(X, Y)
+    warm = model.set_params(tau=0.3).fit(far, Y)
     np.testing.assert_allclose(warm.coef_, cold.coef_, atol=0.01)
-    assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-3)
+    np.testing.assert_allclose(list(warm.staged_decision_function(far))[-1], warm.decision_function(far), atol=1e-8)
+    assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-3 if accelerate == "nesterov" else 1e-6)
     assert warm.n_iter_ < cold.n_iter_
+    assert model.fit(far, Y).n_iter_ <= 2
     model.set_params(inner="summable").fit(X[:, :3], Y)  # another number of features: from scratch
     assert model.coef_.shape == (1, 3)
 

@@ -31,7 +31,6 @@ def line(normal, bound):
 
 
 def conic_projection(point, X_neg, constraints):
-    """Return the projection by an interior point method."""
     p = cvxpy.Variable(len(point))
     met = []
     for c in constraints:

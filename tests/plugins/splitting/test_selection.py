@@ -38,7 +38,6 @@ def test_the_choice_is_that_of_independent_fits():
 
 
 def stored():
-    """Return the only record of the current folder."""
     (record,) = RecordStore("results/records").frame().to_dicts()
     return record
 

@@ -40,7 +40,6 @@ def errors(K, y, solution):
 
 
 def some_costs(line, most=80):
-    """Return costs at breakpoints and between them."""
     ends = line.costs
     costs = np.concatenate([ends, 0.5 * (ends[1:] + ends[:-1]), 0.9 * ends[1:] + 0.1 * ends[:-1]])
     return costs[np.random.default_rng(0).permutation(len(costs))[:most]]
@@ -54,7 +53,6 @@ def assert_optimal(line, K, y, most=80, tolerance=1e-8):
 
 
 def conic(K, y, C_pos, C_neg):
-    """Return the objective of the solution of a conic solver."""
     values, vectors = np.linalg.eigh(K)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     w, b = cvxpy.Variable(len(y)), cvxpy.Variable()

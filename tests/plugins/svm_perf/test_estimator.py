@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.exceptions import ConvergenceWarning
 
-import npbench
 from class_samples import shuffled
 from npbench.estimators.warm_start_selection import select
 from npbench.problem import NeymanPearson
@@ -159,24 +158,3 @@ def test_zero_weights_are_not_called_optimal():
     assert not model.coef_.any()
     assert model.duality_gap_ > 1e-3 * model.objective_
     assert model.status_ == "max_iter"
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_samples_tied_at_the_threshold_are_not_accepted():
-    coarse = np.round(X[:, :1])
-    model = SVMPerf(k_share=0.5).fit(coarse, Y)
-    accepted = int(np.sum(model.predict(coarse) > 0))
-    order = np.unique((coarse * model.coef_[0, 0]).ravel())
-    counts = [int(np.sum(coarse * model.coef_[0, 0] > value)) for value in order]
-    assert accepted == max(count for count in counts if count <= model.k_)
-    assert accepted < model.k_
-
-
-def test_spambase(raw_dataset):
-    data = npbench.load_dataset(raw_dataset("spambase").name)
-    Z = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
-    model = SVMPerf(C=0.1, k_share=0.9).fit(Z, data.y)
-    f = model.decision_function(Z)
-    assert model.converged_
-    assert np.sum(f > 0) == model.k_ == round(0.9 * np.sum(data.y > 0))
-    assert np.mean(f[data.y < 0] >= 0) < 0.06

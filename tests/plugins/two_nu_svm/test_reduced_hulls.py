@@ -32,7 +32,6 @@ NUS = (1.0, 0.9, 0.5, 0.37, 0.1, 0.01, 1e-6)
 
 @st.composite
 def problems(draw, least=1, most=25):
-    """Return a Gram matrix and labels."""
     X, y = draw(two_classes(FEATURES, least, most))
     return KERNELS[draw(st.sampled_from(list(KERNELS)))](X), y
 
@@ -261,7 +260,6 @@ def cold(K, y, caps, i):
 
 
 def assert_left_out(K, y, caps, left, i):
-    """Assert that the margin of i matches a separate fit within the errors of both."""
     solution, margin, doubt = cold(K, y, caps, i)
     if solution.meet or (left.doubt[i] == left.margins[i] == 0 and abs(margin) > doubt + rounding(K)):
         assert solution.objective <= 2 * FLOOR * spread(K) + rounding(K)

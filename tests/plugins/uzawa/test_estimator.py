@@ -9,14 +9,9 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from class_samples import shifted as sample
-from npbench.data import BinaryData
-from npbench.estimators.ramp_selection import select
-from npbench.evaluation.protocols import CrossValidation
-from npbench.evaluation.selection import grid_search
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.multipliers import FalseAlarmBound
 from npbench.numerics.ramp_svm import RampSVM
-from npbench.problem import NeymanPearson
 from npbench_np_svm.estimator import NPSVM
 from npbench_uzawa.estimator import UzawaSVM
 from npbench_uzawa.uzawa import uzawa
@@ -125,13 +120,3 @@ def test_convex_steps_are_counted_over_all_multipliers():
     with pytest.warns(ConvergenceWarning, match="max_iter convex steps"):
         model = UzawaSVM(max_iter=3, C=10.0, rho=0.01).fit(X, y)
     assert (model.n_iter_, model.status_, model.converged_) == (3, "max_iter", False)
-
-
-def test_selection_equals_independent_fits():
-    X, y = sample(80)
-    folds = CrossValidation(folds=2).split(BinaryData(X, y, "toy"), 0, 0).folds
-    arguments = (X, y, folds, NeymanPearson(0.2), {"C": [0.1, 1.0, 10.0], "gamma": [0.1, 1.0]})
-    shared = select(lambda **params: UzawaSVM(rho=0.2, tol=1e-8, **params), *arguments)
-    separate = grid_search(lambda **params: UzawaSVM(rho=0.2, tol=1e-8, **params), *arguments)
-    np.testing.assert_allclose(shared.losses, separate.losses, atol=0.03)
-    assert shared.params == separate.params
