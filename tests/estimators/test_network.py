@@ -47,6 +47,10 @@ def test_the_constraint_is_met_on_the_training_sample(make, hidden, loss):
     assert model.status_ == "converged"
     assert abs(p_fa - limit) <= epsilon
     assert model.imbalance_ <= model.tol
+    assert len(model.coefs_) == len(model.intercepts_) == (2 if hidden else 1)
+    if not hidden:
+        expected = X @ model.coefs_[0][:, 0] + model.intercepts_[0][0]
+        np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("make", BOTH)
@@ -62,14 +66,6 @@ def test_attributes_match_their_definition(make):
     assert [entry.iteration for entry in model.trace_] == list(range(model.max_iter))
     last = make(**{LEVEL[make]: 0.1}, random_state=0, average=False).fit(X, Y)
     assert last.trace_[-1].multiplier == last.multiplier_
-
-
-@pytest.mark.parametrize("make", BOTH)
-def test_linear_scores_have_one_layer(make):
-    model = make(hidden=0, random_state=0).fit(X, Y)
-    expected = X @ model.coefs_[0][:, 0] + model.intercepts_[0][0]
-    np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-12)
-    assert len(model.coefs_) == len(model.intercepts_) == 1
 
 
 @pytest.mark.parametrize("hidden", [0, 5])

@@ -25,8 +25,7 @@ def test_point_at_a_bound_matches_the_umbrella_rule(rho, delta):
         negatives, positives = rng.normal(size=size), rng.normal(1, size=9)
         curve = np_roc(negatives, positives, delta)
         limits = curve.at(rho)
-        assert limits.threshold == umbrella(negatives, rho, delta)
-        assert limits.rank == umbrella_rank(size, rho, delta)
+        assert (limits.threshold, limits.rank) == (umbrella(negatives, rho, delta), umbrella_rank(size, rho, delta))
         assert limits.p_fa_high <= rho * (1 + 1e-9)
         if limits.rank > 1:  # the next rank does not meet the bound
             assert curve.limits(np.array(limits.rank - 1)).p_fa_high > rho

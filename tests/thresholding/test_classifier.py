@@ -137,8 +137,7 @@ def test_fitted_classifiers_are_only_thresholded(frozen):
     wrapped = FrozenEstimator(inner) if frozen else inner
     model = NPThresholdClassifier(wrapped, cv=None if frozen else "prefit", pos_label="fraud").fit(X[300:], WORDS[300:])
     np.testing.assert_array_equal(inner.coef_, coefficients)
-    assert model.result_.n_negatives == np.sum(Y[300:] == 0)
-    assert model.result_.n_positives == np.sum(Y[300:] == 1)
+    assert (model.result_.n_negatives, model.result_.n_positives) == (np.sum(Y[300:] == 0), np.sum(Y[300:] == 1))
     assert model.result_.misses == np.sum(model.predict(X[300:])[Y[300:] == 1] == "ok")
     negatives = X[300:][Y[300:] == 0]
     alone = NPThresholdClassifier(inner, cv="prefit", pos_label="fraud").fit(negatives, np.full(len(negatives), "ok"))

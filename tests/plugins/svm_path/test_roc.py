@@ -47,8 +47,8 @@ def test_points_match_their_classifiers_and_thresholds(sample):
 
 def test_scores_that_differ_by_rounding_are_tied():
     y, scores = np.array([1, -1, -1]), np.array([0.1 + 0.2, 0.3, -0.3])
-    assert by_intercept(y, scores).misses.tolist() == [1, 0, 0]
-    assert by_intercept(y, scores).false_alarms.tolist() == [0, 1, 2]
+    curve = by_intercept(y, scores)
+    assert (curve.misses.tolist(), curve.false_alarms.tolist()) == ([1, 0, 0], [0, 1, 2])
 
 
 def below(p_fa, p_nd):
@@ -67,7 +67,10 @@ def test_hull_matches_qhull(seed, decimals):
     expected = below(np.concatenate([one.p_fa for one in curves]), np.concatenate([one.p_nd for one in curves]))
     hull = by_both(y, scores).hull()
     np.testing.assert_allclose(np.column_stack([hull.p_fa, hull.p_nd]), expected, atol=1e-12)
-    points = by_asymmetry(y, scores)
+
+
+def test_hull_of_single_points_matches_qhull():
+    points = by_asymmetry(*gaussian(k=60))
     hull = points.hull()
     assert 2 < len(hull) < len(points)
     np.testing.assert_allclose(np.column_stack([hull.p_fa, hull.p_nd]), below(points.p_fa, points.p_nd), atol=1e-12)
