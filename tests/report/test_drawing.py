@@ -39,10 +39,6 @@ def only_axes(*series, palette=PALETTE, **panel):
     return figure.axes[0]
 
 
-def drawn_text(figure):
-    return {text.get_text() for text in figure.findobj(Text) if text.get_visible() and text.get_text()}
-
-
 def lines(axes):
     """Return the lines of data by their label."""
     marked = {container.get_label(): container.lines[0] for container in axes.containers}
@@ -76,7 +72,8 @@ def test_bounds_windows_and_titles_are_drawn():
     second = Panel("file_1 costs $5", "bound ρ", "P_nd", [series("gen")], level=("limit", 0.25))
     figure = paper.draw(chart(first, second, columns=2), PALETTE)
     left, right = figure.axes
-    assert drawn_text(figure) >= {"pima", "bound ρ", "$P_{fa}$", "$P_{nd}$", r"file_1 costs \$5", "gen", "ρ", "limit"}
+    texts = {text.get_text() for text in figure.findobj(Text) if text.get_visible()}
+    assert texts >= {"pima", "bound ρ", "$P_{fa}$", "$P_{nd}$", r"file_1 costs \$5", "gen", "ρ", "limit"}
     bound = left.lines[-1]
     np.testing.assert_allclose(*bound.get_data())
     assert (min(bound.get_xdata()), max(bound.get_xdata())) == pytest.approx((0.05, 0.2))

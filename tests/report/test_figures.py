@@ -103,7 +103,7 @@ def test_each_problem_has_a_section():
     assert areas.title == "partial AUC, true-positive rate and training time [s] at fpr_range=[0, 0.1]"
 
 
-def test_many_settings_are_split():
+def test_many_settings_are_split_and_too_many_left_out():
     records = [record("gen", params=f'{{"C":{C}}}', rho=rho, p_fa=0.1) for C in range(10, 27) for rho in (0.1, 0.2)]
     charts = charts_of(frame(records))
     shown = [[series.label for series in chart.panels[0].series] for chart in charts]
@@ -113,9 +113,6 @@ def test_many_settings_are_split():
     assert "Part 3 of 3 of 17 settings: gen C=22 to gen C=26." in charts[-1].notes[-1]
     (whole,) = charts_of(frame(records[:16]))
     assert len(whole.panels[0].series) == 8
-
-
-def test_too_many_settings_are_left_out():
     records = frame(record("gen", params=f'{{"C":{C}}}', p_fa=0.1) for C in range(41))
     (section,) = sections(records)
     assert section.charts == []

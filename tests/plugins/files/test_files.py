@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from npbench import cli, load_dataset
+from npbench import load_dataset
 from npbench.errors import RequestError
 from npbench_files import formats, opening
 from npbench_files.delimited import INFERENCE_ROWS
@@ -432,44 +432,14 @@ def test_arff_without_its_parser_and_matlab_files_of_version_7_3_are_refused(mon
     assert "version 7.3" in refused("t.mat", header, label="y")
 
 
-def run(path, capfd):
-    """Run a solver on a file from the command line, and return the exit code and what was printed."""
-    settings_ = ["dataset=file", f"dataset.path={path}", "dataset.label=class", "dataset.positive=yes"]
-    with pytest.raises(SystemExit) as left:
-        cli.main([*settings_, "solver=gen_linear", "repeats=1"])
-    return left.value.code, "".join(capfd.readouterr())
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    """A cache of its own."""
+def test_a_refused_file_leaves_no_records(tmp_path, monkeypatch, npbench):
     monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
-def test_records_follow_the_content_of_a_file(tmp_path, cache, capfd):
-    table = frame_of(np.random.default_rng(0).normal(size=(80, 2)), [WORDS[i % 2] for i in range(80)])
-
-    def is_done_before(path):
-        code, printed = run(path, capfd)
-        assert code == 0
-        return "1 of them from before" in printed
-
-    table.write_csv(tmp_path / "t.csv")
-    table.write_parquet(tmp_path / "moved.parquet")
-    assert not is_done_before("t.csv")
-    assert is_done_before("moved.parquet")
-    assert len(list((cache / "arrays").iterdir())) == 1
-    table[:-1].write_csv(tmp_path / "t.csv")
-    assert not is_done_before("t.csv")
-
-
-def test_a_refused_file_leaves_no_records(tmp_path, cache, capfd):
+    asked = ["dataset=file", "dataset.label=class", "dataset.positive=yes", "solver=gen_linear", "repeats=1"]
     frame_of(X, WORDS).write_parquet(tmp_path / "t.parquet")
     written("cut.parquet", (tmp_path / "t.parquet").read_bytes()[:-20])
     for path, words in {"no.csv": "there is no such file", "cut.parquet": "cannot be read as Parquet"}.items():
-        code, printed = run(path, capfd)
-        assert code == 2
-        assert words in printed
-        assert {path.name for path in cache.iterdir()} == {"remembered"}  # checks of the solver's settings, not data
+        code, _, errors = npbench(*asked, f"dataset.path={path}")
+        assert (code, words in errors) == (2, True)
+        # Checks of the solver's settings are kept, and no data.
+        assert [path.name for path in (tmp_path / "cache").iterdir()] == ["remembered"]
         assert not Path("results").exists()
