@@ -22,14 +22,11 @@ def test_images_show_the_published_records_and_the_theory(script):
         assert pictures.digest("gasso_figure4").encode() in image, "run python docs/build/screenshots.py"
 
 
-def test_partial_area_prefers_the_other_scorer():
+def test_partial_area_prefers_the_other_scorer_and_surrogates_bound_the_risk():
     """By counting pairs: 18 and 16 of 24, of which 2 and 4 of 8 with the two highest negatives."""
     shown = ideas.two_scorers().group_by("scorer").first().sort("scorer")
     assert shown["auc"].to_list() == pytest.approx([18 / 24, 16 / 24])
     assert shown["pauc"].to_list() == pytest.approx([2 / 8, 4 / 8])
-
-
-def test_surrogates_bound_the_risk():
     values = ideas.surrogates().pivot(on="risk", index="weight").drop("weight")
     risk, hinge, tight, naive = (values[name].to_numpy() for name in values.columns)
     assert np.all(hinge >= risk)

@@ -119,13 +119,10 @@ def test_costs_are_those_of_table_2(name):
         assert cost_of(name, gamma) == pytest.approx(expected, abs=spread)
 
 
-def test_ringnorm_with_the_wide_class_positive_contradicts_table_2(monkeypatch):
+def test_table_2_contradicts_a_wide_positive_class_and_the_constant_a_is_that_of_figure_7(monkeypatch):
     assert cost_of_the_best_line("ringnorm", 0.327) == pytest.approx(0.252, abs=0.001)
     monkeypatch.setitem(DENSITIES, "wide positive", DENSITIES["ringnorm"][::-1])
     assert cost_of_the_best_line("wide positive", 0.327) == pytest.approx(0.174, abs=0.001)
-
-
-def test_the_constant_a_of_the_gaussians_is_that_of_figure_7():
     ((mean, wide),), ((_, narrow),) = DENSITIES["gaussians"]
     w = np.linalg.solve(np.array(narrow, dtype=float), np.array(mean))
     assert round(1 / (w @ narrow @ w) - 1 / (w @ wide @ w), 2) == 0.12

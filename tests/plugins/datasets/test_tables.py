@@ -7,29 +7,21 @@ from npbench.data import loading, sources
 from npbench.errors import RequestError
 from npbench.registry import installed
 from npbench_datasets import keel
+from sample_files import put
 
 TABLES = [name for name, one in installed().datasets.items() if one.load.startswith("npbench_datasets.keel:")]
 TABLE = "@relation t\n%\n1.5, b, 3, x\n-2, a, ?, y\n\n0, b, 1, x\n"
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(name, text):
-        (tmp_path / name).write_text(text)
-        return tmp_path / name
-
-    return write
-
-
-def test_words_become_codes_and_labels_may_be_first_or_in_a_file_of_their_own(written):
-    X, y, more = keel.load_table(written("t.dat", TABLE))
+def test_words_become_codes_and_labels_may_be_first_or_in_a_file_of_their_own(tmp_path):
+    X, y, more = keel.load_table(put(tmp_path / "t.dat", TABLE))
     assert np.array_equal(X, [[1.5, 1, 3], [-2, 0, np.nan], [0, 1, 1]], equal_nan=True)
     assert more["categorical"] == [1]
     assert y.tolist() == [-1, 1, -1]  # y is the rarest class
-    X, y, _ = keel.load_table(written("t.data", "1 2\n3 4\n5 6\n"), written("t.labels", "-1\n1\n-1\n"))
+    X, y, _ = keel.load_table(put(tmp_path / "t.data", "1 2\n3 4\n5 6\n"), put(tmp_path / "t.labels", "-1\n1\n-1\n"))
     assert X.tolist() == [[1, 2], [3, 4], [5, 6]]
     assert y.tolist() == [-1, 1, -1]
-    X, y, more = keel.load_hypothyroid(written("h.txt", "sick,1,?\nnegative,2,t\nnegative,?,f\n"))
+    X, y, more = keel.load_hypothyroid(put(tmp_path / "h.txt", "sick,1,?\nnegative,2,t\nnegative,?,f\n"))
     assert np.array_equal(X, [[1, np.nan], [2, 1], [np.nan, 0]], equal_nan=True)
     assert (y.tolist(), more["categorical"]) == ([1, -1, -1], [1])
 
@@ -38,9 +30,9 @@ def test_words_become_codes_and_labels_may_be_first_or_in_a_file_of_their_own(wr
     ("labels", "positive"),
     [("b a c", "a"), ("positive negative positive", "positive"), ("2 10 10 2", "10"), ("u v v", "u")],
 )
-def test_positive_class(written, labels, positive):
+def test_positive_class(tmp_path, labels, positive):
     named = labels.split()
-    _, y, _ = keel.load_table(written("t.dat", "".join(f"0,{label}\n" for label in named)))
+    _, y, _ = keel.load_table(put(tmp_path / "t.dat", "".join(f"0,{label}\n" for label in named)))
     assert (y > 0).tolist() == [label == positive for label in named]
 
 

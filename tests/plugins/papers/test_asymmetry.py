@@ -137,14 +137,11 @@ def test_intercept_curve_has_the_points_of_all_thresholds():
         assert hits[inside] == pytest.approx(norm.sf((threshold - m) / s), abs=1e-3)
 
 
-def same(mixture, other):
-    fields = ("weights", "means", "covariances")
-    return all(np.array_equal(getattr(mixture, field), getattr(other, field)) for field in fields)
-
-
 def test_populations_match_data_sets():
     for population, classes in ((PAIRS["0.12"], gaussians.GAUSSIANS), (figures.HUMPS, gaussians.MIXTURES)):
-        assert all(map(same, (population.positive, population.negative), classes))
+        for density, other in zip((population.positive, population.negative), classes, strict=True):
+            for field in ("weights", "means", "covariances"):
+                assert np.array_equal(getattr(density, field), getattr(other, field))
 
 
 def test_curves_of_each_population():
