@@ -89,9 +89,7 @@ def described(url=NOWHERE, content=CONTENT):
     return data_file("toy/toy.data", content, url)
 
 
-@pytest.fixture
-def file():
-    return described()
+FILE = described()
 
 
 @pytest.fixture
@@ -119,19 +117,19 @@ def put(path, content=CONTENT):
     return put_content(path, content)
 
 
-def test_folders_are_searched_in_order_raw_first(folders, file):
+def test_folders_are_searched_in_order_raw_first(folders):
     places = [folders / name / below for name in ("first", "second", "cache") for below in ("raw/toy", "toy")]
     for place in reversed(places):
-        assert sources.find(file) != place / "toy.data"
+        assert sources.find(FILE) != place / "toy.data"
         put(place / "toy.data")
-        assert locate(file) == place / "toy.data"
+        assert locate(FILE) == place / "toy.data"
 
 
-def test_each_entry_that_is_not_a_folder_is_named(folders, file, monkeypatch):
+def test_each_entry_that_is_not_a_folder_is_named(folders, monkeypatch):
     bad = [str(folders / "nowhere"), str(put(folders / "a_file"))]
     monkeypatch.setenv("NPBENCH_DATA", os.pathsep.join([*bad, str(folders / "first")]))
     with pytest.raises(RequestError) as caught:
-        sources.find(file)
+        sources.find(FILE)
     assert [fault.split(",")[0] for fault in caught.value.faults] == [f"NPBENCH_DATA names {path}" for path in bad]
 
 
@@ -148,11 +146,11 @@ def test_home_is_expanded_and_empty_entries_are_ignored(folders, monkeypatch):
 
 
 @pytest.mark.parametrize("content", [CONTENT[:-1] + b"\r", CONTENT.replace(b"\r", b""), b""])
-def test_an_altered_copy_is_an_error_even_if_another_is_right(folders, file, content):
+def test_an_altered_copy_is_an_error_even_if_another_is_right(folders, content):
     bad = put(folders / "first" / "toy" / "toy.data", content)
     put(folders / "second" / "toy" / "toy.data")
     with pytest.raises(RequestError) as caught:
-        locate(file)
+        locate(FILE)
     for word in (str(bad), SHA256, hash_of(content), f"{len(content)} bytes", "Delete it"):
         assert word in str(caught.value)
     assert bad.read_bytes() == content
@@ -260,7 +258,7 @@ def test_a_host_that_refuses_is_asked_once_for_all_files(folders, monkeypatch):
     assert [file.path in fault for file in (here, *absent)] == [False] + 8 * [True]
 
 
-def test_a_folder_that_cannot_be_read_is_passed_over(folders, file, monkeypatch):
+def test_a_folder_that_cannot_be_read_is_passed_over(folders, monkeypatch):
     closed, found = folders / "first" / "raw" / "toy", put(folders / "second" / "toy" / "toy.data")
     put(closed / "toy.data")
 
@@ -270,7 +268,7 @@ def test_a_folder_that_cannot_be_read_is_passed_over(folders, file, monkeypatch)
         return stat(path, **options)
 
     monkeypatch.setattr(os, "stat", refuse)
-    assert locate(file) == found
+    assert locate(FILE) == found
 
 
 def test_a_silent_server_is_given_up(folders, server, served, monkeypatch):
@@ -279,12 +277,12 @@ def test_a_silent_server_is_given_up(folders, server, served, monkeypatch):
     assert "no answer within 0.05 seconds" in refusal(served, folders)
 
 
-def test_without_network_a_file_can_be_put_in_place(folders, file):
-    assert sources.find(file) is None
-    assert "no connection" in refusal(file, folders)
+def test_without_network_a_file_can_be_put_in_place(folders):
+    assert sources.find(FILE) is None
+    assert "no connection" in refusal(FILE, folders)
     assert "InvalidSchema" in refusal(described("gopher://127.0.0.1/1"), folders)
     target = put(folders / "first" / "toy" / "toy.data")
-    assert locate(file) == target
+    assert locate(FILE) == target
 
 
 def test_a_cache_that_cannot_be_written(folders, served, monkeypatch):

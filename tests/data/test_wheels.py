@@ -158,26 +158,15 @@ def test_own_files_come_before_the_mirror_if_all_are_there_and_right(mirrored, w
         loading.locate(mirrored)
 
 
-@pytest.fixture
-def unreachable(monkeypatch):
+def test_without_an_index_the_official_address_is_asked(mirrored, monkeypatch):
     for name in ("PIP_NO_INDEX", "PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL"):
         monkeypatch.setenv(name, "0" if name == "PIP_NO_INDEX" else "")
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
-def test_without_an_index_the_official_address_is_asked(mirrored, unreachable, monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        sources, "_receive", lambda url, output, *_, **__: asked.append(Path(output).write_bytes(b"official"))
-    )
-    assert [path.name for path in loading.locate(mirrored)] == ["official.data"]
-    assert asked
-
-
-def test_one_fault_names_both_sources_where_neither_answers(mirrored, unreachable):
-    with pytest.raises(RequestError) as refused:
+    with pytest.raises(RequestError) as refused:  # neither answers
         loading.locate(mirrored)
     (fault,) = refused.value.faults
     for part in ("http://127.0.0.1:9/toy.data", "toy-data 1.0", "no connection to the index"):
         assert part in fault
+    monkeypatch.setattr(sources, "_receive", lambda url, output, *_, **__: Path(output).write_bytes(b"official"))
+    assert [path.name for path in loading.locate(mirrored)] == ["official.data"]
