@@ -96,17 +96,16 @@ def test_an_address_without_a_scheduler_is_an_error(data, run, monkeypatch):
 @pytest.mark.slow  # starts a scheduler and two workers as processes: 6 s
 def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data, run, tmp_path):
     address, workers = cluster
-    planned = jobs(data, *[{"folder": str(tmp_path), "seconds": 0.2}] * 6)
-    seen = []
+    planned = jobs(data, *[{"folder": str(tmp_path), "seconds": 0.2}] * 12)
 
     def kill_one(record):
-        seen.append(record.key)
-        if len(seen) == 2:
+        if len(list(tmp_path.glob("pid-*"))) == 2:  # both are at work
             workers[0].send_signal(signal.SIGKILL)
 
     counts, records = run(address, planned, on_record=kill_one)
-    assert counts == {"ok": 6}
-    assert len(records) == 6
+    assert counts == {"ok": 12}
+    assert len(records) == 12
+    assert workers[0].wait(timeout=20) == -signal.SIGKILL
     processes = [int(path.name.removeprefix("pid-")) for path in tmp_path.glob("pid-*")]
     assert len(processes) >= 2
     assert all(ended(pid) for pid in processes)  # those of the worker that was killed too
