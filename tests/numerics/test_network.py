@@ -221,6 +221,15 @@ def test_warm_up_keeps_lambda_and_counts_its_steps():
     assert seen == [(LOGISTIC, 0.0, 0), (LOGISTIC, 0.0, 10), (SIGMOID, 0.05, 20), (SIGMOID, 0.05, 30)]
 
 
+def test_overflow_raises():
+    def one_pass(network, multiplier, *_):
+        network.W[:] = np.inf
+        return multiplier, 0.5, 0.5
+
+    with pytest.raises(FloatingPointError, match="overflowed"):
+        nn.search(start(), one_pass, rule(), 1, 2, 0, True)
+
+
 def test_rates_of_a_pass_are_means_over_its_samples():
     X, is_positive, _ = sample()
     draws = Draws(is_positive, "shuffle", np.random.default_rng(0))

@@ -118,6 +118,13 @@ def test_kernel_losses_match_the_paper(name, eta):
     assert slopes.max() == pytest.approx(1 / width(name, eta))
 
 
+def test_overflow_raises():
+    descent = StochasticDescent(2, True)
+    rule = a_rule(width=1e300, gamma_0=1e250, lambda_c=1e-300)
+    with pytest.raises(FloatingPointError):
+        descent.run(rows_of(np.array([[1e100, 0.0]])), np.array([True]), np.array([0], np.int32), rule)
+
+
 @pytest.mark.parametrize("loss", ["sigmoid", "ramp"])
 @pytest.mark.parametrize("storage", ["dense", "csr"])
 def test_assessment_matches_its_formulas(loss, storage):
