@@ -82,6 +82,8 @@ def test_one_table_in_every_format_is_the_same_data(matrix, tmp_path):
     labels, asked = [WORDS[i % 2] for i in range(len(matrix))], {"label": "class", "positive": "yes"}
     names = write_all(tmp_path, matrix, labels)
     every = {name: load_dataset("file", path=str(tmp_path / name), **asked) for name in names}
+    unnamed = (tmp_path / "t.csv").rename(tmp_path.with_name("table"))
+    every["table"] = load_dataset("file", path=str(unnamed), format="csv", **asked)
     assert {data.sha256 for data in every.values()} == {every["t.csv"].sha256}, every
     assert np.array_equal(every["t.csv"].X, matrix)
     assert np.array_equal(every["t.csv"].y, np.resize([-1, 1], len(matrix)))
