@@ -19,7 +19,9 @@ def assert_as_hydra(loader, words, multirun=False, most=1000):
     assert found.faults == []
     pairs = list(zip(found.configs, found.combinations, strict=True))
     for config, combination in pairs[:: max(1, len(pairs) // most)]:
-        composed = hydra_compose("config", overrides=combination)
+        # Hydra adds keys to mappings and to an automatic protocol only where it is forced to.
+        words = [f"++{word}" if word.partition("=")[0] in found.added else word for word in combination]
+        composed = hydra_compose("config", overrides=words)
         assert repr(config) == repr(OmegaConf.to_container(composed))
 
 

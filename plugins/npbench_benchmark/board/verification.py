@@ -75,7 +75,8 @@ def verify(records: Sequence[Mapping[str, Any]], scores: pl.DataFrame) -> Iterat
 
 
 def _compare(one: Verified, here: Mapping[str, Any]) -> None:
-    compared = [*RESULT_COLUMNS, *_metrics(one.record)]
+    # A column that the record lacks is younger than it, or was left out when the record was published.
+    compared = [*(name for name in RESULT_COLUMNS if one.record[name] is not None), *_metrics(one.record)]
     one.compared = len(compared)
     one.differing = {
         name: (one.record[name], here.get(name)) for name in compared if not equal(one.record[name], here.get(name))

@@ -41,6 +41,8 @@ def test_same_metrics(results, npbench, stranger):
     assert (code, text.count("same   "), "2 of 2" in text, "a sample of 6" in text) == (0, 2, True, True)
     (path,) = Path("results/records").glob("*.parquet")
     assert npbench("verify", str(path), "--sample", "1")[0] == 0
+    changed(roc=pl.lit(None, pl.String))  # as published without it
+    assert npbench("verify", str(path), "--sample", "1")[0] == 0
     code, text = npbench("verify", "nowhere")
     assert (code, "nowhere" in text) == (2, True)
 
