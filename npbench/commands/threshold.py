@@ -103,13 +103,14 @@ def _bound(options: Namespace) -> float:
 
 def per_second(text: str) -> float:
     """Return a number per time, such as "5 per day", per second."""
-    found = re.fullmatch(r"\s*([\d_.,]+(?:e\d+)?)\s*(?:per|/|a|an)\s*([a-z]+?)s?\s*", text.lower())
-    try:
-        if found is None or found[2] not in SECONDS:
-            raise ValueError
-        return float(found[1].replace(",", "").replace("_", "")) / SECONDS[found[2]]
-    except ValueError:
-        raise RequestError(f"{text!r} is not a number per {', '.join(SECONDS)}, as in '5 per day'.") from None
+    # A comma stands between groups of three digits: elsewhere it may be meant as a decimal point.
+    number = r"(?:\d{1,3}(?:[,_]\d{3})+|\d+)?(?:\.\d+)?(?:e\d+)?"
+    found = re.fullmatch(rf"\s*(?=[\d.])({number})\s*(?:per|/|a|an)\s*([a-z]+?)s?\s*", text.lower())
+    if found is None or found[2] not in SECONDS:
+        raise RequestError(
+            f"{text!r} is not a number per {', '.join(SECONDS)}, as in '0.5 per day' or '2,000 per day'."
+        )
+    return float(found[1].replace(",", "").replace("_", "")) / SECONDS[found[2]]
 
 
 def _percent(rate: float) -> str:

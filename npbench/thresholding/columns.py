@@ -74,7 +74,9 @@ def same_length(n: int, **columns: Any) -> None:
             raise ValueError(f"{name} has {len(column)} values, but there are {n} scores.")
 
 
-def require_rate(name: str, rate: Any) -> None:
-    """Raise a ValueError if ``rate`` is not a number strictly between 0 and 1."""
-    if not isinstance(rate, (int, float, np.floating)) or not 0 < rate < 1:
-        raise ValueError(f"{name} is {rate!r:.40}, expected a number strictly between 0 and 1: 1 % is 0.01.")
+def require_rate(name: str, rate: Any, *, ends: bool = False) -> None:
+    """Raise a ValueError if ``rate`` is not a number strictly between 0 and 1, or with ``ends`` from 0 to 1."""
+    is_number = isinstance(rate, (int, float, np.integer, np.floating))
+    if not is_number or not (0 <= rate <= 1 if ends else 0 < rate < 1):
+        expected = "from 0 to 1" if ends else "strictly between 0 and 1"
+        raise ValueError(f"{name} is {rate!r:.40}, expected a number {expected}: 1 % is 0.01.")

@@ -12,7 +12,7 @@ from sklearn.metrics import make_scorer
 from npbench.contracts import Estimate
 from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
-from npbench.thresholding.columns import as_scores, labels_of, positives, same_length
+from npbench.thresholding.columns import as_scores, labels_of, positives, require_rate, same_length
 from npbench.thresholding.threshold import clopper_pearson
 
 
@@ -40,7 +40,7 @@ def tpr_at_fpr(
     sample_weight : array of shape (n_samples,), optional
         Weights, 0 or more.
     confidence : float, optional
-        Coverage of confidence limits, which take no weights. They include the uncertainty of the threshold.
+        Coverage of confidence limits, in ]0, 1[, which take no weights. They include the uncertainty of the threshold.
 
     Returns
     -------
@@ -52,6 +52,7 @@ def tpr_at_fpr(
     >>> tpr_at_fpr(y, scores, fpr=0.25)
     0.5
     """
+    require_rate("fpr", fpr, ends=True)
     y, scores, weight = _checked(y_true, y_score, pos_label, sample_weight)
     _, tpr, false = rates.acceptance(y, scores, weight)
     value = float(np.max(tpr, where=false <= fpr * (1 + SAME_RATE), initial=0.0))
@@ -81,6 +82,7 @@ def fpr_at_tpr(
     >>> fpr_at_tpr([1, 1, 0, 0, 0, 0], [3.0, 1.0, 2.0, 1.0, 0.0, -1.0], tpr=1.0)
     0.5
     """
+    require_rate("tpr", tpr, ends=True)
     y, scores, weight = _checked(y_true, y_score, pos_label, sample_weight)
     _, true, fpr = rates.acceptance(y, scores, weight)
     value = float(np.min(fpr, where=true >= tpr * (1 - SAME_RATE), initial=1.0)) if tpr > 0 else 0.0
@@ -168,6 +170,7 @@ def np_score(
     >>> np_score([1, 1, 0, 0], [1, 0, 0, 1], rho=0.25)
     1.5
     """
+    require_rate("rho", rho)
     positive, label = positives(y_true, pos_label)
     predicted = labels_of(y_pred, "y_pred")
     same_length(len(positive), y_pred=predicted, sample_weight=sample_weight)
@@ -247,6 +250,7 @@ def _with_limits(
 ) -> Any:
     if confidence is None:
         return value
+    require_rate("confidence", confidence)
     if weight is not None:
         raise ValueError("Confidence limits take no sample_weight: leave out sample_weight or confidence.")
     return Estimate(value, *limits(confidence))

@@ -137,8 +137,8 @@ def calibrate(
             n_positives=int(np.sum(is_positive)),
             misses=int(np.sum(~above & is_positive)),
             cross_fitted=cross_fitted,
-            recall=recall,
-            precision=precision,
+            recall=None if recall is None else float(recall),  # JSON takes no number of NumPy
+            precision=None if precision is None else float(precision),
             reference=_reference(negatives),
         )
     return found[None] if by is None else GroupThresholds(found, delta)

@@ -12,7 +12,7 @@ import numpy as np
 from npbench.contracts import Estimate
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_limits
-from npbench.thresholding.columns import as_scores, labels_of
+from npbench.thresholding.columns import as_scores, labels_of, require_rate, same_length
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,7 @@ class Threshold:
 
     def p_nd(self, confidence: float = 0.95) -> Estimate | None:
         """Return the miss rate on the calibration positives with its exact limits; None without positives."""
+        require_rate("confidence", confidence)
         return clopper_pearson(self.misses, self.n_positives, confidence) if self.n_positives else None
 
     def predict(self, scores: Any) -> np.ndarray:
@@ -175,7 +176,9 @@ class GroupThresholds:
 
     def predict(self, scores: Any, by: Any) -> np.ndarray:
         """Return whether each score is above the threshold of its group."""
-        return as_scores(scores) > self.values(by)
+        scores = as_scores(scores)
+        same_length(len(scores), by=by)
+        return scores > self.values(by)
 
     def to_json(self) -> str:
         """Return the promise and each group's threshold as JSON."""

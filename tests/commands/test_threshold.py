@@ -81,6 +81,10 @@ def test_a_budget_is_a_bound():
     assert threshold.per_second("5 per day") / threshold.per_second("2000 per day") == pytest.approx(0.0025)
     assert threshold.per_second("1/hour") / threshold.per_second("100 a minute") == pytest.approx(1 / 6000)
     assert threshold.per_second("30 per months") / threshold.per_second("1e3 per day") == pytest.approx(0.001)
+    assert threshold.per_second("1,234.5 per day") == threshold.per_second("1234.5 per day")
+    for text in ("1,5 per day", "1_5 per day", "1,2345 per day", "per day", ". per day", "5 per year"):
+        with pytest.raises(RequestError, match="per second"):
+            threshold.per_second(text)
 
 
 def test_a_budget_sets_the_threshold():

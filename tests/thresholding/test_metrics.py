@@ -133,6 +133,14 @@ def test_scorers_turn_round_for_the_other_class():
         (metrics.tpr_at_fpr, ([0, 1], [0.0, 1.0]), {"sample_weight": [1, -1]}, "sample_weight"),
         (metrics.tpr_at_fpr, ([0, 1], [0.0, 1.0]), {"sample_weight": [1, 0]}, "sample_weight"),
         (metrics.tpr_at_fpr, ([0, 1], [0.0, 1.0]), {"sample_weight": [1, 1], "confidence": 0.9}, "sample_weight"),
+        *(
+            (metric, ([0, 1], [0, 1]), {name: value, "confidence": confidence}, name)
+            for metric, name in [(metrics.tpr_at_fpr, "fpr"), (metrics.fpr_at_tpr, "tpr"), (metrics.np_score, "rho")]
+            for value in (5, -1, np.nan, "0.1")
+            for confidence in (None, 0.9)
+        ),
+        (metrics.np_score, ([0, 1], [0, 1]), {"rho": 0}, "rho"),
+        (metrics.partial_auc, ([0, 1], [0, 1]), {"confidence": 95}, "confidence is 95"),
         (metrics.scorer, ("auc",), {}, "'auc'"),
     ],
 )

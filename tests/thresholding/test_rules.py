@@ -85,6 +85,8 @@ def test_a_rate_on_the_edge_is_rarely_promised(rate):
 
 def test_second_rates_need_the_samples_to_prove_them():
     scores, y = np.arange(400.0), np.repeat([0, 1], [300, 100])
+    of_numpy = npbench.threshold(scores, y, recall=np.float32(0.5), precision=np.float32(0.5))
+    assert from_json(of_numpy.to_json()) == of_numpy
     found = npbench.threshold(scores, y, recall=0.8, precision=0.9)
     assert (found.recall, found.precision, found.share) == (0.8, 0.9, pytest.approx(0.05 / 3))
     assert "recall at least 0.8" in found.promise
@@ -147,6 +149,9 @@ def test_columns_of_frames_are_scores(frame):
     assert found == npbench.threshold(columns["s"], columns["y"], pos_label="attack")
     by = npbench.threshold(table["s"], table["y"], by=table["g"], pos_label="attack")
     np.testing.assert_array_equal(by.predict(table["s"], table["g"]), table["y"].to_numpy() == "attack")
+    for groups in (table["g"][:1], table["g"][:-1]):
+        with pytest.raises(ValueError, match="by has"):
+            by.predict(table["s"], groups)
 
 
 @pytest.mark.parametrize(
