@@ -68,14 +68,18 @@ def _parser() -> ArgumentParser:
 
 def _stored(options: Namespace) -> tuple[Threshold | GroupThresholds, dict[str, Any]]:
     """Return the threshold in the file, and the columns: those of the options, or else those it was made from."""
+    names: dict[str, Any] = {"score": "score", "label": None, "positive": None, "by": None}
     try:
         text = options.threshold.read_text(encoding="utf-8")
-        deployed, stored = from_json(text), json.loads(text)
+        deployed, columns = from_json(text), json.loads(text).get("columns", {})
+        if not isinstance(columns, dict) or not columns.keys() <= names.keys():
+            raise ValueError("columns are not the names of columns")
+        names |= {name: value if value is None or name == "positive" else str(value) for name, value in columns.items()}
     except OSError as error:
         raise RequestError(f"Cannot read {options.threshold}: {error.strerror}.") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise RequestError(f"{options.threshold} holds no threshold: write it by `npbench threshold`.") from error
-    names = {"score": "score", "label": None, "positive": None, "by": None, **stored.get("columns", {})}
+    except ValueError as error:
+        reason = str(error).rstrip(".")
+        raise RequestError(f"{options.threshold} is not what `npbench threshold` writes: {reason}.") from error
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     return deployed, {**names, **given}
 

@@ -13,6 +13,9 @@ from npbench.contracts import Estimate
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_limits
 from npbench.thresholding.columns import as_scores, labels_of, require_rate, same_length
+from npbench.values import is_number, is_whole
+
+RULES = ("umbrella", "empirical", "custom")
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ class Threshold:
         >>> Threshold.from_json(stored).predict([0.4, 0.6]).tolist()
         [False, True]
         """
-        return _from_dict(cls, json.loads(text))
+        return cls(**_threshold_fields(_parsed(text)))
 
     def __str__(self) -> str:
         lines = [
@@ -188,10 +191,18 @@ class GroupThresholds:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Return the thresholds that :meth:`to_json` wrote; raise a ValueError for other text."""
-        stored = json.loads(text)
-        if not isinstance(stored, dict) or "groups" not in stored:
+        stored = _parsed(text)
+        groups: Any = stored.get("groups")
+        delta: Any = stored.get("delta")
+        if not isinstance(groups, list) or not groups:
             raise ValueError("The JSON has no groups: read it by Threshold.from_json.")
-        return cls({one["group"]: _from_dict(Threshold, one) for one in stored["groups"]}, stored["delta"])
+        names = [one.get("group") if isinstance(one, dict) else None for one in groups]
+        if any(not isinstance(name, (str, int, float, bool)) for name in names) or len(set(names)) < len(names):
+            raise ValueError("The JSON has groups without a name of their own.")
+        require_rate("delta", delta)
+        return cls(
+            {name: Threshold(**_threshold_fields(one)) for name, one in zip(names, groups, strict=True)}, float(delta)
+        )
 
     def __str__(self) -> str:
         return "\n".join([self.promise, *(f"{name}: score > {one.value:g}" for name, one in self.groups.items())])
@@ -199,16 +210,46 @@ class GroupThresholds:
 
 def from_json(text: str) -> Threshold | GroupThresholds:
     """Return what ``to_json`` wrote: a threshold, or one for each group; raise a ValueError for other text."""
-    kind = GroupThresholds if "groups" in json.loads(text) else Threshold
-    return kind.from_json(text)
+    return (GroupThresholds if "groups" in _parsed(text) else Threshold).from_json(text)
 
 
-def _from_dict(cls: type[Any], stored: Any) -> Any:
+def _parsed(text: str) -> dict[str, Any]:
+    """Return a JSON object; raise a ValueError for other text, such as brackets too deep for Python."""
+    try:
+        stored = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("The JSON is nested too deeply.") from error
+    if not isinstance(stored, dict):
+        raise ValueError("The JSON is not a threshold.")
+    return stored
+
+
+def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a threshold in a JSON object of a stranger; raise a ValueError if it is not a threshold."""
     # ignore what is derived, or was added by a later version
-    known = {one.name for one in fields(cls)}
-    if not isinstance(stored, dict) or not {"value", "rho", "delta", "rule"} <= set(stored):
-        raise ValueError("The JSON is not a threshold: it lacks value, rho, delta or rule.")
-    return cls(**{name: tuple(part) if name == "reference" else part for name, part in stored.items() if name in known})
+    known = {one.name: stored[one.name] for one in fields(Threshold) if one.name in stored}
+    if lacking := {"value", "rho", "delta", "rule", "n_negatives", "false_alarms"} - known.keys():
+        raise ValueError(f"The JSON is not a threshold: it lacks {', '.join(sorted(lacking))}.")
+    reference = known.get("reference", ())
+    if not isinstance(reference, list | tuple) or not all(map(_is_finite, (known["value"], *reference))):
+        raise ValueError("The JSON is not a threshold: value and reference must be finite numbers.")
+    if known["rule"] not in RULES or not isinstance(known.get("cross_fitted", False), bool):
+        raise ValueError(f"The rule is {known['rule']!r:.40}, expected one of {', '.join(RULES)}, cross_fitted or not.")
+    for name in ("rho", "delta", "recall", "precision"):
+        if name in ("rho", "delta") or known.get(name) is not None:
+            require_rate(name, known[name])
+    for of_class, wrong in (("n_negatives", "false_alarms"), ("n_positives", "misses")):
+        n, errors = known.get(of_class, 0), known.get(wrong, 0)
+        if not is_whole(errors, 0) or not is_whole(n, errors):
+            raise ValueError(f"{wrong} is {errors!r:.40} of {of_class} {n!r:.40}, expected whole numbers.")
+    return {**known, "reference": tuple(reference)}
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return is_number(value)
+    except OverflowError:  # an integer beyond the range of floats
+        return False
 
 
 def n_promises(recall: float | None, precision: float | None) -> int:

@@ -139,7 +139,7 @@ def test_monitor_follows_the_time(capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["scores.csv", "--threshold", "scores.csv"], "no threshold"),
+        (["scores.csv", "--threshold", "scores.csv"], "is not what"),
         (["scores.csv", "--threshold", "absent.json"], "absent.json"),
         (["scores.csv", *STORED, "--label", "z"], "'z'"),
         (["scores.csv", *STORED, "--alpha", "2"], "alpha is 2"),

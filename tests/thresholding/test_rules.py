@@ -1,6 +1,7 @@
 """Thresholds for scores: the promise in simulations, counts and limits against SciPy, and what is refused."""
 
 import json
+import math
 
 import numpy as np
 import polars as pl
@@ -132,11 +133,35 @@ def test_json_has_what_a_deployment_needs():
     assert set(Threshold.from_json(npbench.threshold(scores, y).to_json()).reference) == set(scores[:300])
     many = npbench.threshold(np.arange(5000.0), np.zeros(5000))
     assert len(set(many.reference)) == 1000
-    for text in ("[]", "{}"):
+    for text in ("[]", "{}", "[" * 100_000, "7", '{"groups": 5}', '{"groups": [{"value": 1}], "delta": 0.1}'):
         with pytest.raises(ValueError, match="JSON"):
             from_json(text)
     with pytest.raises(ValueError, match="groups"):
         type(npbench.threshold(scores, y, by=by)).from_json(many.to_json())
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("value", [math.nan, math.inf, "1", None, 10**400, [1]]),
+        ("reference", [5, [math.nan], ["a"], {"a": 1}]),
+        *((name, [2, -1, 0, math.nan, "0.1", None, [0.1]]) for name in ("rho", "delta")),
+        *((name, [2, -1, math.nan, "0.1"]) for name in ("recall", "precision")),
+        ("rule", ["none", None, ["umbrella"], {}]),
+        ("cross_fitted", ["yes", 1, None]),
+        *((name, [-1, 0.5, "3", None]) for name in ("n_negatives", "false_alarms", "n_positives", "misses")),
+        ("false_alarms", [301]),
+        ("misses", [101]),
+    ],
+)
+def test_a_stored_threshold_of_a_stranger_is_refused(name, values):
+    scores, y = np.arange(400.0), np.repeat([0, 1], [300, 100])
+    kept = json.loads(npbench.threshold(scores, y).to_json())
+    for value in values:
+        text = json.dumps({**kept, name: value})
+        for stored in (text, json.dumps({"delta": 0.1, "groups": [{"group": "a", **json.loads(text)}]})):
+            with pytest.raises(ValueError, match=name if name not in ("value", "reference") else "finite"):
+                from_json(stored)
 
 
 @pytest.mark.parametrize("frame", [pl.DataFrame, "pandas"])
