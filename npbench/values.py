@@ -16,7 +16,10 @@ def is_whole(value: Any, at_least: int) -> bool:
 
 def is_number(value: Any) -> bool:
     """Return whether ``value`` is a finite real number and not a bool."""
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer beyond the range of floats
+        return False
 
 
 def is_positive(value: Any) -> bool:

@@ -7,7 +7,7 @@ from npbench.problem import PROBLEMS, Cost, NeymanPearson, PartialAUC, QValue
 
 Y = np.array([1, 1, 1, 1, -1, -1, -1, -1])
 SCORES = np.array([2.0, 1.0, 0.0, -1.0, 1.0, 0.0, -1.0, -2.0])  # of each class: two right, one undecided, one wrong
-OUTSIDE = [0, 1, 0.0, 1.0, -0.1, 2.5, math.nan, math.inf, True, "0.05", None]
+OUTSIDE = [0, 1, 0.0, 1.0, -0.1, 2.5, math.nan, math.inf, 10**400, True, "0.05", None]
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import column_or_1d
 
+from npbench.values import is_number
+
 
 def groups(by: Any, n: int) -> dict[Any, np.ndarray]:
     """Return the rows of each group; without groups, all rows under None."""
@@ -76,7 +78,6 @@ def same_length(n: int, **columns: Any) -> None:
 
 def require_rate(name: str, rate: Any, *, ends: bool = False) -> None:
     """Raise a ValueError if ``rate`` is not a number strictly between 0 and 1, or with ``ends`` from 0 to 1."""
-    is_number = isinstance(rate, (int, float, np.integer, np.floating))
-    if not is_number or not (0 <= rate <= 1 if ends else 0 < rate < 1):
+    if not is_number(rate) or not (0 <= rate <= 1 if ends else 0 < rate < 1):
         expected = "from 0 to 1" if ends else "strictly between 0 and 1"
         raise ValueError(f"{name} is {rate!r:.40}, expected a number {expected}: 1 % is 0.01.")

@@ -191,18 +191,7 @@ class GroupThresholds:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Return the thresholds that :meth:`to_json` wrote; raise a ValueError for other text."""
-        stored = _parsed(text)
-        groups: Any = stored.get("groups")
-        delta: Any = stored.get("delta")
-        if not isinstance(groups, list) or not groups:
-            raise ValueError("The JSON has no groups: read it by Threshold.from_json.")
-        names = [one.get("group") if isinstance(one, dict) else None for one in groups]
-        if any(not isinstance(name, (str, int, float, bool)) for name in names) or len(set(names)) < len(names):
-            raise ValueError("The JSON has groups without a name of their own.")
-        require_rate("delta", delta)
-        return cls(
-            {name: Threshold(**_threshold_fields(one)) for name, one in zip(names, groups, strict=True)}, float(delta)
-        )
+        return cls(*_group_fields(_parsed(text)))
 
     def __str__(self) -> str:
         return "\n".join([self.promise, *(f"{name}: score > {one.value:g}" for name, one in self.groups.items())])
@@ -210,7 +199,8 @@ class GroupThresholds:
 
 def from_json(text: str) -> Threshold | GroupThresholds:
     """Return what ``to_json`` wrote: a threshold, or one for each group; raise a ValueError for other text."""
-    return (GroupThresholds if "groups" in _parsed(text) else Threshold).from_json(text)
+    stored = _parsed(text)
+    return GroupThresholds(*_group_fields(stored)) if "groups" in stored else Threshold(**_threshold_fields(stored))
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -224,6 +214,20 @@ def _parsed(text: str) -> dict[str, Any]:
     return stored
 
 
+def _group_fields(stored: Mapping[str, Any]) -> tuple[dict[Any, Threshold], float]:
+    """Return the thresholds by group and their delta in a JSON object of a stranger; raise a ValueError without any."""
+    groups: Any = stored.get("groups")
+    delta: Any = stored.get("delta")
+    if not isinstance(groups, list) or not groups:
+        raise ValueError("The JSON has no groups: read it by Threshold.from_json.")
+    names = [one.get("group") if isinstance(one, dict) else None for one in groups]
+    if any(not isinstance(name, (str, int, float, bool)) for name in names) or len(set(names)) < len(names):
+        raise ValueError("The JSON has groups without a name of their own.")
+    require_rate("delta", delta)
+    members = [Threshold(**_threshold_fields(one)) for one in groups]
+    return dict(zip(names, members, strict=True)), float(delta)
+
+
 def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a threshold in a JSON object of a stranger; raise a ValueError if it is not a threshold."""
     # ignore what is derived, or was added by a later version
@@ -231,7 +235,7 @@ def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
     if lacking := {"value", "rho", "delta", "rule", "n_negatives", "false_alarms"} - known.keys():
         raise ValueError(f"The JSON is not a threshold: it lacks {', '.join(sorted(lacking))}.")
     reference = known.get("reference", ())
-    if not isinstance(reference, list | tuple) or not all(map(_is_finite, (known["value"], *reference))):
+    if not isinstance(reference, list | tuple) or not all(map(is_number, (known["value"], *reference))):
         raise ValueError("The JSON is not a threshold: value and reference must be finite numbers.")
     if known["rule"] not in RULES or not isinstance(known.get("cross_fitted", False), bool):
         raise ValueError(f"The rule is {known['rule']!r:.40}, expected one of {', '.join(RULES)}, cross_fitted or not.")
@@ -243,13 +247,6 @@ def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
         if not is_whole(errors, 0) or not is_whole(n, errors):
             raise ValueError(f"{wrong} is {errors!r:.40} of {of_class} {n!r:.40}, expected whole numbers.")
     return {**known, "reference": tuple(reference)}
-
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return is_number(value)
-    except OverflowError:  # an integer beyond the range of floats
-        return False
 
 
 def n_promises(recall: float | None, precision: float | None) -> int:
