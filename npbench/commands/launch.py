@@ -95,9 +95,10 @@ class RunCombination:
             settings = replace(settings, results=settings.results.absolute())
             asked = self.with_losses(Requested(requests, settings, [plain], self.words))
             plan = session.plan(asked, progress)
-            stored = plan.records(["selection_loss"]).filter(status="ok")
-            if asked.requests[0].validate and stored["selection_loss"].null_count() > 0:  # stored without the loss
-                plan = session.plan(replace(asked, settings=replace(settings, force=True)), progress)
+            if asked.requests[0].validate:
+                stored = plan.records(["selection_loss"]).filter(status="ok")
+                if stored["selection_loss"].null_count() > 0:  # stored without the loss
+                    plan = session.plan(replace(asked, settings=replace(settings, force=True)), progress)
         session.run(plan, asked, progress, run_id=run_id)
         column = settings.objective or "selection_loss"
         good = plan.records([column]).filter(status="ok")

@@ -118,10 +118,14 @@ def source_sha256(path: Path) -> str:
 def _parsed(path: Path) -> tuple[str, frozenset[str]]:
     """Return the hash of what a Python file does, and the names that it imports, cached for the same bytes."""
     source = path.read_bytes()
-    # The hash of a syntax tree depends on the version of Python and on this file.
-    identity = sys.version.encode() + Path(__file__).read_bytes() + source
-    sha256, names = cached("sources", identity, lambda: _parse(source))
+    sha256, names = cached("sources", _parser() + source, lambda: _parse(source))
     return sha256, frozenset(names)
+
+
+@functools.cache
+def _parser() -> bytes:
+    """Return what the hash of a syntax tree depends on besides the source: the version of Python and this file."""
+    return sys.version.encode() + Path(__file__).read_bytes()
 
 
 def _parse(source: bytes) -> tuple[str, list[str]]:
