@@ -80,7 +80,7 @@ ARROWS = {
     "thresholding": {"estimators", "numerics"},
     "estimators": {"evaluation", "numerics"},
     "evaluation": {"data", "records", "numerics"},
-    "records": set(),
+    "records": {"data"},
     "data": set(),
     "numerics": set(),
     **{name: set() for name in KERNEL},

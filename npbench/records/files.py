@@ -9,11 +9,17 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
 from filelock import FileLock, Timeout
+
+from npbench.errors import RequestError
 
 # Folders in a results folder.
 RECORDS, RUNS, SCORES = "records", "runs", "scores"
 PUBLISHED, SUBMISSIONS = "published", "submissions"
+
+# Errors of files that are damaged, too large or not Parquet.
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeEncodeError, RequestError)
 
 UNFINISHED = ".unfinished"
 LOCK = ".lock"

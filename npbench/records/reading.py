@@ -13,8 +13,9 @@ from typing import Any
 import polars as pl
 from polars import selectors
 
+from npbench.data.file_limits import check_parquet
 from npbench.records.fields import ESSENTIAL, FEATURES, METHOD, SCHEMA, SCHEMA_VERSION, Role, names
-from npbench.records.files import stamp
+from npbench.records.files import UNREADABLE, stamp
 from npbench.values import canonical
 
 LABEL = "label"  # text that reports store beside the metrics
@@ -41,16 +42,17 @@ def parts(
     """Yield the usable records of each file of a folder, or of one file; see :func:`read`."""
     folder = source if source.is_dir() else source.parent
     seen: set[str] = set()
-    n_newer = 0
+    n_newer = taken = 0
     # Repeat until no new files appear; another run may compact concurrently.
     while fresh := sorted(_names(source) - seen):
         seen |= set(fresh)
         for path in (folder / name for name in fresh):
             try:
+                taken = _checked(path, taken)
                 frame = _read(path, columns)
             except FileNotFoundError:
                 continue
-            except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeEncodeError) as error:
+            except UNREADABLE as error:
                 reason = str(error).partition("\n")[0].rstrip(".")
                 on_fault(f"The records in {path} cannot be read and are left out: {reason}.")
                 continue
@@ -73,10 +75,16 @@ def _names(source: Path) -> set[str]:
     return {name for name in os.listdir(source) if name.endswith(".parquet")}  # noqa: PTH208
 
 
-def _read(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
+def _checked(path: Path, taken: int) -> int:
+    """Return the memory that the files read so far take, with this one; raise an error if it should not be read."""
     str(path).encode()  # Polars reads no names that UTF-8 cannot encode
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError("it is not a regular file")  # opening a named pipe waits for ever
+    with path.open("rb") as stream:
+        return check_parquet(stream, n_columns=len(SCHEMA), before=taken)
+
+
+def _read(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
     if columns is None:
         return conformed(pl.read_parquet(path, glob=False))  # a folder may be called "C=[1]"
     columns = list(dict.fromkeys(["schema_version", *columns]))

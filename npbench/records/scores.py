@@ -20,7 +20,8 @@ import numpy as np
 import polars as pl
 from filelock import FileLock
 
-from npbench.records.files import LOCK, SCORES, atomic_write
+from npbench.data.file_limits import check_parquet
+from npbench.records.files import LOCK, SCORES, UNREADABLE, atomic_write
 
 # Of one job: its key, and for each row of the test part its number, its label and its score.
 COLUMNS: dict[str, Any] = {
@@ -30,7 +31,6 @@ COLUMNS: dict[str, Any] = {
     "score": pl.List(pl.Float32),
 }
 MAX_NAME = 60
-UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 
 def packed(key: str, rows: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> bytes:
@@ -74,7 +74,7 @@ class ScoreStore:
     def _merge(self, stem: str) -> None:
         merged, singles = self.folder / f"{stem}.parquet", sorted((self.folder / stem).glob("*.parquet"))
         paths = [merged, *singles] if merged.exists() else singles
-        frame = pl.concat([pl.read_parquet(path, glob=False) for path in paths])
+        frame = pl.concat([_checked(path) for path in paths])
         atomic_write(merged, parquet(frame.unique("key", keep="last", maintain_order=True)), self._name)
         for path in singles:
             path.unlink()
@@ -99,10 +99,16 @@ def _frames(folder: Path, columns: Sequence[str] = tuple(COLUMNS)) -> Iterator[p
 def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     types = pl.Schema({name: COLUMNS[name] for name in columns})
     try:
-        return pl.read_parquet(path, columns=list(types), glob=False).cast(types)
+        return _checked(path, list(types)).cast(types)
     except FileNotFoundError:  # another command has merged it
         pass
     except UNREADABLE as error:
         reason = str(error).partition("\n")[0]
         warnings.warn(f"The scores in {path} cannot be read and are left out: {reason}.", stacklevel=2)
     return pl.DataFrame(schema=types)
+
+
+def _checked(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
+    with path.open("rb") as stream:
+        check_parquet(stream)
+    return pl.read_parquet(path, columns=columns, glob=False)

@@ -53,6 +53,16 @@ def test_jobs_without_scores_or_with_damaged_ones_run_again(stranger, npbench):
     assert len(read_scores("results")) == 4
 
 
+def test_scores_with_more_rows_than_memory_are_left_out(tmp_path, monkeypatch):
+    store = ScoreStore(tmp_path / SCORES)
+    store.append("a", "0" * 64, content("good"))
+    store.append("b", "1" * 64, packed("bad", np.zeros(10**6), np.ones(10**6), np.zeros(10**6)))
+    monkeypatch.setenv("NPBENCH_MAX_BYTES", "10_000_000")
+    store.close()
+    with pytest.warns(UserWarning, match="NPBENCH_MAX_BYTES"):
+        assert read_scores(tmp_path)["key"].to_list() == ["good"]
+
+
 def test_scores_of_killed_and_later_commands_are_read(tmp_path):
     folder = tmp_path / SCORES
     killed, later = ScoreStore(folder), ScoreStore(folder)

@@ -47,6 +47,17 @@ def test_the_latest_of_each_key_in_the_order_they_were_stored(rows):
     assert [(key, int(time[8:])) for key, time in found] == expected
 
 
+def test_a_small_file_with_more_records_than_memory_is_left_out(tmp_path, monkeypatch):
+    RecordStore(tmp_path).append(record("good"))
+    n = 100_000
+    many = {"key": ["k"] * n, "status": ["ok"] * n, "stored_at": ["2020"] * n, "schema_version": [1] * n}
+    pl.DataFrame(many).write_parquet(tmp_path / "many.parquet")
+    assert (tmp_path / "many.parquet").stat().st_size < 10_000
+    monkeypatch.setenv("NPBENCH_MAX_BYTES", "20_000_000")
+    with pytest.warns(UserWarning, match="NPBENCH_MAX_BYTES"):
+        assert RecordStore(tmp_path).frame()["key"].to_list() == ["good"]
+
+
 def test_records_are_read_back(tmp_path):
     folder = tmp_path / "C=[1] *"  # no wildcards
     store = RecordStore(folder)

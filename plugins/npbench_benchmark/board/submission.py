@@ -18,6 +18,7 @@ import polars as pl
 
 from npbench.contracts import Solver
 from npbench.data import BinaryData
+from npbench.data.file_limits import check_parquet
 from npbench.errors import RequestError, collect_errors, unknown_name
 from npbench.evaluation.job import Job, Request
 from npbench.evaluation.measure import score_metrics, split_columns
@@ -104,8 +105,10 @@ def read_table(path: Path) -> pl.DataFrame:
     try:
         if path.suffix == ".csv":  # the first scores may be whole numbers, and others not
             return pl.read_csv(path, infer_schema_length=None)
+        with path.open("rb") as stream:
+            check_parquet(stream)
         return pl.read_parquet(path, glob=False)
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, pl.exceptions.PolarsError, RequestError) as error:
         reason = str(error).partition("\n")[0]
         raise RequestError(f"{path} cannot be read ({reason}): expected a Parquet or CSV file of scores") from error
 

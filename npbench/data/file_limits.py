@@ -1,0 +1,268 @@
+"""Bound the memory that a file takes before it is read: a few kB of Parquet, Arrow or gzip can hold more than there is.
+
+Sizes come from the metadata of each page and buffer, which readers reserve memory by, and not from summaries of them.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+from npbench.errors import RequestError
+
+SETTING = "NPBENCH_MAX_BYTES"
+DEFAULT_LIMIT = 4 << 30
+CELL_BYTES = 16  # of a decoded cell at most: the view of a string
+DICTIONARY, BATCH = 2, 3  # kinds of Arrow messages with arrays
+MAX_DEPTH = 100  # of nested columns: readers recurse
+
+
+def limit() -> int:
+    """Return the number of bytes that a file may take in memory, from ``NPBENCH_MAX_BYTES``; 4 GiB by default."""
+    word = os.environ.get(SETTING, "").replace("_", "")
+    if word and not (word.isdecimal() and int(word)):
+        raise RequestError(f"{SETTING} is {word!r:.40}: expected a number of bytes, such as {DEFAULT_LIMIT}.")
+    return int(word) if word else DEFAULT_LIMIT
+
+
+def require_fits(n_bytes: int) -> None:
+    """Raise RequestError if a file takes more bytes in memory than allowed."""
+    if n_bytes > limit():
+        raise RequestError(
+            f"it takes more than {limit() / 2**30:.3g} GiB of memory: if you trust it and have more, set {SETTING}."
+        )
+
+
+def check_parquet(stream: IO[bytes], *, n_columns: int = 0, before: int = 0) -> int:
+    """Return the bytes that a Parquet file takes in memory, plus those ``before``; RequestError if they do not fit.
+
+    ``n_columns`` is the number of columns that the table gets later, if these are more.
+    """
+    with _content(stream, "Parquet") as content:
+        rows, n_bytes = _parquet_size(content)
+    total = before + max(n_bytes, rows * n_columns * CELL_BYTES)
+    require_fits(total)
+    return total
+
+
+def check_arrow(stream: IO[bytes]) -> None:
+    """Raise RequestError if the tables of an Arrow file or stream do not fit, or its metadata are damaged."""
+    with _content(stream, "Arrow") as content:
+        n_bytes = sum(_batch_size(content, *message) for message in _arrow_messages(content))
+    require_fits(n_bytes)
+
+
+@contextmanager
+def _content(stream: IO[bytes], title: str) -> Iterator[Any]:
+    """Yield the bytes of a file, mapped if it is on disk; faults of its metadata become a RequestError."""
+    try:
+        try:
+            content: Any = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        except OSError:  # a stream in memory, or a file system without maps
+            content = stream.read()
+            stream.seek(0)
+        yield content
+    except RequestError:
+        raise
+    except Exception as error:  # damaged metadata may hold anything anywhere
+        raise RequestError(f"it is not a complete {title} file: its metadata are damaged.") from error
+
+
+def _parquet_size(content: Any) -> tuple[int, int]:
+    """Return the number of rows of a Parquet file, and the bytes that its decoded columns take."""
+    length = int.from_bytes(content[-8:-4], "little")
+    if content[-4:] != b"PAR1" or length > len(content) - 12:
+        raise ValueError("no footer")
+    footer, _ = _struct(content[-8 - length : -8], 0)
+    widths = [max(CELL_BYTES, leaf.get(2, 0)) for leaf in _leaves(footer[2])]  # 2: bytes of a value of fixed length
+    rows, n_bytes = abs(footer[3]), 0
+    for group in footer[4]:
+        rows = max(rows, abs(group[3]))
+        for width, column in zip(widths, group[1], strict=True):
+            values, size = _chunk_size(content, column[3])
+            n_bytes += size + width * max(values, abs(group[3]), abs(column[3][5]))
+    return rows, n_bytes
+
+
+def _leaves(elements: list[Any]) -> list[Any]:
+    """Return the columns with values in a schema, which lists each nested column before its parts."""
+    left = [1]  # parts to come, at each level
+    leaves = []
+    for element in elements:
+        while not left[-1]:
+            left.pop()
+        left[-1] -= 1
+        if element.get(5):
+            left.append(element[5])
+        else:
+            leaves.append(element)
+        if len(left) > MAX_DEPTH:
+            raise ValueError("nested too deeply")
+    return leaves
+
+
+def _chunk_size(content: Any, chunk: dict[int, Any]) -> tuple[int, int]:
+    """Return the values and the unpacked bytes in the pages of a column."""
+    values, n_bytes = 0, 0
+    at = min(chunk.get(11) or chunk[9], chunk[9])  # a dictionary comes before the data
+    end = at + chunk[7]
+    if at < 0:
+        raise ValueError("an offset before the start")
+    while at < end:
+        page, at = _struct(content, at)
+        n_bytes += abs(page[2])
+        values += abs((page.get(5) or page.get(8) or {1: 0})[1])
+        at += abs(page[3])
+    return values, n_bytes
+
+
+def _struct(content: Any, at: int) -> tuple[dict[int, Any], int]:
+    """Return the fields of a struct in Thrift's compact protocol by number, without its texts, and where it ends."""
+    fields: dict[int, Any] = {}
+    number = 0
+    while head := content[at]:
+        at, kind = at + 1, head & 15
+        if head >> 4:
+            number += head >> 4
+        else:
+            number, at = _integer(content, at)
+        if kind <= 2:
+            fields[number] = kind == 1
+        else:
+            fields[number], at = _value(content, at, kind)
+    return fields, at + 1
+
+
+def _value(content: Any, at: int, kind: int) -> tuple[Any, int]:
+    if kind in (4, 5, 6):
+        return _integer(content, at)
+    if kind == 8:
+        length, at = _varint(content, at)
+        return None, at + length
+    if kind == 12:
+        return _struct(content, at)
+    if kind in (9, 10):
+        return _collection(content, at)
+    return None, at + {1: 1, 2: 1, 3: 1, 7: 8, 13: 16}[kind]  # Parquet has no maps
+
+
+def _collection(content: Any, at: int) -> tuple[list[Any], int]:
+    head, at = content[at], at + 1
+    length = head >> 4
+    if length == 15:
+        length, at = _varint(content, at)
+    values = []
+    for _ in range(length):
+        value, at = _value(content, at, head & 15)
+        values.append(value)
+    return values, at
+
+
+def _integer(content: Any, at: int) -> tuple[int, int]:
+    coded, at = _varint(content, at)
+    return coded >> 1 ^ -(coded & 1), at
+
+
+def _varint(content: Any, at: int) -> tuple[int, int]:
+    if (found := content[at]) < 128:
+        return found, at + 1
+    found &= 127
+    for shift in range(7, 70, 7):
+        at += 1
+        byte = content[at]
+        found |= (byte & 127) << shift
+        if byte < 128:
+            return found, at + 1
+    raise ValueError("a number of more than 64 bits")
+
+
+def _arrow_messages(content: Any) -> Iterator[tuple[int, int]]:
+    """Yield where the metadata and the body of each message in an Arrow file or stream are."""
+    if content[:6] == b"ARROW1":
+        footer = Flat(content, len(content) - 10 - _number("<i", content, len(content) - 10))
+        for blocks in (footer.vector(2, 24), footer.vector(3, 24)):  # dictionaries and batches
+            for block in blocks:
+                start = _number("<q", content, block)
+                yield _metadata(content, start), start + _number("<i", content, block + 8)
+        return
+    at = 0
+    while at + 8 <= len(content) and (start := _metadata(content, at)) < len(content):
+        length = _number("<i", content, start - 4)
+        if not length:
+            return
+        message = Flat(content, start)
+        yield start, start + length
+        body = message.field(3)
+        at = start + length + (0 if body is None else abs(_number("<q", content, body)))
+
+
+def _metadata(content: Any, at: int) -> int:
+    """Return where a message's metadata starts; old files lack the marker before its length."""
+    return at + (8 if _number("<i", content, at) == -1 else 4)
+
+
+def _batch_size(content: Any, metadata: int, body: int) -> int:
+    """Return the bytes that the arrays of a message take; compressed buffers begin with their length."""
+    message = Flat(content, metadata)
+    kind, header = message.field(1), message.table(2)
+    if header is not None and kind is not None and content[kind] == DICTIONARY:
+        header = header.table(1)
+    elif kind is None or content[kind] != BATCH:
+        return 0
+    if header is None:
+        raise ValueError("a message without content")
+    is_packed = header.field(3) is not None
+    n_bytes = CELL_BYTES * sum(abs(_number("<q", content, node)) for node in header.vector(1, 16))
+    for buffer in header.vector(2, 16):
+        start, length = struct.unpack_from("<qq", content, buffer)
+        unpacked = _number("<q", content, body + start) if is_packed and length else -1
+        n_bytes += length if unpacked == -1 else abs(unpacked)
+    return n_bytes
+
+
+def _number(form: str, content: Any, at: int) -> int:
+    if at < 0:
+        raise ValueError("an offset before the start")
+    return int(struct.unpack_from(form, content, at)[0])
+
+
+class Flat:
+    """A table of FlatBuffers, in which Arrow writes metadata.
+
+    Parameters
+    ----------
+    content : bytes-like
+        The file.
+    at : int
+        Where the offset of the table is.
+    """
+
+    def __init__(self, content: Any, at: int) -> None:
+        self.content = content
+        self.at = at + _number("<I", content, at)
+
+    def field(self, number: int) -> int | None:
+        """Return where a field is; None if it has its default."""
+        vtable = self.at - _number("<i", self.content, self.at)
+        slot = 4 + 2 * number
+        if slot >= _number("<H", self.content, vtable):
+            return None
+        offset = _number("<H", self.content, vtable + slot)
+        return self.at + offset if offset else None
+
+    def table(self, number: int) -> Flat | None:
+        """Return a field that is a table."""
+        at = self.field(number)
+        return None if at is None else Flat(self.content, at)
+
+    def vector(self, number: int, size: int) -> range:
+        """Return where the elements of a vector of structs are."""
+        at = self.field(number)
+        if at is None:
+            return range(0)
+        start = at + _number("<I", self.content, at)
+        return range(start + 4, start + 4 + size * _number("<I", self.content, start), size)

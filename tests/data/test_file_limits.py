@@ -1,0 +1,82 @@
+"""Small files that take a lot of memory are refused before they are read."""
+
+import io
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from npbench.data.file_limits import SETTING, check_arrow, check_parquet
+from npbench.errors import RequestError
+
+ROWS = 2_000_000
+TABLES = {
+    "cells": pl.DataFrame({"a": np.zeros(ROWS), "b": np.zeros(ROWS)}),
+    "words": pl.DataFrame({"a": ["word"] * ROWS}),
+    "lists": pl.DataFrame({"a": [[0] * 1000] * (ROWS // 1000)}),
+    "long": pl.DataFrame({"a": ["x" * 40_000_000]}),
+    "nulls": pl.DataFrame({"a": pl.Series([None] * ROWS, dtype=pl.Int64), "b": pl.Series([None] * ROWS)}),
+}
+WRITERS = {
+    "parquet": (check_parquet, lambda table, stream: table.write_parquet(stream, compression="zstd")),
+    "pyarrow": (
+        check_parquet,
+        lambda table, stream: pa.parquet.write_table(table.to_arrow(), stream),
+    ),
+    "arrow": (check_arrow, lambda table, stream: table.write_ipc(stream, compression="zstd")),
+    "stream": (check_arrow, lambda table, stream: table.write_ipc_stream(stream, compression="lz4")),
+}
+
+
+def stored(table, writer):
+    stream = io.BytesIO()
+    WRITERS[writer][1](table, stream)
+    stream.seek(0)
+    return stream
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("kind", TABLES)
+def test_what_a_file_takes_is_bounded_from_its_metadata(kind, writer, monkeypatch):
+    check, stream = WRITERS[writer][0], stored(TABLES[kind], writer)
+    needed = TABLES[kind].estimated_size()
+    assert stream.getbuffer().nbytes < max(needed / 20, 200_000)
+    monkeypatch.setenv(SETTING, str(8 * needed + 20 * ROWS))
+    check(stream)
+    monkeypatch.setenv(SETTING, str(needed - 1))
+    with pytest.raises(RequestError, match=SETTING):
+        check(stream)
+
+
+def test_rows_count_with_the_columns_they_get_later_and_files_before(monkeypatch):
+    stream = stored(pl.DataFrame({"a": np.zeros(1000)}), "parquet")
+    monkeypatch.setenv(SETTING, "1_000_000")
+    taken = check_parquet(stream)
+    assert 8000 <= taken < 100_000
+    assert check_parquet(stream, before=5000) == taken + 5000
+    for more in ({"n_columns": 100}, {"before": 999_000}):
+        with pytest.raises(RequestError, match=SETTING):
+            check_parquet(stream, **more)
+
+
+@pytest.mark.parametrize("word", ["much", "-1", "0", "1e9"])
+def test_a_limit_is_a_number_of_bytes(word, monkeypatch):
+    monkeypatch.setenv(SETTING, word)
+    with pytest.raises(RequestError, match=word):
+        check_parquet(stored(pl.DataFrame({"a": [1.0]}), "parquet"))
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_damaged_metadata_are_an_error_of_the_file_and_end_in_time(writer):
+    content = stored(pl.DataFrame({"a": np.arange(50.0), "b": ["x", "y"] * 25}), writer).getvalue()
+    random, check = np.random.default_rng(0), WRITERS[writer][0]
+    for _ in range(300):
+        changed = bytearray(content[: random.integers(0, len(content) + 1)] if random.random() < 0.3 else content)
+        for place in random.integers(0, max(1, len(changed)), 5 if changed else 0):
+            changed[place] = random.choice([0, 127, 128, 255, random.integers(256)])
+        try:
+            check(io.BytesIO(bytes(changed)))
+        except RequestError as error:
+            assert "damaged" in str(error) or SETTING in str(error)  # noqa: PT017
