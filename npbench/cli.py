@@ -13,6 +13,7 @@ import sys
 import threading
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from npbench import __version__
@@ -21,13 +22,20 @@ from npbench.errors import Exit, RequestError, unknown_name
 # modules of npbench.commands
 COMMANDS = ("check", "data", "fit", "list", "monitor", "new", "plan", "report", "threshold")
 ASCII = {"±": "+-", "…": "...", "ρ": "rho"}  # for terminals without these characters; others become question marks
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-NAMED_BADLY = {errno.ENAMETOOLONG: "Use a shorter name", errno.EACCES: "Use another folder"}
+# What to do about an error of the file system.
+REMEDIES = {
+    "Disk full: free some space and rerun": (errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
+    "Check the disk or network and rerun": (errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN),
+    "Use another folder": (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.EISDIR),
+    "Use a shorter name": (errno.ENAMETOOLONG,),
+    "It was removed or renamed: rerun": (errno.ENOENT,),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command line and exit."""
     _print_anywhere()
+    os.environ["MPLBACKEND"] = "agg"  # that of a notebook may be missing here
     words = _sweep_flag_first(sys.argv[1:] if arguments is None else arguments)
     first = words[0] if words else ""
     if first == "--version":
@@ -81,22 +89,40 @@ def exit_with(step: Callable[[], int]) -> NoReturn:
     print_warnings_as_lines()
     try:
         with _terminated_as_interrupted():
-            code = step()
+            code = _flushed(step)
     except RequestError as error:
         usage_error(*error.faults)
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         code = Exit.INTERRUPTED
-    except BrokenPipeError:  # the reader has closed the pipe, as `| head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit) as end:  # SystemExit: of argparse, or of Rich after the other
+        if not isinstance(end, BrokenPipeError) and not isinstance(end.__context__, BrokenPipeError):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has closed the pipe, as `head` does
         code = Exit.OK
     except OSError as error:
-        if error.errno in NAMED_BADLY:
-            usage_error(f"{error.strerror}: {error.filename}. {NAMED_BADLY[error.errno]}.")
-        if error.errno not in DISK_FULL:
-            raise
-        usage_error(f"Disk full: {error}. Free some space and rerun; existing records are kept.")
+        usage_error(_sentence(error))
     raise SystemExit(code)
+
+
+def _sentence(error: OSError) -> str:
+    """Return what the file system refused, and what to do; records are written so that nothing stored is lost."""
+    try:
+        Path.cwd()
+    except OSError:
+        return "The current folder was removed: change to another folder."
+    what = f"{error.strerror}: {error.filename}" if error.filename else str(error)
+    hint = next((hint for hint, numbers in REMEDIES.items() if error.errno in numbers), "Rerun")
+    return f"{what}. {hint}; existing records are kept."
+
+
+def _flushed(step: Callable[[], int]) -> int:
+    """Return what ``step`` returns once all that it printed has gone out: at exit, a closed pipe is an error."""
+    try:
+        return step()
+    finally:
+        if sys.stdout is not None:
+            sys.stdout.flush()
 
 
 @contextlib.contextmanager

@@ -133,4 +133,5 @@ def digest(name: str) -> str:
 
 if __name__ == "__main__":
     for name in (*THEORY, *RATES, *experiments()):
-        draw(name).savefig(IMAGES / f"{name}.png", dpi=110, metadata={"Description": digest(name)})
+        with drawing.own_style():
+            draw(name).savefig(IMAGES / f"{name}.png", dpi=110, metadata={"Description": digest(name)})

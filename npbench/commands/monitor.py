@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from rich.console import Console
 
 from npbench.commands import score_files
 from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
+from npbench.report.render.drawing import own_style, save_picture
 from npbench.thresholding.monitoring import Monitoring, monitor
 from npbench.thresholding.sequential import betting_evidence
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
@@ -39,14 +39,11 @@ def run(words: Sequence[str]) -> Exit:
         found = _monitored(table, deployed, names, options.alpha)
     except ValueError as error:
         raise RequestError(str(error)) from error
-    console = Console()
+    console = terminal.PipeSafeConsole()
     for name, one in found.items():
         terminal.write(str(one) if name is None else f"{name}: {one}", console)
-    try:
-        _chart(found).savefig(options.output, dpi=150, bbox_inches="tight")
-    except (OSError, ValueError) as error:  # ValueError: an unknown suffix
-        raise RequestError(f"Cannot write {options.output}: {error}. Choose another --output.") from error
-    terminal.write(f"chart: {options.output}", console)
+    if not options.no_chart:
+        terminal.write(_drawn(found, options.output), console)
     return Exit.OK if all(one.ok for one in found.values()) else Exit.FAILED
 
 
@@ -63,6 +60,7 @@ def _parser() -> ArgumentParser:
     option("--time", metavar="COLUMN", help="column to sort by (default: the order of the file)")
     option("--alpha", type=float, default=0.05, help="level of each test (default: 0.05)")
     option("--output", type=Path, default=Path("monitor.png"), metavar="PNG", help="chart (default: monitor.png)")
+    option("--no-chart", action="store_true", help="draw nothing")
     return parser
 
 
@@ -115,23 +113,36 @@ def _is_positive(labels: pl.Series, positive: Any) -> pl.Series:
     return labels.cast(pl.String).str.to_lowercase() == str(positive).lower()
 
 
+def _drawn(found: Mapping[Any, Monitoring], path: Path) -> str:
+    """Draw the chart, and return where it is, or why there is none: the findings count without it too."""
+    try:
+        with own_style():
+            save_picture(_chart(found), path)
+    except (OSError, ValueError, RuntimeError) as error:  # ValueError: an unknown suffix; RuntimeError: of Matplotlib
+        return f"no chart: {error}. Choose another --output, or --no-chart."
+    return f"chart: {path}"
+
+
 def _chart(found: Mapping[Any, Monitoring]) -> Figure:
     """Return the rate of false alarms so far and the evidence against the bound, by number of negatives."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 5))
+    figure = Figure(figsize=(7, 5), layout="constrained")
     rate, evidence = figure.subplots(2, 1, sharex=True)
     for name, one in found.items():
         n = np.unique(np.linspace(1, one.n_negatives, min(one.n_negatives, CHART_POINTS)).astype(int))
         alarms = np.cumsum(one.alarms)[n - 1]
         label = None if name is None else str(name)
-        rate.plot(n, alarms / n, label=label)
+        line = rate.plot(n, alarms / n, label=label)[0]
         evidence.plot(n, betting_evidence(alarms, n, one.rho) / math.log(10), label=label)
+        if one.exceeded_after is not None:
+            for axes in (rate, evidence):
+                axes.axvline(one.exceeded_after, color=line.get_color(), linestyle=":", linewidth=1)
     first = next(iter(found.values()))
     rate.axhline(first.rho, color="grey", linestyle="--", linewidth=1)
     evidence.axhline(-math.log10(first.alpha), color="grey", linestyle="--", linewidth=1)
     rate.set(ylabel="false-alarm rate so far", ylim=(0, None))
-    evidence.set(ylabel=f"log10 evidence for a rate above {first.rho:g}", xlabel="negatives")
+    evidence.set(ylabel=f"log10 evidence\nfor more than {first.rho:g}", xlabel="negatives (dotted: shown to exceed)")
     if None not in found:
         rate.legend()
     return figure

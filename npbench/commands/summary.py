@@ -11,6 +11,7 @@ from rich.console import Console
 from npbench.config.experiment import Experiment
 from npbench.problem import PROBLEMS, Problem
 from npbench.report.render import terminal
+from npbench.report.render.drawing import save_picture
 from npbench.report.sections import overview
 from npbench.report.sections.experiment import figure, places, sections
 from npbench.report.sections.failures import ORIGIN
@@ -24,7 +25,7 @@ COLUMNS = (*overview.COLUMNS, "protocol", "repeat", "converged", "error", "error
 
 def print_summary(frame: pl.DataFrame, console: Console | None = None) -> None:
     """Print the tables of a run's records: the latest of each job, with at least :data:`COLUMNS`."""
-    console = console or Console()
+    console = console or terminal.PipeSafeConsole()
     problems = frame["problem"].unique(maintain_order=True).to_list()
     for problem in problems:
         records = frame.filter(problem=problem) if len(problems) > 1 else frame  # avoids a copy of a million
@@ -40,7 +41,7 @@ def print_experiment(
     experiment: Experiment, records: pl.DataFrame, results: Path, console: Console | None = None
 ) -> None:
     """Print the places of an experiment's solvers; without others, its tables, and draw its figure."""
-    console = console or Console()
+    console = console or terminal.PipeSafeConsole()
     if found := places(experiment, records, results):
         terminal.show(terminal.essential(found), console)
         return
@@ -48,7 +49,7 @@ def print_experiment(
     if experiment.figure:
         path = results / "figures" / f"{experiment.name}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure(experiment, records).savefig(path, dpi=150)
+        save_picture(figure(experiment, records), path)
         console.print(f"\nFigure: {path}", soft_wrap=True, markup=False)
 
 
@@ -63,7 +64,7 @@ def print_outcome(
     frame: pl.DataFrame, *, planned: int, skipped: int, folder: Path, console: Console | None = None
 ) -> None:
     """Print remarks and failures of ``planned`` jobs, ``skipped`` of them done before, and where the records are."""
-    console = console or Console()
+    console = console or terminal.PipeSafeConsole()
     for note in overview.duplicates(frame):
         terminal.write(f"\n{note}", console, "dim")
     _print_unconverged(frame, console)

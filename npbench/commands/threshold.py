@@ -18,6 +18,7 @@ from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
 from npbench.numerics.thresholds import fewest_negatives
 from npbench.report.render import picture_page, terminal
+from npbench.report.render.drawing import own_style, save_picture
 from npbench.report.sheet import Row, Sheet, number
 from npbench.thresholding.rules import threshold
 from npbench.thresholding.threshold import GroupThresholds, Threshold
@@ -128,7 +129,7 @@ def _conclude(
         stored.write_text(json.dumps({**json.loads(found.to_json()), "columns": dict(names)}) + "\n", encoding="utf-8")
         pictures = [picture] if any(len(sample.positives) for sample in samples.values()) else []
         if pictures:
-            _drawn(samples).savefig(picture, dpi=150, bbox_inches="tight")
+            save_picture(_drawn(samples), picture)
         picture_page.write(page, "A threshold with a bound on false alarms", found.promise, sheets, pictures)
     except OSError as error:
         raise RequestError(f"Cannot write {error.filename}: {error.strerror}. Choose another --output.") from error
@@ -174,11 +175,12 @@ def _drawn(samples: Mapping[Any, Sample]) -> Figure:
 
     from npbench.thresholding.display import NPRocDisplay
 
-    figure = Figure(figsize=(6, 4))
-    axes = figure.subplots()
     drawable = {name: sample for name, sample in samples.items() if len(sample.positives)}
-    for place, (name, (one, negatives, positives)) in enumerate(drawable.items()):
-        curve = np_roc(negatives, positives, one.share)
-        shown = NPRocDisplay(curve=curve, name=None if name is None else str(name))
-        shown.plot(axes, rho=None if place else one.rho)
+    with own_style():
+        figure = Figure(figsize=(6, 4))
+        axes = figure.subplots()
+        for place, (name, (one, negatives, positives)) in enumerate(drawable.items()):
+            curve = np_roc(negatives, positives, one.share)
+            shown = NPRocDisplay(curve=curve, name=None if name is None else str(name))
+            shown.plot(axes, rho=None if place else one.rho)
     return figure

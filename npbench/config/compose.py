@@ -21,7 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from npbench import registry
 from npbench.config.dataset_defaults import is_automatic, resolved
-from npbench.config.groups import COMPOSITION_ERRORS, Groups, with_value
+from npbench.config.groups import COMPOSITION_ERRORS, Groups, reason, with_value
 from npbench.config.words import is_hydra_word
 from npbench.errors import RequestError, unknown_name
 
@@ -163,8 +163,7 @@ _groups = functools.lru_cache(maxsize=1)(Groups)  # for all sweeps of an experim
 
 def cannot_compose(settings: Iterable[str], error: Exception) -> str:
     """Return the message for settings that Hydra refuses."""
-    reason = " ".join(str(error.__cause__ or error).partition("Config search path:")[0].split())
-    return f"The configuration of {' '.join(settings) or 'no settings'} cannot be composed: {reason}"
+    return f"The configuration of {' '.join(settings) or 'no settings'} cannot be composed: {reason(error)}"
 
 
 def _rounded(values: list[str], swept: RangeSweep) -> list[str]:

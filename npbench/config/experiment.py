@@ -12,7 +12,7 @@ from hydra.core.config_loader import ConfigLoader
 from hydra.types import RunMode
 from omegaconf import OmegaConf
 
-from npbench.config.groups import COMPOSITION_ERRORS
+from npbench.config.groups import COMPOSITION_ERRORS, reason
 from npbench.config.words import as_word
 from npbench.contracts import resolve
 from npbench.errors import RequestError, unknown_name
@@ -101,9 +101,8 @@ def load(loader: ConfigLoader, name: str, settings: Sequence[str] = (), config_n
     try:
         config = loader.load_configuration(f"{GROUP}/{name}", search_path, run_mode=RunMode.RUN)
     except COMPOSITION_ERRORS as error:
-        reason = " ".join(str(error.__cause__ or error).split())
-        hint = f" {OWN_FORM}" if "override" in reason else ""
-        raise RequestError(f"The experiment {name!r} cannot be read: {reason}{hint}") from error
+        hint = f" {OWN_FORM}" if "override" in (why := reason(error)) else ""
+        raise RequestError(f"The experiment {name!r} cannot be read: {why}{hint}") from error
     if GROUP not in config and len(config) > 1:  # one key is `hydra`
         raise RequestError(f"The experiment {name!r} has `# @package _global_`: remove that line. {OWN_FORM}")
     return check(name, OmegaConf.to_container(config, resolve=False).get(GROUP))  # type: ignore[union-attr]

@@ -44,7 +44,7 @@ def group_files(group: str) -> dict[str, Path]:
 
 def content(path: Path) -> dict[str, Any]:
     """Return the content of a file; raise OSError or yaml.YAMLError if it cannot be read."""
-    node = yaml.load(path.read_text(encoding="utf-8"), YAML_LOADER)
+    node = yaml.load(path.read_bytes(), YAML_LOADER)
     return node if isinstance(node, dict) else {}
 
 
@@ -63,9 +63,10 @@ def merged_choice(name: str, files: Mapping[str, Path]) -> tuple[str, dict[str, 
     own = content(files[name]) if name in files else {}
     described = registry.installed().solvers.get(name)
     solver, node = own.get("name", name), {"search": described.search} if described else {}
+    others = {other: path for other, path in files.items() if other != name}  # a file may name itself, by mistake
     for base in own.get("defaults", ()):
         if base != "_self_":
-            solver, of_base = merged_choice(base, files)
+            solver, of_base = merged_choice(base, others)
             node = merged(node, of_base)
     return solver, merged(node, {key: value for key, value in own.items() if key not in ("defaults", "name")})
 

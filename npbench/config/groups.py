@@ -17,7 +17,7 @@ from yaml import YAMLError
 
 from npbench.config.files import merged
 
-COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, YAMLError)
+COMPOSITION_ERRORS = (HydraException, OmegaConfBaseException, YAMLError, RecursionError, UnicodeDecodeError)
 
 
 class Groups:
@@ -88,6 +88,15 @@ class Groups:
                 return None
             section = merged(section, own)
         return section
+
+
+def reason(error: Exception) -> str:
+    """Return why a configuration cannot be composed, in one line."""
+    if isinstance(error, RecursionError):
+        return "a file includes itself in its defaults list"
+    if isinstance(error, UnicodeDecodeError):
+        return f"a file is not UTF-8: {error.object[max(0, error.start - 20) : error.end]!r}"
+    return " ".join(str(error.__cause__ or error).partition("Config search path:")[0].split())
 
 
 def _is_choice(override: Override) -> bool:

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from npbench.errors import RequestError, unknown_name
+from npbench.records.files import RECORDS
 from npbench.values import is_positive, is_whole
 
 EXECUTIONS = ("local", "dask")
@@ -86,7 +87,7 @@ def _folder_faults(results: Any) -> Iterable[str]:
     if not isinstance(results, str) or not results:
         yield f"results is {results!r}: expected a folder, as in results=results."
         return
-    path = Path(results).absolute()
+    path = Path(results).absolute() / RECORDS
     try:
         existing = next(folder for folder in (path, *path.parents) if folder.exists())
     except OSError as error:  # a name that is too long, a folder that must not be searched

@@ -74,6 +74,8 @@ class ScoreStore:
     def _merge(self, stem: str) -> None:
         merged, singles = self.folder / f"{stem}.parquet", sorted((self.folder / stem).glob("*.parquet"))
         paths = [merged, *singles] if merged.exists() else singles
+        if not paths:  # the folder was removed
+            return
         frame = pl.concat([_checked(path) for path in paths])
         atomic_write(merged, parquet(frame.unique("key", keep="last", maintain_order=True)), self._name)
         for path in singles:

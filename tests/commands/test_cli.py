@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -196,6 +197,11 @@ def test_own_configuration_folder(refused, stranger):
     [
         (OSError(errno.EACCES, "no", "folder/records"), 2, "folder/"),
         (OSError(errno.ENAMETOOLONG, "no", "folder/records"), 2, "folder/"),
+        (OSError(errno.EIO, "Input/output error", "folder/records"), 2, "folder/"),
+        (OSError(errno.ESTALE, "Stale file handle"), 2, "Stale"),
+        (FileNotFoundError(errno.ENOENT, "no", "folder/records"), 2, "renamed"),
+        (FileExistsError(errno.EEXIST, "no", "folder/records"), 2, "folder/"),
+        (OSError("without a number"), 2, "without a number"),
         (KeyboardInterrupt(), 130, "Interrupted.\n"),
     ],
 )
@@ -206,6 +212,67 @@ def test_what_stops_a_command_is_one_line(capsys, error, code, text):
     with pytest.raises(SystemExit) as end:
         cli.exit_with(step)
     assert (end.value.code, text in capsys.readouterr().err) == (code, True)
+
+
+@pytest.mark.parametrize("words", [["list"], ["--help"], ["threshold", "--help"]])
+def test_a_closed_pipe_is_no_failure(words):
+    """As after `| head`; what is printed last goes out when Python ends."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "npbench", *words]
+    ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "word"),
+    [
+        ("experiment/mine.yaml", b"title: \xe9\n", "UTF-8"),
+        ("experiment/mine.yaml", b"defaults: [mine, _self_]\n", "itself"),
+        ("problem/mine.yaml", b"title: \xe9\n", "UTF-8"),
+        ("solver/mine.yaml", b"defaults: [mine, _self_]\n", "itself"),
+    ],
+)
+def test_configuration_that_cannot_be_read_is_one_line(refused, stranger, file, content, word):
+    path = Path("own", file)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    chosen = f"{'+' * file.startswith('experiment')}{path.parent.name}=mine"
+    (line,) = refused("plan", "--config-dir", "own", "dataset=blobs", chosen)
+    assert word in line
+
+
+def test_records_that_are_a_file_are_refused_before_anything_runs(refused, stranger):
+    Path("results").mkdir()
+    Path("results/records").write_text("mine")
+    (line,) = refused(*BLOBS)
+    assert "results/records" in line
+
+
+def test_a_folder_that_is_removed_during_a_run_ends_it(npbench, stranger, monkeypatch):
+    append = RecordStore.append
+
+    def append_after_removal(store, record):
+        append(store, dict(record))
+        shutil.rmtree("results")
+        append(store, record)
+
+    monkeypatch.setattr(RecordStore, "append", append_after_removal)
+    code, _, errors = npbench(*BLOBS, "repeats=3", "execution.keep_scores=true")
+    assert (code, len(errors.splitlines())) == (2, 1)
+    assert "results/records" in errors
+    monkeypatch.setattr(RecordStore, "append", append)
+    assert npbench(*BLOBS, "repeats=3")[0] == 0
+
+
+def test_a_removed_current_folder_is_named():
+    leave = "import os; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')"
+    code = f"{leave}; from npbench.cli import main; main(['plan'])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert "current folder" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(("ignored", "expected"), [(False, 130), (True, 0)])

@@ -1,6 +1,9 @@
 """`npbench threshold` and `npbench monitor`: from a file of scores to a deployed threshold and back."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +129,32 @@ def test_monitor_reads_columns_from_the_threshold_and_returns_a_code(capsys):
     assert "No labels" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("file", ["no/where.png", "chart.xyz", "scores.csv/chart.png"])
+def test_monitor_that_cannot_draw_keeps_its_verdict(capsys, file):
+    threshold.run(["scores.parquet", *COLUMNS])
+    assert monitor.run(["scores.csv", *STORED, "--output", file]) is Exit.OK
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "no chart" in printed
+    assert "--no-chart" in printed
+
+
+def test_monitor_draws_nothing_if_so_asked():
+    threshold.run(["scores.parquet", *COLUMNS])
+    assert monitor.run(["scores.csv", *STORED, "--no-chart"]) is Exit.OK
+    assert not Path("monitor.png").exists()
+
+
+def test_settings_of_matplotlib_for_screens_harm_no_command(tmp_path):
+    """A notebook's backend that is not installed here, and LaTeX."""
+    Path("matplotlibrc").write_text("text.usetex: True\n")
+    environment = {**os.environ, "MPLBACKEND": "module://absent.backend", "MATPLOTLIBRC": str(tmp_path)}
+    for words in (["threshold", "scores.parquet", *COLUMNS], ["monitor", "scores.csv", *STORED]):
+        command = [sys.executable, "-m", "npbench", *words]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert (ended.returncode, ended.stderr) == (0, "")
+    assert Path("monitor.png").exists()
+
+
 def test_monitor_follows_the_time(capsys):
     threshold.run(["scores.parquet", *COLUMNS])
     TABLE.with_columns(pl.when(pl.col("t") < 750).then(pl.col("s") + 1).otherwise("s")).write_csv("late.csv")
@@ -143,7 +172,6 @@ def test_monitor_follows_the_time(capsys):
         (["scores.csv", "--threshold", "absent.json"], "absent.json"),
         (["scores.csv", *STORED, "--label", "z"], "'z'"),
         (["scores.csv", *STORED, "--alpha", "2"], "alpha is 2"),
-        (["scores.csv", *STORED, "--output", "no/where.png"], "--output"),
     ],
 )
 def test_monitor_refuses_impossible_requests(words, message):

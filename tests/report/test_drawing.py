@@ -274,6 +274,15 @@ def test_no_text_of_a_ranking_is_cut_off_or_overlaps(labels):
     assert overlaps(paper.draw(drawn, Palette(labels))) == []
 
 
+def test_a_users_settings_of_matplotlib_change_no_file(tmp_path):
+    what = chart(Panel("pima", "bound ρ", "P_fa", [series("gen")], identity="ρ"))
+    expected = [path.read_bytes() for path in saved(what, PALETTE, tmp_path)]
+    with mpl.rc_context({"text.usetex": True, "figure.dpi": 300, "font.family": "serif", "savefig.bbox": "tight"}):
+        drawn = [path.read_bytes() for path in saved(what, PALETTE, tmp_path)]
+        assert mpl.rcParams["text.usetex"]
+    assert drawn == expected
+
+
 def test_files_are_reproducible_and_embed_fonts(tmp_path):
     what = chart(Panel("pima", "bound ρ", "P_fa", [series("gen")], identity="ρ"))
     first, again = (saved(what, PALETTE, tmp_path / name) for name in ("a", "b"))

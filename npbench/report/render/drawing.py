@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from npbench.console import printable
+from npbench.errors import RequestError
 from npbench.report.chart import Chart, Panel, Series, row_title, shortened
 from npbench.report.render.palette import CHOSEN, COLOUR_MAP, FOREGROUND, Look, Palette, band_opacity
 
@@ -59,15 +62,32 @@ METADATA: dict[str, dict[str, None]] = {
 FILE_STYLE: Any = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "npbench"}
 
 
+@contextmanager
+def own_style(style: Any = MappingProxyType({})) -> Iterator[None]:
+    """Draw with Matplotlib's own defaults and ``style``: a user's matplotlibrc, made for screens, may need LaTeX."""
+    try:
+        import matplotlib
+    except (ImportError, ValueError) as error:  # ValueError: a matplotlibrc that is not text
+        raise RequestError(f"Matplotlib cannot be imported: {error}") from error
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(style)
+        yield
+
+
+def save_picture(drawing: Figure, path: Path, dpi: int = 150) -> None:
+    """Write a Matplotlib figure to one file."""
+    with own_style():
+        drawing.savefig(path, dpi=dpi, bbox_inches="tight")
+
+
 def save_drawing(drawing: Figure, name: str, folder: Path) -> list[Path]:
     """Write a Matplotlib figure as PDF, SVG and PNG under one name, and return the paths."""
-    from matplotlib import rc_context
-
     folder.mkdir(parents=True, exist_ok=True)
-    drawing.draw_without_rendering()
-    drawing.set_layout_engine("none")  # compute the layout once for all three files
     paths = [folder / f"{name}.{form}" for form in METADATA]
-    with rc_context(FILE_STYLE):
+    with own_style(FILE_STYLE):
+        drawing.draw_without_rendering()
+        drawing.set_layout_engine("none")  # compute the layout once for all three files
         for path, metadata in zip(paths, METADATA.values(), strict=True):
             drawing.savefig(path, dpi=DPI, metadata=metadata)
     return paths
@@ -75,16 +95,15 @@ def save_drawing(drawing: Figure, name: str, folder: Path) -> list[Path]:
 
 def draw(chart: Chart, palette: Palette) -> Figure:
     """Draw a chart, without title and notes, in the width of a paper's column, or of two for panels side by side."""
-    from matplotlib import rc_context
-
-    with rc_context(STYLE):
+    with own_style(STYLE):
         return _draw(chart, palette)
 
 
 def notice(sentence: str) -> Figure:
     """Return a figure that only explains why nothing is drawn."""
-    drawing = _figure(ONE_COLUMN, 1.0)
-    drawing.text(0.5, 0.5, sentence, size=FONT_SIZE, ha="center")
+    with own_style():
+        drawing = _figure(ONE_COLUMN, 1.0)
+        drawing.text(0.5, 0.5, sentence, size=FONT_SIZE, ha="center")
     return drawing
 
 

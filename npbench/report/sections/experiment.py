@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from npbench.contracts import resolve
+from npbench.report.render.drawing import own_style
 from npbench.report.section import Section
 from npbench.report.sections import overview
 from npbench.report.select import recorded_settings
@@ -35,7 +36,8 @@ def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
 def figure(experiment: Experiment, records: pl.DataFrame) -> Figure:
     """Return the figure of an experiment that has one."""
     assert experiment.figure is not None
-    drawn: Figure = resolve(experiment.figure)(records, experiment.printed, **experiment.options)
+    with own_style():
+        drawn: Figure = resolve(experiment.figure)(records, experiment.printed, **experiment.options)
     return drawn
 
 
