@@ -6,6 +6,7 @@ import json
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,12 +21,14 @@ from npbench.numerics.thresholds import fewest_negatives
 from npbench.report.render import picture_page, terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.report.sheet import Row, Sheet, number
+from npbench.thresholding.columns import groups
 from npbench.thresholding.rules import threshold
 from npbench.thresholding.threshold import GroupThresholds, Threshold
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MAX_GROUPS = 10  # that are drawn, and have a table of other bounds
 BOUNDS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.001)  # of the plan
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400, "month": 30 * 86400}
 
@@ -50,13 +53,12 @@ def run(words: Sequence[str]) -> Exit:
             faults.append(f"{needed} negatives for {promise}; you have {n}.")
         raise RequestError(*faults) from error
     names = {"score": options.score, "label": options.label, "positive": pos_label, "by": options.by}
-    table = pl.DataFrame({"score": scores.cast(pl.Float64), "positive": labels == pos_label, "by": by})
     members: Mapping[Any, Threshold] = found.groups if isinstance(found, GroupThresholds) else {None: found}
+    values, is_positive = scores.cast(pl.Float64).to_numpy(), (labels == pos_label).to_numpy()
     samples = {}
-    for name in members:
-        part = table if name is None else table.filter(by=name)
-        negatives, positives = (part.filter(positive=value)["score"].to_numpy() for value in (False, True))
-        samples[name] = Sample(members[name], negatives, positives)
+    for name, rows in groups(by, len(values)).items():
+        part, above = values[rows], is_positive[rows]
+        samples[name] = Sample(members[name], part[~above], part[above])
     _conclude(found, samples, names, options.output)
     return Exit.OK
 
@@ -122,21 +124,22 @@ def _conclude(
     found: Threshold | GroupThresholds, samples: Mapping[Any, Sample], names: Mapping[str, Any], output: Path
 ) -> None:
     """Write the result and print it; samples are by group, or under None."""
-    sheets = [_thresholds(samples), *(_plan(name, sample) for name, sample in samples.items())]
+    shown = dict(islice(samples.items(), MAX_GROUPS))
+    sheets = [_thresholds(samples), *(_plan(name, sample) for name, sample in shown.items())]
     stored, page, picture = (output / name for name in ("threshold.json", "threshold.html", "np_roc.png"))
     try:
         output.mkdir(parents=True, exist_ok=True)
-        stored.write_text(json.dumps({**json.loads(found.to_json()), "columns": dict(names)}) + "\n", encoding="utf-8")
-        pictures = [picture] if any(len(sample.positives) for sample in samples.values()) else []
+        stored.write_text(json.dumps({**found.to_dict(), "columns": dict(names)}) + "\n", encoding="utf-8")
+        pictures = [picture] if any(len(sample.positives) for sample in shown.values()) else []
         if pictures:
-            save_picture(_drawn(samples), picture)
+            save_picture(_drawn(shown), picture)
         picture_page.write(page, "A threshold with a bound on false alarms", found.promise, sheets, pictures)
     except OSError as error:
         raise RequestError(f"Cannot write {error.filename}: {error.strerror}. Choose another --output.") from error
     console = Console()
     terminal.write(found.promise, console)
     for sheet in sheets:
-        terminal.show_sheet(sheet, console)
+        terminal.show_sheet(terminal.shortened(sheet, f"in {page} and {stored}"), console)
     terminal.write(f"\nIn {output}: {', '.join(path.name for path in (stored, page, *pictures))}", console)
 
 
@@ -150,18 +153,20 @@ def _thresholds(samples: Mapping[Any, Sample]) -> Sheet:
         rate = number(missed and missed.value)
         found: Row = [f"score > {one.value:.6g}", *(number(count, "d") for count in counts), rate, limits]
         rows.append(found if name is None else [str(name), *found])
-    return Sheet("on the calibration sample", columns if None in samples else ["group", *columns], rows)
+    left = len(samples) - MAX_GROUPS
+    notes = [f"pictures and other bounds: for the first {MAX_GROUPS} groups only"] if left > 0 else []
+    return Sheet("on the calibration sample", columns if None in samples else ["group", *columns], rows, notes)
 
 
 def _plan(name: Any, sample: Sample) -> Sheet:
     """Return the negatives that each bound takes, and what it would cost in misses."""
     one, negatives, positives = sample
     of_group = "" if name is None else f" in {name}"
+    curve = np_roc(negatives, positives, one.share) if len(positives) else None
     rows: list[Row] = []
     for rho in sorted({*BOUNDS, one.rho}, reverse=True):
         needed = fewest_negatives(rho, one.share)
-        is_measured = len(negatives) >= needed and len(positives)
-        limits = np_roc(negatives, positives, one.share).at(rho) if is_measured else None
+        limits = curve.at(rho) if curve and len(negatives) >= needed else None
         span = f"[{limits.p_nd_low:.3f}, {limits.p_nd_high:.3f}]" if limits else "-"
         more = number(max(0, needed - len(negatives)), "d")
         rows.append([_percent(rho), number(needed, "d"), more, number(limits and limits.p_nd), span])

@@ -48,12 +48,12 @@ class Sheet:
         """The rows as cells."""
         return [[Cell(one) if isinstance(one, str) else one for one in row] for row in self.rows]
 
-    @property
+    @cached_property
     def texts(self) -> list[list[str]]:
         """The rows as text, with an asterisk after a number above its bound."""
         return [[str(cell) for cell in row] for row in self.cells]
 
-    @property
+    @cached_property
     def numeric(self) -> list[bool]:
         """True if each column holds numbers only, and is aligned on the right."""
         columns = zip(*self.cells, strict=True) if self.rows else [()] * len(self.columns)

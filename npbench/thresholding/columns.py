@@ -15,7 +15,8 @@ def groups(by: Any, n: int) -> dict[Any, np.ndarray]:
     if by is None:
         return {None: np.arange(n)}
     labels, code = np.unique(labels_of(by, "by"), return_inverse=True)
-    return {label: np.flatnonzero(code == place) for place, label in enumerate(labels.tolist())}
+    rows = np.split(np.argsort(code, kind="stable"), np.cumsum(np.bincount(code))[:-1])
+    return dict(zip(labels.tolist(), rows, strict=True))
 
 
 def positives(y: Any, pos_label: Any = None) -> tuple[np.ndarray, Any]:

@@ -104,7 +104,7 @@ class Threshold:
         # derived values serve readers in other languages; from_json ignores them
         missed = self.p_nd()
         return {
-            **asdict(self),
+            **{one.name: getattr(self, one.name) for one in fields(self)},  # asdict copies each number
             "guaranteed": self.guaranteed,
             "promise": self.promise,
             "n_needed": self.n_needed,
@@ -183,10 +183,14 @@ class GroupThresholds:
         same_length(len(scores), by=by)
         return scores > self.values(by)
 
-    def to_json(self) -> str:
-        """Return the promise and each group's threshold as JSON."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the promise and each group's threshold, for JSON."""
         groups = [{"group": name, **one.to_dict()} for name, one in self.groups.items()]
-        return json.dumps({"promise": self.promise, "delta": self.delta, "groups": groups})
+        return {"promise": self.promise, "delta": self.delta, "groups": groups}
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON."""
+        return json.dumps(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> Self:

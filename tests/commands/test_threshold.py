@@ -64,6 +64,22 @@ def test_groups_have_a_row_each(capsys):
         monitor.run(["c.csv", "--threshold", "out/threshold.json"])
 
 
+def test_thousands_of_groups_take_one_pass_and_print_the_first(capsys, monkeypatch):
+    n_groups = 300
+    table = pl.DataFrame({"s": RNG.normal(size=60 * n_groups), "y": 0, "g": np.arange(60 * n_groups) % n_groups})
+    table = table.with_columns(y=(pl.int_range(pl.len()) // n_groups % 5 == 0).cast(pl.Int8))
+    table.write_parquet("many.parquet")
+    passes = []
+    monkeypatch.setattr(pl.DataFrame, "filter", lambda *_, **__: passes.append(1))
+    threshold.run(["many.parquet", "--label", "y", "--score", "s", "--by", "g", "--rule", "empirical"])
+    printed = capsys.readouterr().out.splitlines()
+    assert not passes
+    assert len(printed) < 200
+    assert any("240 more rows" in line for line in printed)
+    assert len(stored().groups) == n_groups
+    assert stored() == npbench.threshold(table["s"], table["y"], by=table["g"], rule="empirical")
+
+
 def test_a_reader_that_closes_the_pipe_loses_no_file(monkeypatch):
     def closed(*_):
         raise BrokenPipeError

@@ -36,7 +36,7 @@ def show(sections: Sequence[Section], console: Console) -> None:
         for note in section.notes:
             write(note, console)
         for sheet in section.sheets:
-            show_sheet(_shortened(sheet), console)
+            show_sheet(shortened(sheet), console)
 
 
 def show_sheet(sheet: Sheet, console: Console) -> None:
@@ -112,9 +112,10 @@ def _is_detail(section: Section) -> bool:
     return bool(section.sheets) and all(sheet.detail for sheet in section.sheets)
 
 
-def _shortened(sheet: Sheet) -> Sheet:
+def shortened(sheet: Sheet, where: str = "in the files") -> Sheet:
+    """Return a sheet with the first rows, and a note that says where the others are."""
     hidden = len(sheet.rows) - MAX_TABLE_ROWS
     if hidden <= 0:
         return sheet
-    notes = [f"and {hidden} more rows in the files", *sheet.notes]
+    notes = [f"and {hidden} more rows {where}", *sheet.notes]
     return replace(sheet, rows=sheet.rows[:MAX_TABLE_ROWS], notes=notes)
