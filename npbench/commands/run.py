@@ -28,14 +28,17 @@ def run(asked: Requested) -> Exit:
 def report(plan: Plan, asked: Requested, *, skipped: int) -> Exit:
     """Print the table of a plan's records; return whether all jobs succeeded, on the data sets that are present."""
     from npbench.commands.summary import COLUMNS, print_experiment, print_outcome, print_summary
+    from npbench.report.select.metrics import shown_by_problem
 
     experiment = asked.experiment
     tabled = experiment is not None and experiment.table is not None
-    records = plan.records(None if tabled else COLUMNS)  # a table may need any columns
+    metrics = shown_by_problem(asked.requests)
+    columns = dict.fromkeys([*COLUMNS, *(name for names in metrics.values() for name in names)])
+    records = plan.records(None if tabled else list(columns))  # a table may need any columns
     if experiment is not None and tabled:
         print_experiment(experiment, records, asked.settings.results)
     else:
-        print_summary(records)
+        print_summary(records, metrics=metrics)
     print_outcome(records, planned=len(plan.jobs), skipped=skipped, folder=plan.store.folder)
     for error in plan.sources.absent.values():  # again, below the table
         print(f"Skipped: {error}", file=sys.stderr)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import polars as pl
 from rich.console import Console
@@ -15,21 +17,27 @@ from npbench.report.render.drawing import save_picture
 from npbench.report.sections import overview
 from npbench.report.sections.experiment import figure, places, sections
 from npbench.report.sections.failures import ORIGIN
+from npbench.report.select.metrics import shown_of
 from npbench.report.select.recorded_settings import protocols
 from npbench.report.sheet import Sheet
 
 FAILURES_SHOWN = 10  # distinct ones
-# Columns of the records that the summary needs.
+# Columns of the records that the summary needs, besides further metrics.
 COLUMNS = (*overview.COLUMNS, "protocol", "repeat", "converged", "error", "error_type", "traceback")
 
 
-def print_summary(frame: pl.DataFrame, console: Console | None = None) -> None:
-    """Print the tables of a run's records: the latest of each job, with at least :data:`COLUMNS`."""
+def print_summary(
+    frame: pl.DataFrame, console: Console | None = None, metrics: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> None:
+    """Print the tables of a run's records: the latest of each job, with at least :data:`COLUMNS`.
+
+    ``metrics`` are those to show of each problem, by default as the records say.
+    """
     console = console or terminal.PipeSafeConsole()
     problems = frame["problem"].unique(maintain_order=True).to_list()
     for problem in problems:
         records = frame.filter(problem=problem) if len(problems) > 1 else frame  # avoids a copy of a million
-        kind, found = PROBLEMS[problem], overview.rows(records)
+        kind, found = PROBLEMS[problem], overview.rows(records, metrics.get(problem) or shown_of(records))
         terminal.show_sheet(_measured(found, kind, console), console)
         if any(row.choices for row in found):
             terminal.show_sheet(overview.chosen(found, kind, overview.CHOSEN), console)
@@ -54,10 +62,15 @@ def print_experiment(
 
 
 def _measured(rows: Sequence[overview.Row], kind: type[Problem], console: Console) -> Sheet:
-    """Return the table with as many metrics of the problem's headline as fit the console, at least two."""
+    """Return the table; without its last metrics, but for one, and a note on them if a terminal is too narrow."""
     title = f"{kind.title}\n{overview.legend(kind)}"
-    tables = [overview.measured(rows, kind, title, most=most) for most in range(len(kind.headline), 1, -1)]
-    return next((table for table in tables if terminal.width(table) <= console.width), tables[-1])
+    table, names = overview.measured(rows, kind, title), overview.measured_metrics(rows)
+    for most in range(len(names) - 1, 0, -1):
+        if not console.file.isatty() or terminal.width(table) <= console.width:
+            break
+        hint = f"Not shown in {console.width} columns: {', '.join(names[most:])}. A wider terminal shows all, or | cat."
+        table = replace(overview.measured(rows, kind, title, most=most), notes=[hint])
+    return table
 
 
 def print_outcome(

@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 import sample_records
@@ -100,6 +101,18 @@ def test_failures_are_counted_and_listed():
     assert "went wrong" not in text
     assert "1 left no record." in text
     assert line(text, "breast").rstrip().endswith("1/6")
+
+
+@pytest.mark.parametrize(("width", "hidden"), [(60, True), (400, False)])
+def test_columns_are_hidden_with_a_word_in_a_narrow_terminal_only(width, hidden, monkeypatch):
+    one = record(p_fa=0.0, p_nd=0.25, np_score=0.25, auc=0.5)
+    assert "auc" in line(printed([one], width=width), "data")
+    console = Console(width=width, record=True, force_terminal=False)
+    monkeypatch.setattr(console.file, "isatty", lambda: True)
+    print_summary(sample_records.frame([one]), console)
+    text = console.export_text()
+    assert ("auc" in line(text, "data")) is not hidden
+    assert ("auc" in text.partition("Not shown")[2]) is hidden
 
 
 def test_place_of_the_records():

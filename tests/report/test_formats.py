@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 import shutil
 import statistics
@@ -9,18 +10,22 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
 import sample_records
+from npbench import registry
+from npbench.records import provenance
 from npbench.records.reading import conformed
 from npbench.report import files
 from npbench.report.assemble import lead
 from npbench.report.render import latex, markdown, terminal
 from npbench.report.section import Section
-from npbench.report.sections import environment, failures, overview
+from npbench.report.sections import comparison, environment, failures, figures, overview
+from npbench.report.select import metrics
 from npbench.report.select.collect import Collection
 from npbench.report.select.metrics import symbols
 from npbench.report.sheet import MISSING, Cell, Sheet
@@ -35,6 +40,9 @@ def record(solver="gen", repeat=0, *, dataset="pima", rho=0.1, problem="np", **c
 
 def frame(records):
     return conformed(sample_records.frame(records))
+
+
+USUAL = [one.name for one in registry.installed().metrics.values() if "np" in (one.problems or ("np",))]
 
 
 def column(sheet, name):
@@ -77,6 +85,31 @@ def test_section_per_problem_and_table_per_data_set_with_a_note_on_duplicates():
     assert column(pauc.sheets[0], "pauc") == ["0.500"]
     (section,) = overview.sections(frame([record(repeat=r, n_test_duplicates=n) for r, n in enumerate((0, 3))]))
     assert section.notes == ["In pima, 0 to 3 test rows of a split equal a row used for training or validation."]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (None, ["p_fa", "p_nd"]),
+        (["p_fa", "risk_fa"], ["risk_fa", "p_fa", "p_nd"]),  # in the order of the columns, as typed
+        ([*USUAL, "mine"], ["p_fa", "p_nd", "mine"]),
+        (["absent", "mine"], ["mine", "p_fa", "p_nd"]),
+        ("damaged", ["p_fa", "p_nd"]),
+    ],
+)
+def test_metrics_that_were_asked_for_or_are_a_third_partys_are_shown_everywhere(asked, expected):
+    text = asked if isinstance(asked, str) else json.dumps(asked)
+    values = {"risk_fa": 0.25, "p_fa": 0.5, "p_nd": 0.125, "accuracy": 0.625, "mine": 0.75}
+    records = frame([record(s, r, metrics=text, **values) for s in ("gen", "uzawa") for r in range(6)])
+    records = records.with_columns(rho=pl.lit(0.1), seconds=pl.lit(1.0))
+    assert metrics.shown_of(records) == expected
+    (section,) = overview.sections(records)
+    assert section.sheets[0].columns[2:-2] == [metrics.head(name) for name in expected]
+    (statistics_of,) = comparison.sections(records)
+    assert {f"np-{name}-pairs" for name in expected} <= {sheet.name for sheet in statistics_of.sheets}
+    (drawn,) = figures.sections(records)
+    titles = {panel.y_title for chart in drawn.charts for panel in chart.panels}
+    assert {metrics.axis_title(name) for name in expected} <= titles
 
 
 def test_failures_are_grouped_by_kind():
@@ -129,6 +162,22 @@ def test_equal_environments_are_counted():
 )
 def test_mixtures_are_noted(change, expected):
     assert expected in environment_notes({}, change)
+
+
+def test_one_commit_is_no_mixture_whatever_the_solvers_and_metrics():
+    solvers = registry.installed().solvers.values()
+    computed = [metric.compute for metric in registry.installed().metrics.values()]
+    shared = [[], computed[:1], computed]
+    codes = {json.dumps(provenance.code([one.estimator, *some])): one.name for one in solvers for some in shared}
+    assert len(codes) > len(list(solvers))
+    assert "differ" not in environment_notes(*({"code": code, "solver": solver} for code, solver in codes.items()))
+
+
+@pytest.mark.parametrize("change", [{}, {"solver": "other"}])
+def test_packages_other_than_npbench_count_for_all_solvers(change):
+    texts = ['{"npbench":"a","mine":"1"}', '{"npbench":"b","more":"2","mine":"3"}']
+    notes = environment_notes({"code": texts[0]}, {"code": texts[1], **change})
+    assert "Source code of mine differs" in notes
 
 
 TEXTS = st.text(st.sampled_from("aZ09 _-+=@.,;:|\\`*#<>[]{}()~^$%&\"'±≤ρ!\n"), max_size=12)

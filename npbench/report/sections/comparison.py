@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 import polars as pl
@@ -10,7 +10,7 @@ import polars as pl
 from npbench.problem import PROBLEMS
 from npbench.report.section import Section
 from npbench.report.sections import excess, pairs, ranking
-from npbench.report.select.metrics import head
+from npbench.report.select.metrics import head, shown_of
 from npbench.report.select.pairing import SAME_ROWS, setting_cells, setting_columns
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, number
 from npbench.report.stats.paired import MIN_VALUES, RESAMPLES, Limits, mean_limits
@@ -52,11 +52,13 @@ def sections(records: pl.DataFrame) -> list[Section]:
 def _section(records: pl.DataFrame, problem: str) -> Iterator[Section]:
     if records.is_empty():
         return
-    metrics = PROBLEMS[problem].headline
-    records = records.select(*NEEDED_COLUMNS, f"^({'|'.join(metrics)})(_low|_high)?$")
+    metrics = shown_of(records)
+    limits = [f"{metric}_{end}" for metric in metrics for end in ("low", "high")]
+    records = records.select(*NEEDED_COLUMNS, *metrics, *(name for name in limits if name in records.columns))
     paired = [sheet for metric in metrics if (sheet := pairs.sheet(records, problem, metric))]
     ranks = [one for metric in metrics for one in ranking.rankings(records, problem, metric)]
-    sheets = [*excess.sheets(records, problem), *_means(records, problem), *paired, *(sheet for sheet, _ in ranks)]
+    of_one = [*excess.sheets(records, problem), *_means(records, problem, metrics)]
+    sheets = [*of_one, *paired, *(sheet for sheet, _ in ranks)]
     charts = [chart for _, chart in ranks if chart]
     notes = list(_notes(records, problem, paired=bool(paired)))
     yield Section(f"Statistics of problem {problem}", sheets, charts, notes)
@@ -83,11 +85,11 @@ def advice(records: pl.DataFrame, *, paired: bool) -> Iterator[str]:
         yield FEW_REPEATS
 
 
-def _means(records: pl.DataFrame, problem: str) -> list[Sheet]:
+def _means(records: pl.DataFrame, problem: str, shown: Sequence[str]) -> list[Sheet]:
     """Return the table of means with limits, for settings with enough repeats."""
     setting = ["dataset", "problem_params", "label"]
     good = records.filter(status="ok").filter(pl.len().over(setting) >= MIN_VALUES).sort(*setting, "seed", "repeat")
-    metrics = [metric for metric in PROBLEMS[problem].headline if _finite(good, metric)]
+    metrics = [metric for metric in shown if _finite(good, metric)]
     groups = list(good.group_by(setting, maintain_order=True))
     samples = [_finite(same, metric) for metric in metrics for _, same in groups]
     cells = [_cell(sample, limits) for sample, limits in zip(samples, mean_limits(samples), strict=True)]

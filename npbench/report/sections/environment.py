@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -70,7 +71,7 @@ def mixtures(records: pl.DataFrame) -> Iterator[str]:
         ("code", "Source code", "rerun the same commands with the current code"),
         ("versions", "The version", "rerun the same commands with the current libraries"),
     ):
-        mixed_names = _exploded(records, column).group_by(*PLACE, "name").agg(pl.col("value").n_unique())
+        mixed_names = _exploded(records, column).group_by(*PLACE, "part", "name").agg(pl.col("value").n_unique())
         mixed_names = mixed_names.filter(pl.col("value") > 1).sort(*PLACE, "name")
         if len(mixed_names):
             names = ", ".join(mixed_names["name"].unique().sort())
@@ -89,15 +90,22 @@ def mixtures(records: pl.DataFrame) -> Iterator[str]:
 
 
 def _exploded(records: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Return the entries of a JSON column: ``name``, ``value`` and the number of ``jobs``."""
-    counts = records.drop_nulls(column).group_by(*PLACE, column).len("jobs")
+    """Return the entries of a JSON column: ``name``, ``value``, the ``part`` hashed and the number of ``jobs``."""
+    counts = records.drop_nulls(column).group_by(*PLACE, "solver", column).len("jobs")
     rows = [
-        (*place, name, str(value), jobs)
-        for *place, text, jobs in counts.rows()
-        for name, value in json.loads(text).items()
+        (*place, part, name, str(value), jobs)
+        for *place, solver, text, jobs in counts.rows()
+        for part, name, value in _entries(solver, json.loads(text))
     ]
-    schema = {**dict.fromkeys((*PLACE, "name", "value"), pl.String), "jobs": pl.Int64}
+    schema = {**dict.fromkeys((*PLACE, "part", "name", "value"), pl.String), "jobs": pl.Int64}
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _entries(solver: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Yield the name and value of each package, and what decides the part of it that a hash covers."""
+    # Of npbench, a hash covers what the solver and the other packages import; any other package counts whole.
+    used = " ".join([solver, *sorted(values)])
+    yield from ((used if name == "npbench" else "", name, value) for name, value in values.items())
 
 
 def _places(mixed: pl.DataFrame) -> str:

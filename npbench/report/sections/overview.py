@@ -17,13 +17,13 @@ from npbench.problem import PROBLEMS, Problem
 from npbench.records.fields import FEATURES, METHOD, TRAINING_SECONDS
 from npbench.report.section import Section
 from npbench.report.select.methods import flat, named, own_settings
-from npbench.report.select.metrics import head
+from npbench.report.select.metrics import head, shown_of
 from npbench.report.sheet import MISSING, Cell, Sheet, count, number
 
 # Columns that records of one problem share within a row, in the order of sorting.
 SETTING = ["dataset", "dataset_params", "method", *METHOD, "problem_params", "protocol_params", *FEATURES]
 HEADLINES = sorted({metric for kind in PROBLEMS.values() for metric in kind.headline})
-# Columns of the records that the tables need.
+# Columns of the records that the tables need, besides further metrics.
 COLUMNS = [
     *("status", "problem", *SETTING, "chosen_params", "n_test_duplicates", "select_seconds", "fit_seconds"),
     *HEADLINES,
@@ -42,7 +42,7 @@ class Row:
     total: int  # jobs
     good: int  # jobs that did not fail
     seconds: float | None  # mean of selection and fit
-    values: Mapping[str, tuple[float | None, float | None]]  # mean and standard deviation of each headline metric
+    values: Mapping[str, tuple[float | None, float | None]]  # mean and standard deviation of each metric
     choices: Mapping[str, list[Any]]  # values selected in each repeat, by parameter
 
 
@@ -51,9 +51,9 @@ def sections(records: pl.DataFrame) -> list[Section]:
     made = []
     for (problem,), group in records.group_by("problem", maintain_order=True):
         kind = PROBLEMS[str(problem)]
-        sheets = []
+        sheets, metrics = [], shown_of(group)
         for (dataset,), of_one in group.group_by("dataset", maintain_order=True):
-            found = rows(of_one)
+            found = rows(of_one, metrics)
             table = measured(found, kind, f"{dataset}: {legend(kind)}", omit="data")
             sheets.append(replace(table, name=f"{problem} {dataset}"))
             if any(row.choices for row in found):
@@ -80,10 +80,10 @@ def legend(kind: type[Problem]) -> str:
     return f"mean ± standard deviation over repeats{marks}"
 
 
-def rows(records: pl.DataFrame) -> list[Row]:
-    """Return a row for each setting among the records of one problem, sorted for tables."""
+def rows(records: pl.DataFrame, shown: Sequence[str]) -> list[Row]:
+    """Return a row for each setting among the records of one problem, sorted for tables; ``shown`` are metrics."""
     good = pl.col("status") == "ok"
-    metrics = [name for name in PROBLEMS[records["problem"][0]].headline if name in records.columns]
+    metrics = [name for name in shown if name in records.columns]
     measures = [pl.col(name).cast(pl.Float64).filter(good) for name in metrics]
     # A million records have few distinct texts: grouping by categories saves 0.3 GB.
     categorical = named(records).with_columns(pl.col(SETTING).cast(pl.Categorical))
@@ -131,8 +131,7 @@ def _choices(texts: Iterable[str], labels: Mapping[str, Any]) -> dict[str, list[
 def measured(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = "", most: int | None = None) -> Sheet:
     """Return the table of at most ``most`` metrics, times and counts; the title states the label ``omit``."""
     shown = _shown(rows, kind, omit)
-    metrics = [name for name in kind.headline if any(row.values.get(name, (None,))[0] is not None for row in rows)]
-    metrics = metrics[:most]
+    metrics = measured_metrics(rows)[:most]
     cells = [
         [
             *(_label(row.labels.get(name)) for name in shown),
@@ -143,6 +142,12 @@ def measured(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str 
         for row in rows
     ]
     return Sheet(title, [*_headers(shown), *map(head, metrics), "time", "ok"], cells)
+
+
+def measured_metrics(rows: Sequence[Row]) -> list[str]:
+    """Return the metrics with a value, in the order of the columns."""
+    names = dict.fromkeys(name for row in rows for name in row.values)
+    return [name for name in names if any(row.values[name][0] is not None for row in rows)]
 
 
 def chosen(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = "") -> Sheet:

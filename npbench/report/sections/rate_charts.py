@@ -9,7 +9,7 @@ import polars as pl
 from npbench.problem import PROBLEMS
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sections.layout import file_name, paged, parts
-from npbench.report.select.metrics import SECONDS, axis_title
+from npbench.report.select.metrics import SECONDS, axis_title, shown_of
 from npbench.report.select.pairing import setting_text
 
 SPREAD = "Means over the repeats; bars: one standard deviation, clipped to the smallest and the largest value."
@@ -86,7 +86,9 @@ def _several(problem: str, records: pl.DataFrame) -> pl.Series:
 
 
 def _shown(problem: str, records: pl.DataFrame) -> list[str]:
-    names = (*PROBLEMS[problem].panels, SECONDS)
+    kind = PROBLEMS[problem]
+    further = [name for name in shown_of(records) if name not in kind.headline]
+    names = (*kind.panels, *further, SECONDS)
     return [name for name in names if name in records.columns and records[name].count()]
 
 

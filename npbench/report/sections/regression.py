@@ -14,7 +14,7 @@ from npbench.problem import PROBLEMS
 from npbench.report.section import Section
 from npbench.report.sections.pairs import NO_DIFFERENCE
 from npbench.report.select.comparable import OTHER, SETTING, Matched, matched, unverified
-from npbench.report.select.metrics import SECONDS, Direction, better
+from npbench.report.select.metrics import SECONDS, Direction, better, shown_of
 from npbench.report.select.pairing import setting_cells, setting_columns
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, interval, number
 from npbench.report.stats.paired import MIN_VALUES, hodges_lehmann, shift_interval
@@ -108,12 +108,13 @@ def _judged(records: pl.DataFrame) -> pl.DataFrame:
 
 
 def _changes(jobs: pl.DataFrame, problem: str, force: bool) -> Iterator[Change]:
+    metrics = shown_of(jobs) if len(jobs) else ()
     ordered = jobs.sort("dataset", "problem_params", "label", "params", "search")
     for _, same in ordered.group_by(SETTING, maintain_order=True):
-        yield from _of_setting(same, problem, force)
+        yield from _of_setting(same, problem, metrics, force)
 
 
-def _of_setting(same: pl.DataFrame, problem: str, force: bool) -> Iterator[Change]:
+def _of_setting(same: pl.DataFrame, problem: str, metrics: Sequence[str], force: bool) -> Iterator[Change]:
     first = same.row(0, named=True)
     place = (first["dataset"], *setting_cells(first["problem_params"]), first["label"])
     before = same.filter(pl.col(f"status{OTHER}") == "ok")
@@ -121,7 +122,7 @@ def _of_setting(same: pl.DataFrame, problem: str, force: bool) -> Iterator[Chang
     if lost := len(before) - len(both):
         there, here, change = (number(n, "d") for n in (len(before), len(both), -lost))
         yield Change(place, "jobs ok", len(before), there, here, change, MISSING, "fails")
-    for metric in PROBLEMS[problem].headline:
+    for metric in metrics:
         bound = PROBLEMS[problem].bounds.get(metric)
         direction = "lower" if bound else better(problem, metric)
         pairs = _pairs(both, metric)
