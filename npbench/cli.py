@@ -51,10 +51,10 @@ def _command(name: str, words: Sequence[str]) -> int:
     else:
         from npbench.registry import installed
 
-        known = installed().commands
+        known, unavailable = installed().commands, map(str, installed().unavailable)
         if name not in known:
             hint = "Settings are written key=value, as in solver=np_svm."
-            raise RequestError(f"{unknown_name('command', name, (*COMMANDS, *known))} {hint}")
+            raise RequestError(" ".join([unknown_name("command", name, (*COMMANDS, *known)), hint, *unavailable]))
         module = known[name]
     code: int = importlib.import_module(module).run(words)
     return code

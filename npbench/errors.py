@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from typing import Any
+
+MAX_LISTED, MAX_NEAR = 16, 3
+AS_NEAR = 0.1  # largest difference from the similarity of the nearest name
+LISTED = ("solver", "dataset", "metric", "experiment")  # kinds that `npbench list` shows
+CHOICE = re.compile(r"\b(?:solver|dataset)=(\w+)")  # the one that a fault is about
 
 
 class Exit(IntEnum):
@@ -30,17 +36,53 @@ class AbsentDataError(RequestError):
 
 
 def unknown_name(kind: str, name: str, choices: Iterable[str]) -> str:
-    """Return the error message for an unknown ``name``, with the nearest of the ``choices`` and all of them.
+    """Return the error message for an unknown ``name``, with the nearest of the ``choices``, and all of a few.
 
     Examples
     --------
     >>> unknown_name("solver", "np_swm", ["np_svm", "gen"])
     "Unknown solver 'np_swm': did you mean 'np_svm'? There are: gen, np_svm."
+    >>> unknown_name("dataset", "pma", ["pima", *map(str, range(20))])
+    "Unknown dataset 'pma': did you mean 'pima'? `npbench list datasets` shows all 21."
     """
     known = sorted(choices)
+    few = len(known) <= MAX_LISTED
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? There are" if near else "there are"
-    return f"Unknown {kind} {name!r}: {hint}: {', '.join(known) or 'none'}."
+    if near and not few:
+        alike = difflib.SequenceMatcher(None, near[0], name).ratio() - AS_NEAR
+        near = difflib.get_close_matches(name, known, n=MAX_NEAR, cutoff=alike)
+    hint = f"did you mean {either(map(repr, near))}? " if near else ""
+    if few:
+        return f"Unknown {kind} {name!r}: {hint}{'There' if near else 'there'} are: {', '.join(known) or 'none'}."
+    if kind in LISTED:
+        return f"Unknown {kind} {name!r}: {hint}`npbench list {kind}s` shows all {len(known)}."
+    shown = "" if near else f"{', '.join(known[:MAX_LISTED])} and {len(known) - MAX_LISTED} more."
+    return f"Unknown {kind} {name!r}: {hint or 'there are: '}{shown}".strip()
+
+
+def either(words: Iterable[str]) -> str:
+    """Return words as alternatives.
+
+    >>> either("abc"), either("a")
+    ('a, b or c', 'a')
+    """
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def merged(faults: Iterable[str]) -> list[str]:
+    """Return each fault once: the choices of a sweep that share a wrong setting are named in one.
+
+    Examples
+    --------
+    >>> merged(["solver=gen: tol is 2.", "seed is -1.", "solver=sgd: tol is 2."])
+    ['solver=gen,sgd: tol is 2.', 'seed is -1.']
+    """
+    owners: dict[tuple[str, str], dict[str, None]] = {}
+    for fault in faults:
+        start, end = match.span(1) if (match := CHOICE.search(fault)) else (0, 0)
+        owners.setdefault((fault[:start], fault[end:]), {})[fault[start:end]] = None
+    return [before + ",".join(names) + after for (before, after), names in owners.items()]
 
 
 def collect_errors(steps: Sequence[Callable[[], Any]]) -> list[Any]:
@@ -55,5 +97,5 @@ def collect_errors(steps: Sequence[Callable[[], Any]]) -> list[Any]:
     if len(errors) == 1:
         raise errors[0]
     if errors:  # one without a fault has been reported before
-        raise RequestError(*dict.fromkeys(fault for error in errors for fault in error.faults))
+        raise RequestError(*merged(fault for error in errors for fault in error.faults))
     return results

@@ -1,12 +1,14 @@
 """Find plugins and look up what they provide by name.
 
 Plugins are entry points in the group ``npbench``. One that cannot be imported, or has a hook that raises, is kept as
-:class:`Unavailable` with the reason; all others keep working.
+:class:`Unavailable` with the reason, and so is a name that two plugins provide; all others keep working.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import json
 import os
 import re
 import sys
@@ -16,6 +18,7 @@ from importlib.metadata import Distribution, EntryPoint, entry_points
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 import pluggy
 
@@ -41,6 +44,12 @@ class Provider:
     module: str
     distribution: str
     version: str
+    folder: str = ""  # of the sources, if it was installed from a folder
+
+    @property
+    def remedy(self) -> str:
+        """What to do about a fault of the plugin."""
+        return f"Correct it in {self.folder}." if self.folder else f"Report it to the authors of {self.distribution}."
 
     def __str__(self) -> str:
         return f"{self.module} ({self.distribution} {self.version})"
@@ -48,13 +57,14 @@ class Provider:
 
 @dataclass(frozen=True)
 class Unavailable:
-    """A plugin that cannot be used, and the reason."""
+    """A plugin, or something that it provides, that cannot be used, and the reason."""
 
     provider: Provider
     reason: str
+    what: str = "Plugin"
 
     def __str__(self) -> str:
-        return f"Plugin {self.provider} is unavailable: {self.reason}"
+        return f"{self.what} {self.provider} is unavailable: {self.reason}"
 
 
 @dataclass
@@ -69,6 +79,7 @@ class Registry:
     observers: list[tuple[Provider, Any]] = field(default_factory=list)  # with their hooks
     unavailable: list[Unavailable] = field(default_factory=list)
     providers: dict[tuple[str, str], Provider] = field(default_factory=dict)
+    claims: dict[tuple[str, str], list[Provider]] = field(default_factory=dict)  # all that provide a kind and name
 
     def solver(self, name: str) -> Solver:
         """Return the solver called ``name``; raise RequestError with the nearest name otherwise."""
@@ -101,24 +112,34 @@ class Registry:
                 described.append((kind, item))
         packages = [*chain(*manager.hook.npbench_config_packages()), *_configuration_beside(provider.module)]
         commands = dict(chain(*(named.items() for named in manager.hook.npbench_commands())))
-        for kind, item in described:
-            self._own(kind, item.name, provider)
-            getattr(self, f"{kind}s")[item.name] = item
         self.config_packages = list(dict.fromkeys([*self.config_packages, *packages]))
-        for word in commands:
-            self._own("command", word, provider)
-        self.commands |= commands
+        named = [(kind, item.name, item) for kind, item in described]
+        for kind, name, item in [*named, *(("command", word, target) for word, target in commands.items())]:
+            self._table(kind)[name] = item
+            self.providers[kind, name] = provider
+            self.claims.setdefault((kind, name), []).append(provider)
         if any(getattr(manager.hook, hook).get_hookimpls() for hook in OBSERVERS):
             self.observers.append((provider, manager.hook))
 
-    def _own(self, kind: str, name: str, provider: Provider) -> None:
-        """Note who provides a name; refuse a name that another plugin provides."""
-        if (kind, name) in self.providers:
-            raise RequestError(
-                f"Two plugins provide a {kind} called {name!r}: {self.providers[kind, name]} and {provider}. "
-                "Uninstall one of them, or list the plugins to use in NPBENCH_PLUGINS."
-            )
-        self.providers[kind, name] = provider
+    def set_clashes_aside(self) -> None:
+        """Make each name unavailable that several plugins provide."""
+        advice = "provides it too. Uninstall one of them, or list the plugins to use in NPBENCH_PLUGINS."
+        for (kind, name), claimed in self.claims.items():
+            if len(claimed) > 1:
+                del self._table(kind)[name], self.providers[kind, name]
+                pairs = zip(claimed, [*claimed[1:], claimed[0]], strict=True)
+                what = f"{kind.capitalize()} {name!r} of"
+                self.unavailable += [Unavailable(one, f"{other} {advice}", what) for one, other in pairs]
+
+    def _table(self, kind: str) -> dict[str, Any]:
+        table: dict[str, Any] = getattr(self, f"{kind}s")
+        return table
+
+
+def remedy(kind: str, name: str) -> str:
+    """Return what to do about a fault of what a plugin provides."""
+    provider = installed().providers.get((kind, name))
+    return provider.remedy if provider else "Report it to the authors of its plugin."
 
 
 def _configuration_beside(target: str) -> list[str]:
@@ -133,22 +154,25 @@ def _provider(point: EntryPoint) -> Provider:
 
 
 @functools.cache  # each look parses the metadata, and a distribution may have many plugins
-def _name_and_version(distribution: Distribution) -> tuple[str, str]:
-    metadata = distribution.metadata
-    return metadata["Name"], metadata["Version"]
+def _name_and_version(distribution: Distribution) -> tuple[str, str, str]:
+    """Return name, version, and the folder that it was installed from, if any (PEP 610)."""
+    metadata, folder = distribution.metadata, ""
+    with contextlib.suppress(ValueError, TypeError, LookupError, AttributeError):  # of no file, or a damaged one
+        address = urlsplit(json.loads(distribution.read_text("direct_url.json") or "{}")["url"])
+        folder = unquote(address.path) if address.scheme == "file" else ""
+    return metadata["Name"], metadata["Version"], folder
 
 
 def load(points: Iterable[EntryPoint]) -> Registry:
-    """Build a registry from entry points, setting aside plugins that fail; two plugins with one name are refused."""
+    """Build a registry from entry points, setting aside plugins that fail, and names that several provide."""
     registry = Registry()
     for point in sorted(points, key=lambda p: (p.value, p.name)):
         provider = _provider(point)
         try:
             registry.add(point.load(), provider)
-        except RequestError:
-            raise
         except (Exception, SystemExit) as error:  # whatever a plugin raises must not take the others down
             registry.unavailable.append(Unavailable(provider, f"{type(error).__name__}: {error}"))
+    registry.set_clashes_aside()
     return registry
 
 

@@ -5,6 +5,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from npbench import registry
+from npbench.data.loading import load
 from npbench.errors import RequestError, unknown_name
 
 GOOD = """
@@ -14,6 +15,13 @@ from npbench.contracts import Dataset
 @hookimpl
 def npbench_datasets():
     return [Dataset(name="{name}", load="a:b")]
+"""
+
+
+COMMAND = """
+@hookimpl
+def npbench_commands():
+    return {{"{}": "a"}}
 """
 
 
@@ -65,10 +73,36 @@ def test_an_unknown_name_lists_unavailable_plugins(plugin):
         found.dataset("bb")
 
 
-def test_two_plugins_with_one_name_are_both_named(plugin):
-    points = [plugin(f"npbench_{name}", GOOD.format(name="twin")) for name in ("left", "right")]
+@pytest.mark.parametrize("sides", [("left", "right"), ("left", "right", "third")])
+def test_a_name_that_several_plugins_provide_belongs_to_none_and_nothing_else_is_lost(plugin, sides):
+    sources = {f"npbench_{side}": GOOD.format(name="twin") + COMMAND.format(side) for side in sides}
+    found = registry.load([plugin(name, source) for name, source in sources.items()])
+    assert (found.datasets, sorted(found.commands)) == ({}, sorted(sides))
+    assert [one.provider.module for one in found.unavailable] == list(sources)
     with pytest.raises(RequestError, match=r"'twin'.*npbench_left.*npbench_right"):
-        registry.load(points)
+        found.dataset("twin")
+    same = COMMAND.format("twin")
+    found = registry.load([plugin(f"npbench_{side}_{len(sides)}", same) for side in sides])
+    assert (found.commands, len(found.unavailable)) == ({}, len(sides))
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [
+        (None, "authors of npbench-guest"),
+        ('{"url":"https://example.org/guest.whl"}', "authors of npbench-guest"),
+        ('{"url":"file:///home/me/my%20guest","dir_info":{"editable":true}}', "/home/me/my guest"),
+        ("damaged", "authors of npbench-guest"),
+    ],
+)
+def test_an_author_is_told_where_to_mend_and_a_user_whom_to_ask(install, origin, expected):
+    folder = install("npbench-guest", npbench_guest=GOOD.format(name="guest"))
+    if origin:
+        next(folder.glob("*.dist-info")).joinpath("direct_url.json").write_text(origin)
+    registry.installed.cache_clear()
+    registry._name_and_version.cache_clear()
+    with pytest.raises(RequestError, match=f"'a:b'.*{expected}"):
+        load(registry.installed().dataset("guest"))
 
 
 def test_the_order_of_entry_points_does_not_matter(plugin):
@@ -90,9 +124,14 @@ def test_each_kind_is_looked_up_by_name(kind, name):
         getattr(found, kind)("nothing_like_it")
 
 
-def test_unknown_names_list_all_or_none():
+def test_unknown_names_list_all_of_a_few_or_the_near_ones():
     assert "there are: a, b." in unknown_name("metric", "zzz", ["b", "a"])
     assert "there are: none." in unknown_name("metric", "auc", [])
+    many = [f"name_{number}" for number in range(50)]
+    assert "`npbench list solvers`" in unknown_name("solver", "zzz", many)
+    for kind in ("solver", "column"):
+        assert unknown_name(kind, "nam_1", many).count("'name_") == 3
+        assert len(unknown_name(kind, "zzz", many)) < 250
 
 
 def test_looking_up_imports_no_numerics():
@@ -132,16 +171,19 @@ def test_a_distribution_stands_for_all_of_its_plugins(install, monkeypatch):
     assert {"guest", "pima"} <= set(registry.installed().datasets)
 
 
-def test_the_command_line_prints_one_line_for_twins_and_unknown_plugins(install, npbench, monkeypatch):
+def test_twins_stop_no_command_and_an_unknown_plugin_is_one_line(install, npbench, monkeypatch):
     for side in ("left", "right"):
         install(f"npbench-{side}", **{f"npbench_{side}": GOOD.format(name="twin")})
-    twins = ["dataset called 'twin'", "npbench_left (npbench-left 1.0)", "npbench_right (npbench-right 1.0)"]
-    for plugins, expected in {"": twins, "npbench_lef": ["did you mean 'npbench_left'?"]}.items():
-        monkeypatch.setenv("NPBENCH_PLUGINS", plugins)
-        registry.installed.cache_clear()
-        code, output, errors = npbench("list", "datasets")
-        assert (code, output, errors.count("\n")) == (2, "", 1)
-        assert all(part in errors for part in expected)
+    registry.installed.cache_clear()
+    code, output, _ = npbench("list", "datasets")
+    assert code == 0
+    assert all(part in output for part in ("pima", "'twin'", "npbench_left (npbench-left 1.0)", "npbench_right"))
+    code, _, errors = npbench("dataset=twin")
+    assert (code, errors.count("\n"), "npbench_right" in errors) == (2, 1, True)
+    monkeypatch.setenv("NPBENCH_PLUGINS", "npbench_lef")
+    registry.installed.cache_clear()
+    code, output, errors = npbench("list", "datasets")
+    assert (code, output, errors.count("\n"), "did you mean 'npbench_left'" in errors) == (2, "", 1, True)
 
 
 def test_configuration_beside_the_module_is_found(tmp_path, monkeypatch):

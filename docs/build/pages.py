@@ -23,11 +23,11 @@ from pictures import PUBLISHED, load_experiment
 from rich.console import Console
 
 from npbench import contracts, registry
-from npbench.commands.summary import print_outcome, print_summary
 from npbench.problem import PROBLEMS
 from npbench.records.reading import conformed
 from npbench.records.store import RecordStore
 from npbench.report.render import terminal
+from npbench.report.run_summary import print_outcome, print_summary
 from npbench.report.section import Section
 from npbench.report.sections.experiment import sections as sections_of
 from npbench.report.select.collect import collect

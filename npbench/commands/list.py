@@ -32,7 +32,7 @@ def run(words: Sequence[str]) -> Exit:
 def show(kinds: Iterable[str], console: Console | None = None) -> None:
     """Print the entries of each kind, then the unavailable plugins with the reason."""
     console = console or Console()
-    unusable = registry.installed().unavailable  # first: it refuses two plugins with one name
+    unusable = registry.installed().unavailable
     for kind in kinds:
         heading, entries = KINDS[kind]
         console.print(Text(heading, "bold"))

@@ -27,7 +27,7 @@ def run(asked: Requested) -> Exit:
 
 def report(plan: Plan, asked: Requested, *, skipped: int) -> Exit:
     """Print the table of a plan's records; return whether all jobs succeeded, on the data sets that are present."""
-    from npbench.commands.summary import COLUMNS, print_experiment, print_outcome, print_summary
+    from npbench.report.run_summary import COLUMNS, print_experiment, print_outcome, print_summary
     from npbench.report.select.metrics import shown_by_problem
 
     experiment = asked.experiment

@@ -87,6 +87,8 @@ def check(config: Mapping[str, Any], settings_of: SettingsOf = solver_settings) 
     if features["missing"] == "keep" and solver and divided:
         faults += _missing_value_faults(solver, params, features["preprocess"])
     if faults or solver is None or dataset is None or problem is None or protocol is None:
+        typed = config.get("method", solver.name) if solver else ""
+        faults = [fault.replace(f"solver={solver.name}", f"solver={typed}") for fault in faults] if solver else faults
         raise RequestError(*faults)  # none for an unknown choice, reported when it was composed
     return Request(
         solver=solver,
@@ -181,7 +183,7 @@ def _require_solvable(solver: Solver | None, problem: Problem | None) -> None:
         return
     others = sorted(s.name for s in registry.installed().solvers.values() if problem.name in s.solves)
     raise RequestError(
-        f"solver={solver.name} solves {', '.join(solver.solves)}, not {problem.name}. Solvers for {problem.name}: "
+        f"solver={solver.name} does not solve problem={problem.name}. Solvers for it: "
         f"{', '.join(others) or 'none is installed'}."
     )
 

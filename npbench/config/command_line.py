@@ -20,7 +20,7 @@ from npbench.config.files import config_dir
 from npbench.config.run_settings import RunSettings
 from npbench.config.words import as_word, is_hydra_word
 from npbench.console import status
-from npbench.errors import RequestError
+from npbench.errors import RequestError, merged
 from npbench.evaluation.job import Request
 
 
@@ -74,7 +74,7 @@ def requested(options: Namespace, words: Sequence[str] = ()) -> Requested:
         except RequestError as error:
             faults += error.faults
     if faults or settings is None:
-        raise RequestError(*dict.fromkeys(faults))
+        raise RequestError(*merged(faults))
     return Requested(requests, settings, plain, words, found.experiment, found.hydra)
 
 

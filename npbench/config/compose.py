@@ -23,7 +23,8 @@ from npbench import registry
 from npbench.config.dataset_defaults import is_automatic, resolved
 from npbench.config.groups import COMPOSITION_ERRORS, Groups, reason, with_value
 from npbench.config.words import is_hydra_word
-from npbench.errors import RequestError, unknown_name
+from npbench.errors import MAX_LISTED, RequestError, unknown_name
+from npbench.signature import filled_in, signature
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class _Composer:
     adaptive: bool
     faults: list[str] = field(default_factory=list)
     added: set[str] = field(default_factory=set)
+    unknown: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)  # keys, and what lacks them
 
     def composed(self, settings: Sequence[str]) -> Composed:
         parsed = [override for setting in settings for override in self._parse(setting)]
@@ -85,6 +87,7 @@ class _Composer:
         configs = [config for combination in combinations if (config := self._config(combination)) is not None]
         for config in configs:  # without a default that was not asked for
             config.update({group: None for group in unknown if group in config})
+        self.faults += [unknown_key(key, *lacking) for key, lacking in self.unknown.items()]
         words = [[str(override.input_line) for override in combination] for combination in combinations]
         return Composed(configs, words, self.added, list(dict.fromkeys(self.faults)))
 
@@ -130,7 +133,7 @@ class _Composer:
             unavailable = map(str, registry.installed().unavailable)
             self.faults.append(" ".join([unknown_name(group, value, options), *unavailable]))
         else:
-            self.faults.append(f"{override.input_line} is not the name of a {group}: name one of {', '.join(options)}.")
+            self.faults.append(unknown_name(group, str(override.input_line).partition("=")[2], options))
         return False
 
     def _config(self, combination: Sequence[Override]) -> dict[str, Any] | None:
@@ -150,7 +153,11 @@ class _Composer:
             try:
                 config = with_value(config, path, override.value(), add=may_add)
             except KeyError:
-                self.faults.append(unknown_key(key, config))
+                if _takes(key, config):  # though the file of its choice does not state it
+                    self.added.add(key)
+                    config = with_value(config, path, override.value(), add=True)
+                else:
+                    self.unknown.setdefault(key, []).append(_as_typed(config, others))
         return config
 
     def _is_value(self, override: Override) -> bool:
@@ -195,6 +202,24 @@ def is_open(key: str, config: Mapping[str, Any]) -> bool:
     return isinstance(solver.get(path[0]), Mapping) and path[0] != "search"
 
 
+def _takes(key: str, config: Mapping[str, Any]) -> bool:
+    """Return whether the chosen solver has the parameter."""
+    group, _, name = key.partition(".")
+    found = registry.installed().solvers.get(str(value_at(config, ["solver", "name"])))
+    if group != "solver" or found is None or name in filled_in(found):
+        return False
+    try:
+        return name in signature(found.estimator).defaults
+    except Exception:  # whatever importing someone's module raises; the check of the solver reports it
+        return False
+
+
+def _as_typed(config: Mapping[str, Any], choices: Iterable[Override]) -> Mapping[str, Any]:
+    """Return the configuration with the names of its choices as typed, for messages."""
+    typed = {one.key_or_group: one.value() for one in choices if isinstance(config.get(one.key_or_group), Mapping)}
+    return {**config, **{group: {**config[group], "name": name} for group, name in typed.items()}}
+
+
 def value_at(config: Any, path: Sequence[str]) -> Any:
     """Return the value at a path of keys; None if there is none."""
     for key in path:
@@ -202,8 +227,8 @@ def value_at(config: Any, path: Sequence[str]) -> Any:
     return config
 
 
-def unknown_key(key: str, config: Mapping[str, Any]) -> str:
-    """Return the message for an unknown ``key``, with the nearest of the keys in ``config``.
+def unknown_key(key: str, *configs: Mapping[str, Any]) -> str:
+    """Return the message for a ``key`` that is unknown in some configurations, with the nearest of their keys.
 
     Examples
     --------
@@ -212,19 +237,26 @@ def unknown_key(key: str, config: Mapping[str, Any]) -> str:
     >>> unknown_key("problem.q", {"problem": {"name": "np", "rho": 0.05}})
     "There is no setting 'problem.q' of problem=np: under 'problem' there are problem.rho."
     """
-    known = [path for path in _paths(config) if path != "name" and not path.endswith(".name")]
+    paths = dict.fromkeys(path for config in configs for path in _paths(config))
+    known = [path for path in paths if path != "name" and not path.endswith(".name")]
     parent, _, ending = key.rpartition(".")
     siblings = [path for path in known if parent and path.rpartition(".")[0] == parent]
-    endings = {path.rpartition(".")[2]: path for path in siblings or known}
+    group = key.partition(".")[0]
+    is_bare = not siblings and any(group in config for config in configs)  # a section without settings
+    endings = {path.rpartition(".")[2]: path for path in ([] if is_bare else siblings or known)}
     same_ending = [path for path in known if path.rpartition(".")[2] == ending]
     near = same_ending or [endings[one] for one in difflib.get_close_matches(ending, endings, n=1, cutoff=0.6)]
     # Of several solvers in a sweep, others may have the setting.
-    owner = value_at(config, [group := key.partition(".")[0], "name"])
-    refusal = f"There is no setting {key!r}{f' of {group}={owner}' if owner else ''}:"
+    owners = ",".join(dict.fromkeys(owner for config in configs if (owner := value_at(config, [group, "name"]))))
+    refusal = f"There is no setting {key!r}{f' of {group}={owners}' if owners else ''}:"
     if near:
         return f"{refusal} did you mean {near[0]!r}?"
+    if is_bare:
+        return f"{refusal} it has no settings."
     where = f"under {parent!r} there are" if siblings else "there are"
-    return f"{refusal} {where} {', '.join(siblings or map(str, config))}."
+    shown = siblings or list(map(str, configs[0]))
+    more = f" and {len(shown) - MAX_LISTED} more" if len(shown) > MAX_LISTED else ""
+    return f"{refusal} {where} {', '.join(shown[:MAX_LISTED])}{more}."
 
 
 def _paths(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -12,7 +12,7 @@ from npbench.contracts import Solver, resolve
 from npbench.errors import RequestError, unknown_name
 from npbench.evaluation.grids import grid_fault, grid_values
 from npbench.records import provenance
-from npbench.registry import installed
+from npbench.registry import installed, remedy
 from npbench.signature import REQUIRED, Signature, filled_in, imported_names, signature
 from npbench.user_cache import cached
 from npbench.values import canonical
@@ -96,7 +96,7 @@ def _signature(solver: Solver, faults: Sequence[str]) -> Signature:
         raise RequestError(
             *faults,
             f"The estimator {solver.estimator!r} of solver={solver.name} cannot be imported: "
-            f"{type(error).__name__}: {error}. Report it to the authors of its plugin.",
+            f"{type(error).__name__}: {error}. {remedy('solver', solver.name)}",
         ) from error
 
 
@@ -128,5 +128,6 @@ def _value_faults(solver: Solver, params: Mapping[str, Any], search: Mapping[str
         try:
             estimator(**trial)._validate_params()
         except ValueError as error:
-            faults[f"solver={solver.name}: {error}"] = None
+            # Without the class, solvers of a sweep share a fault.
+            faults[f"solver={solver.name}: {error}".replace(f" of {estimator.__name__} ", " ")] = None
     return list(faults)

@@ -14,9 +14,8 @@ from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
 from npbench.data.checks import first
 from npbench.errors import AbsentDataError, RequestError, collect_errors, unknown_name
+from npbench.registry import remedy
 from npbench.signature import signature
-
-REPORT = "Report it to the authors of its plugin."
 
 
 def load(dataset: Dataset, /, **params: Any) -> BinaryData:
@@ -55,7 +54,8 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
         loader: Callable[..., Any] = resolve(target)
     except Exception as error:  # a plugin's module may raise anything
         raise RequestError(
-            f"The loader {target!r} of data set {name!r} cannot be imported: {type(error).__name__}: {error}. {REPORT}"
+            f"The loader {target!r} of data set {name!r} cannot be imported: {type(error).__name__}: {error}. "
+            f"{remedy('dataset', name)}"
         ) from error
     return loader
 
@@ -94,15 +94,15 @@ def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) 
         origin = f" from {', '.join(map(str, paths))}" if paths else ""
         raise RequestError(
             f"Data set {name!r} could not be read{origin}: its loader {target!r} failed with "
-            f"{type(error).__name__}: {error}. {REPORT}"
+            f"{type(error).__name__}: {error}. {remedy('dataset', name)}"
         ) from error
 
 
 def _compare(dataset: Dataset, data: BinaryData) -> None:
     # Files that npbench finds have the right hash; files that a user brings may be the wrong ones.
-    remedy = REPORT if dataset.files else f"Check what it is read from. {REPORT}"
+    cure = f"{'' if dataset.files else 'Check what it is read from. '}{remedy('dataset', dataset.name)}"
     faults = [
-        f"Data set {dataset.name!r} has {attribute} = {getattr(data, attribute)}, expected {expected}. {remedy}"
+        f"Data set {dataset.name!r} has {attribute} = {getattr(data, attribute)}, expected {expected}. {cure}"
         for attribute in ("n_samples", "n_features", "n_positive")
         if (expected := getattr(dataset, attribute)) not in (None, getattr(data, attribute))
     ]

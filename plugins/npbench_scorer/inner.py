@@ -72,7 +72,10 @@ def _imported(path: str) -> type:
         module = importlib.import_module(parent)
     except (Exception, SystemExit) as error:  # any module, any error; a script may end itself
         reason = f"{type(error).__name__}: {error}"
-        raise ValueError(f"estimator={path!r} cannot be imported: {reason}. {ADVICE}") from error
+        package = path.partition(".")[0]
+        is_absent = isinstance(error, ModuleNotFoundError) and error.name == package
+        hint = f"If it is the package {package}, install it: pip install {package}. " if is_absent else ""
+        raise ValueError(f"estimator={path!r} cannot be imported: {reason}. {hint}{ADVICE}") from error
     if isinstance(found := getattr(module, name, None), type):
         return found
     there = [

@@ -56,8 +56,8 @@ def test_plugin_is_checked_with_all_it_provides(npbench, stranger):
     ("arguments", "expected"),
     [
         (["solvers", "np_svm"], "Unknown kind to check 'solvers': did you mean 'solver'?"),
-        (["metric", "auc", "aux"], "Unknown metric 'aux': did you mean 'auc'?"),
-        (["plugin", "npbench-strange"], "Unknown plugin 'npbench-strange': did you mean 'npbench-stranger'?"),
+        (["metric", "auc", "aux"], "Unknown metric 'aux': did you mean 'auc'"),
+        (["plugin", "npbench-strange"], "Unknown plugin 'npbench-strange': did you mean 'npbench-stranger'"),
     ],
 )
 def test_unknown_names_are_one_line(npbench, stranger, arguments, expected):

@@ -13,7 +13,6 @@ from rich.console import Console
 
 import sample_records
 from npbench import cli
-from npbench.commands.summary import COLUMNS, print_outcome, print_summary
 from npbench.numerics.roc_grid import FPR_GRID
 from npbench.records.fields import SCHEMA_VERSION
 from npbench.records.record import MAX_TEXT, Record
@@ -21,6 +20,7 @@ from npbench.records.store import RecordStore
 from npbench.report import files
 from npbench.report.assemble import assemble
 from npbench.report.render import markdown, terminal
+from npbench.report.run_summary import COLUMNS, print_outcome, print_summary
 from npbench.report.select.collect import collect
 
 FORMS = ("report.html", "report.md", "tables/np-pima.csv", "tables/np-pima.tex")

@@ -113,7 +113,7 @@ def test_metrics_follow_the_problem():
         ({"solver__shrinkag": 1}, "did you mean 'solver.shrinkage'?"),
         ({"solver__rho": 0.1}, "set problem.rho instead"),
         ({"solver__random_state": 1}, "set seed instead"),
-        ({"solver__shrinkage": 2}, "'shrinkage' parameter of Centroid must be"),
+        ({"solver__shrinkage": 2}, "'shrinkage' parameter must be"),
         ({"solver__search": {"shrinkage": [0.5, 7]}}, "Got 7 instead"),
         ({"solver__search": {"shrinkage": []}}, "solver.search.shrinkage is []"),
         ({"solver__search": 5}, "solver.search is 5"),
@@ -130,7 +130,7 @@ def test_metrics_follow_the_problem():
         ({"missing": "ignore"}, "missing is 'ignore': expected refuse, drop, impute or keep."),
         ({"categories": None}, "categories is None: expected one_hot or codes."),
         ({"sed": 1}, "Unknown setting 'sed': did you mean 'seed'?"),
-        ({"problem": {"name": "qvalue"}}, "solver=centroid solves np, not qvalue"),
+        ({"problem": {"name": "qvalue"}}, "solver=centroid does not solve problem=qvalue"),
     ],
 )
 def test_fault_is_one_line(settings, expected):
@@ -145,6 +145,18 @@ def test_all_faults_in_one_go():
     with pytest.raises(RequestError) as refusal:
         check_all([changed(seed=seed, repeats=0) for seed in (-1, 1)])
     assert len(refusal.value.faults) == 2  # the shared one appears once
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [({"problem": {"name": "qvalue"}}, "qvalue"), ({"solver__shrinkage": 2}, "shrinkage")],
+)
+def test_solvers_of_a_sweep_share_a_fault_under_the_names_that_were_typed(settings, expected):
+    with pytest.raises(RequestError) as refusal:
+        check_all([changed(**settings, method=method, seed=seed) for method in ("one", "two") for seed in (1, 2)])
+    (fault,) = refusal.value.faults
+    assert expected in fault
+    assert "solver=one,two" in fault
 
 
 def test_unknown_choice_is_reported_once():

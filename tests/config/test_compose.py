@@ -50,7 +50,7 @@ def test_other_values_replace_a_mapping(loader, before, value):
 def test_unknown_choice_leaves_its_section_empty(loader):
     found = compose(loader, ["solver=nothing_like_it", "solver.C=1", "seed=3"], multirun=False)
     (fault,) = found.faults
-    for expected in ("Unknown solver", "no_such_library", "centroid"):
+    for expected in ("Unknown solver", "no_such_library", "npbench list solvers"):
         assert expected in fault
     assert (found.configs[0]["solver"], found.configs[0]["seed"]) == (None, 3)
 
@@ -73,6 +73,21 @@ def test_names_outside_the_yaml_are_reported(loader):
     assert "solver.params.tol" in found.added
 
 
+def test_a_wrong_setting_of_a_sweep_is_one_fault(loader):
+    swept = ("solver=np_svm,gen,random_forest,logistic_regression", "dataset=breast,pima", "seed=1,2")
+    (fault,) = faults_of(loader, *swept, "solver.zzzz=1", multirun=True)
+    assert "solver=np_svm,gen,random_forest,logistic_regression" in fault
+    (fault,) = faults_of(loader, *swept, "dataset.path=x", multirun=True)
+    assert "dataset=breast,pima" in fault
+    assert "did you mean" not in fault  # a setting of a solver
+
+
+def test_a_parameter_that_the_file_of_a_variant_does_not_state_needs_no_plus(loader):
+    found = compose(loader, ["solver=logistic_regression", "solver.cv=4"], multirun=False)
+    assert (found.faults, found.added, found.configs[0]["solver"]["cv"]) == ([], {"solver.cv"}, 4)
+    assert "problem.rho" in faults_of(loader, "solver=logistic_regression", "solver.rho=0.1")[0]
+
+
 def test_each_swept_value_is_checked(loader):
     faults = faults_of(loader, "solver=np_svm,centroit,zzzz", "solver.shrinkage=0.1", multirun=True)
     assert [fault.split(":")[0] for fault in faults] == [
@@ -90,7 +105,7 @@ def test_each_swept_value_is_checked(loader):
         ("problem.zzzzzzzzz=1", "under 'problem' there are problem.rho."),
         ("solver.zz=1", "solver=np_svm: under 'solver' there are solver."),
         ("zzzzzz=1", "there are solver, problem"),
-        ("solver=[np_svm,centroid]", "name one of"),
+        ("solver=[np_svm,centroid]", "[np_svm,centroid]"),
         ("dataset=breast,pima", "add -m"),
         ("seed=interval(1,2)", "finite"),
         ("seed=2]", "'seed=2]'"),

@@ -56,7 +56,7 @@ def test_problem_parameters_are_checked():
     section = {"nu": None, "epsilon": None}
     np_svm = registry.installed().solver("np_svm")
     assert solver_settings(np_svm, section, {"rho": 0.1, "unheard_of": 1}) == (section, {})
-    with pytest.raises(RequestError, match="'rho' parameter of NPSVM"):
+    with pytest.raises(RequestError, match="'rho' parameter"):
         solver_settings(np_svm, section, {"rho": 2.0})
 
 

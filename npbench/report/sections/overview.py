@@ -84,7 +84,7 @@ def rows(records: pl.DataFrame, shown: Sequence[str]) -> list[Row]:
     """Return a row for each setting among the records of one problem, sorted for tables; ``shown`` are metrics."""
     good = pl.col("status") == "ok"
     metrics = [name for name in shown if name in records.columns]
-    measures = [pl.col(name).cast(pl.Float64).filter(good) for name in metrics]
+    measures = [pl.col(name).cast(pl.Float64).fill_nan(None).filter(good) for name in metrics]
     # A million records have few distinct texts: grouping by categories saves 0.3 GB.
     categorical = named(records).with_columns(pl.col(SETTING).cast(pl.Categorical))
     groups = categorical.group_by(SETTING).agg(

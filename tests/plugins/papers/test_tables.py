@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 import sample_records
-from npbench.commands.summary import print_experiment
 from npbench.config.experiment import Experiment
 from npbench.report.render.terminal import show_sheet
+from npbench.report.run_summary import print_experiment
 from npbench.report.select.traces import traces
 from npbench.report.sheet import MISSING, Cell, Sheet
 from npbench_papers.gasso import accepted, rates, scatter, speedup

@@ -289,6 +289,7 @@ def test_seeds_reach_classifiers_inside_others():
     [
         ({"estimator": "RandomForestClassifier"}, "neither an import path nor a solver"),
         ({"estimator": "sklern.svm.SVC"}, "cannot be imported: ModuleNotFoundError: No module named 'sklern'"),
+        ({"estimator": "no_such_package.nn.Model"}, "pip install no_such_package"),
         ({"estimator": "sklearn.ensemble.RandomForest"}, "no class RandomForest.*RandomForestClassifier"),
         ({"estimator": "sklearn.pipeline.make_pipeline"}, "no class make_pipeline"),
         ({"estimator": "sklearn.linear_model.LinearRegression"}, "not a classifier"),

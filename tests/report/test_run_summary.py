@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 import sample_records
-from npbench.commands.summary import COLUMNS, print_outcome, print_summary
+from npbench.report.run_summary import COLUMNS, print_outcome, print_summary
 
 
 def record(repeat=0, *, status="ok", problem_params=None, chosen=None, **columns):

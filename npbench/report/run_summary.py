@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import polars as pl
 from rich.console import Console
 
-from npbench.config.experiment import Experiment
 from npbench.problem import PROBLEMS, Problem
 from npbench.report.render import terminal
 from npbench.report.render.drawing import save_picture
@@ -20,6 +20,9 @@ from npbench.report.sections.failures import ORIGIN
 from npbench.report.select.metrics import shown_of
 from npbench.report.select.recorded_settings import protocols
 from npbench.report.sheet import Sheet
+
+if TYPE_CHECKING:
+    from npbench.config.experiment import Experiment
 
 FAILURES_SHOWN = 10  # distinct ones
 # Columns of the records that the summary needs, besides further metrics.
@@ -68,7 +71,8 @@ def _measured(rows: Sequence[overview.Row], kind: type[Problem], console: Consol
     for most in range(len(names) - 1, 0, -1):
         if not console.file.isatty() or terminal.width(table) <= console.width:
             break
-        hint = f"Not shown in {console.width} columns: {', '.join(names[most:])}. A wider terminal shows all, or | cat."
+        hidden = ", ".join(names[most:])
+        hint = f"Not shown in {console.width} columns: {hidden}. A wider terminal or `| cat` shows them."
         table = replace(overview.measured(rows, kind, title, most=most), notes=[hint])
     return table
 
