@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from npbench.config.command_line import parse, requested
+from npbench.config.words import as_text
 from npbench.errors import RequestError
 from npbench.records.files import RECORDS
 from npbench.records.reading import read
@@ -33,18 +34,21 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
 
     Words without ``=`` are folders, whose records of other methods on the same tasks join.
     """
-    options = parse([*words, f"+experiment={name}"])
+    odd = [word for word in words if "=" in word and Path(word).exists()]
+    options = parse([*(word for word in words if word not in odd), f"+experiment={name}"])
     others = [Path(word) for word in options.overrides if "=" not in word and not word.startswith("~")]
     options.overrides = [word for word in options.overrides if Path(word) not in others]
+    others += map(Path, odd)
     asked = requested(options)
     experiment, requests, results = asked.experiment, asked.requests, asked.settings.results
     assert experiment is not None
     folder, faults = results / RECORDS, list[str]()
     frame = of_requests(requests, read([folder], faults.append))
     if frame.is_empty():
+        elsewhere = as_text(f"results={folder_with_records(requests, results) or '...'}")
         raise RequestError(
             f"There are no records of {name} in {folder}: run npbench +experiment={name}, or name another folder with "
-            f"results={folder_with_records(requests, results) or '...'}",
+            f"{elsewhere}",
             *faults,
         )
     faults += _missing(name, missing_jobs(requests, frame), len(settings_of_jobs(requests)))

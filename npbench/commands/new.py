@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import keyword
 import re
+import shlex
 import shutil
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -34,9 +35,9 @@ def run(words: Sequence[str]) -> Exit:
     folder = write(options.kind, options.name, options.into)
     print(
         f"Wrote {folder}. Install and test it:\n"
-        f'  pip install -e "{folder}[test]"\n'
+        f"  pip install -e {shlex.quote(f'{folder}[test]')}\n"
         f"  npbench check {options.kind} {options.name}\n"
-        f'  pytest "{folder}"'
+        f"  pytest {shlex.quote(str(folder))}"
     )
     return Exit.OK
 

@@ -134,6 +134,6 @@ def _folders_and_filters(words: Sequence[str]) -> tuple[list[Path], dict[str, st
     unknown = [word for word in words if word.startswith("-")]
     if unknown:
         raise RequestError(*(unknown_name("flag", word, FLAGS) for word in unknown))
-    folders = [Path(word) for word in words if "=" not in word]
-    pairs = (word.partition("=") for word in words if "=" in word)
+    folders = [Path(word) for word in words if "=" not in word or Path(word).exists()]
+    pairs = (word.partition("=") for word in words if Path(word) not in folders)
     return folders or [Path("results")], {name: value for name, _, value in pairs}

@@ -18,7 +18,7 @@ from npbench.config.dataset_defaults import AUTO, resolved
 from npbench.config.experiment import Experiment, load, split_off
 from npbench.config.files import config_dir
 from npbench.config.run_settings import RunSettings
-from npbench.config.words import as_word, is_hydra_word
+from npbench.config.words import as_word, is_hydra_word, readable
 from npbench.console import status
 from npbench.errors import RequestError, merged
 from npbench.evaluation.job import Request
@@ -55,6 +55,7 @@ def parse(words: Sequence[str]) -> Namespace:
         raise RequestError(f"--config-dir {options.config_dir} is not a folder: name one that holds YAML files")
     if options.experimental_rerun:
         raise RequestError("--experimental-rerun is not supported: repeat the command, stored jobs are not run again.")
+    options.overrides = [readable(word) for word in options.overrides]
     search_path.register(str(Path(options.config_dir).absolute()) if options.config_dir else None)
     return options
 

@@ -22,7 +22,7 @@ from omegaconf.errors import OmegaConfBaseException
 from npbench import registry
 from npbench.config.dataset_defaults import is_automatic, resolved
 from npbench.config.groups import COMPOSITION_ERRORS, Groups, reason, with_value
-from npbench.config.words import is_hydra_word
+from npbench.config.words import as_text, is_hydra_word
 from npbench.errors import MAX_LISTED, RequestError, unknown_name
 from npbench.signature import filled_in, signature
 
@@ -98,9 +98,7 @@ class _Composer:
             hint = "write key=value, as in problem.rho=0.1; a command such as `plan` comes first."
             if "=" in setting:
                 lines = str(error).replace(f"Error parsing override '{setting}'", "").strip().splitlines()
-                hint = (
-                    f"{lines[0].strip()}. Lists are written [1,2]; quote values with other characters, as in key='a b'."
-                )
+                hint = f"{lines[0].strip()}. Lists are written [1,2]; as a text, type {as_text(setting)}."
             self.faults.append(f"Cannot read the setting {setting!r}: {hint}")
             return []
 
@@ -277,4 +275,7 @@ def as_plain(config: Mapping[str, Any]) -> dict[str, Any]:
         return resolved(OmegaConf.to_container(config, resolve=True, throw_on_missing=True))  # type: ignore[arg-type]
     except OmegaConfBaseException as error:
         key = error.full_key or "a setting"
-        raise RequestError(f"{key} has no value: {str(error).splitlines()[0]}. Set it, as in {key}=1.") from error
+        given = value_at(OmegaConf.to_container(config, resolve=False), key.split("."))
+        is_text = isinstance(given, str) and "${" in given
+        hint = f"As a text, type {as_text(f'{key}={given}')}" if is_text else f"Set it, as in {key}=1"
+        raise RequestError(f"{key} has no value: {str(error).splitlines()[0]}. {hint}.") from error

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from npbench.config.words import as_text
 from npbench.errors import RequestError, unknown_name
 from npbench.records.files import RECORDS
 from npbench.values import is_positive, is_whole
@@ -85,7 +86,8 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 def _folder_faults(results: Any) -> Iterable[str]:
     if not isinstance(results, str) or not results:
-        yield f"results is {results!r}: expected a folder, as in results=results."
+        text = as_text(f"results={results}")
+        yield f"results is {results!r}: expected a folder, as in results=results; as a text, type {text}."
         return
     path = Path(results).absolute() / RECORDS
     try:

@@ -3,19 +3,54 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
+
 from npbench.errors import RequestError
 
 # Strings that need no quoting in Hydra's grammar and are not numbers or words of YAML.
-BARE_TEXT = re.compile(r"(?!(?i:true|false|null|inf|nan)$)[A-Za-z_/.~][\w/.~-]*")
+BARE_TEXT = re.compile(r"(?!(?i:true|false|null|inf|nan)$)[A-Za-z_/.][\w/.-]*", re.ASCII)
+STRUCTURE = frozenset("[]{}(),")  # of lists and functions, where a fault is named instead
 
 
 def is_hydra_word(word: str) -> bool:
     """Return whether a setting is Hydra's own, as ``hydra.run.dir=x`` or ``hydra/launcher=joblib``."""
     return word.lstrip("+~").startswith(("hydra.", "hydra/"))
+
+
+def readable(word: str) -> str:
+    """Return a setting, its value quoted if Hydra's grammar cannot read it, such as a name in Greek or with "=".
+
+    Examples
+    --------
+    >>> readable("results=α=1"), readable("results=a b"), readable("seed=1"), readable("C=[1"), readable("~seed")
+    ("results='α=1'", 'results=a b', 'seed=1', 'C=[1', '~seed')
+    """
+    key, equals, value = word.partition("=")
+    if not equals or BARE_TEXT.fullmatch(value) or STRUCTURE & set(value) or value.startswith(("'", '"')):
+        return word
+    try:
+        OverridesParser.create().parse_override(word)
+    except HydraException:
+        return f"{key}={_quoted(value)}"
+    return word
+
+
+def as_text(word: str) -> str:
+    """Return a setting as a shell takes it, so that its value is a text whatever its characters.
+
+    Examples
+    --------
+    >>> print(as_text("results=[1]"))
+    'results='"'"'[1]'"'"''
+    """
+    key, _, value = word.partition("=")
+    return shlex.quote(f"{key}={_quoted(value.replace('${', chr(92) + '${'))}")
 
 
 def keyword_words(settings: Mapping[str, Any]) -> list[str]:

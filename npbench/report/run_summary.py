@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -90,7 +92,12 @@ def print_outcome(
     before = f", {skipped} of them from before" if skipped else ""
     note = f"\n{count}{before}, in {folder}. All records there as one Polars frame:"
     terminal.write(note, console, "dim")
-    console.print(f'  npbench.records.store.RecordStore("{folder}").frame()', style="dim", markup=False, soft_wrap=True)
+    console.print(
+        f"  npbench.records.store.RecordStore({json.dumps(str(folder), ensure_ascii=False)}).frame()",
+        style="dim",
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:
@@ -122,6 +129,6 @@ def _print_failures(frame: pl.DataFrame, planned: int, folder: Path, console: Co
     if len(alike) > FAILURES_SHOWN:
         console.print(f"  and {len(alike) - FAILURES_SHOWN} other errors.", highlight=False)
     if not failed.is_empty():
-        terminal.write(f"  `npbench report {folder}` lists all of them with tracebacks.", console)
+        terminal.write(f"  `npbench report {shlex.quote(str(folder))}` lists all of them with tracebacks.", console)
     if missing:
         console.print(f"  {missing} left no record.")

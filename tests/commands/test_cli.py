@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -241,6 +242,17 @@ def test_configuration_that_cannot_be_read_is_one_line(refused, stranger, file, 
     chosen = f"{'+' * file.startswith('experiment')}{path.parent.name}=mine"
     (line,) = refused("plan", "--config-dir", "own", "dataset=blobs", chosen)
     assert word in line
+
+
+@pytest.mark.parametrize("name", ["a=b", "x~y", "~t", "é ü", "日本", "h#i", "q'uo", "[1]", "e(f)", "${HOME}", "$(x)"])
+def test_any_folder_name_works_or_the_advice_does_as_typed_in_a_shell(npbench, stranger, name):
+    code, output, errors = npbench(*BLOBS, "repeats=1", f"results={name}")
+    if code:
+        (word,) = shlex.split(errors.rpartition(" type ")[2].rstrip(".\n"))
+        code, output, errors = npbench(*BLOBS, "repeats=1", word)
+    assert (code, Path(name, "records").is_dir()) == (0, True)
+    assert json.dumps(f"{name}/records", ensure_ascii=False) in output
+    assert npbench("report", name)[0] == 0
 
 
 def test_records_that_are_a_file_are_refused_before_anything_runs(refused, stranger):

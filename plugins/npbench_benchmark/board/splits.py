@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,7 +32,7 @@ def run(words: Sequence[str]) -> Exit:
         reason = error.strerror or error
         raise RequestError(f"cannot write splits to {options.write} ({reason}): name another folder") from error
     print(f"Splits of {n_datasets} data sets in {options.write}; {SPLITS} says what they belong to.")
-    print(f"Scores of the test rows: npbench submit {options.write}/scores.parquet --name NAME")
+    print(f"Scores of the test rows: npbench submit {shlex.quote(f'{options.write}/scores.parquet')} --name NAME")
     return Exit.OK
 
 
