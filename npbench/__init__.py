@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from npbench.thresholding.display import NPRocDisplay
     from npbench.thresholding.monitoring import monitor
     from npbench.thresholding.rules import threshold
-    from npbench.thresholding.threshold import Threshold
+    from npbench.thresholding.threshold import GroupThresholds, Threshold
 
 __version__ = "0.2.0"
 __all__ = [
+    "GroupThresholds",
     "NPRocDisplay",
     "NPThresholdClassifier",
     "Threshold",
@@ -39,6 +40,7 @@ __all__ = [
 
 # Imported at first use: listing and completion need no scikit-learn.
 _LAZY = {
+    "GroupThresholds": "npbench.thresholding.threshold",
     "NPRocDisplay": "npbench.thresholding.display",
     "NPThresholdClassifier": "npbench.thresholding.classifier",
     "Threshold": "npbench.thresholding.threshold",

@@ -77,7 +77,7 @@ ARROWS = {
     "planning": {"evaluation", "records", "data"},
     "report": {"config", "records", "numerics"},
     "metrics": {"thresholding"},
-    "thresholding": {"estimators", "numerics"},
+    "thresholding": {"data", "estimators", "numerics"},
     "estimators": {"evaluation", "numerics"},
     "evaluation": {"data", "records", "numerics"},
     "records": {"data"},

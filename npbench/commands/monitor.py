@@ -13,9 +13,13 @@ import numpy as np
 import polars as pl
 
 from npbench.commands import score_files
+from npbench.data.labels import Classes, Labels, classes, meaning, refuse_others
+from npbench.data.table import Table, days
+from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
+from npbench.thresholding.columns import groups
 from npbench.thresholding.monitoring import Monitoring, monitor
 from npbench.thresholding.sequential import betting_evidence
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
@@ -24,22 +28,33 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CHART_POINTS = 2000
+LABELS = ("positive", "negative")  # of the two classes, of any type
 
 
 def run(words: Sequence[str]) -> Exit:
     """Test new scores, print and draw the findings; return 1 if the bound is exceeded or the scores have changed."""
     options = _parser().parse_args(list(words) or ["--help"])
     deployed, names = _stored(options)
-    table = score_files.read(options.file)
-    if options.label:
-        score_files.column(table, options.label)  # without the option, labels may be missing
+    table = score_files.read(options)
+    order = np.arange(len(table.frame))
     if options.time:
-        table = table.sort(score_files.column(table, options.time).name)
+        order = table.times(options.time, "--time").arg_sort().to_numpy()
+    scores, signs, by = _columns(table, names, options)
+    rows, note = score_files.in_use(scores[order], None if signs is None else signs[order])
+    rows = order[rows]
     try:
-        found = _monitored(table, deployed, names, options.alpha)
+        found = _monitored(
+            scores.to_numpy()[rows],
+            None if signs is None else signs[rows] > 0,
+            None if by is None else by[rows],
+            deployed,
+            options.alpha,
+        )
     except ValueError as error:
         raise RequestError(str(error)) from error
     console = terminal.PipeSafeConsole()
+    if note:
+        terminal.write(note, console)
     for name, one in found.items():
         terminal.write(str(one) if name is None else f"{name}: {one}", console)
     if not options.no_chart:
@@ -54,7 +69,7 @@ def _parser() -> ArgumentParser:
         "as often as you like on a growing file), and whether the scores of negatives have changed (one look).",
         epilog="Exit code: 0; 1 if the bound is exceeded or the scores have changed; 2 if the request is wrong.",
     )
-    score_files.add_columns(parser, score=None, label=None)
+    score_files.add_options(parser, score=None, label=None)
     option = parser.add_argument
     option("--threshold", type=Path, required=True, metavar="JSON", help="file that `npbench threshold` wrote")
     option("--time", metavar="COLUMN", help="column to sort by (default: the order of the file)")
@@ -66,51 +81,62 @@ def _parser() -> ArgumentParser:
 
 def _stored(options: Namespace) -> tuple[Threshold | GroupThresholds, dict[str, Any]]:
     """Return the threshold in the file, and the columns: those of the options, or else those it was made from."""
-    names: dict[str, Any] = {"score": "score", "label": None, "positive": None, "by": None}
+    names: dict[str, Any] = {"score": "score", "label": None, "positive": None, "negative": None, "by": None}
     try:
         text = options.threshold.read_text(encoding="utf-8")
         deployed, columns = from_json(text), json.loads(text).get("columns", {})
         if not isinstance(columns, dict) or not columns.keys() <= names.keys():
             raise ValueError("columns are not the names of columns")
-        names |= {name: value if value is None or name == "positive" else str(value) for name, value in columns.items()}
+        names |= {name: value if value is None or name in LABELS else str(value) for name, value in columns.items()}
     except OSError as error:
         raise RequestError(f"Cannot read {options.threshold}: {error.strerror}.") from error
     except ValueError as error:
         reason = str(error).rstrip(".")
         raise RequestError(f"{options.threshold} is not what `npbench threshold` writes: {reason}.") from error
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    if "positive" in given:  # the stored negative label goes with the stored positive one
+        names["negative"] = None
     return deployed, {**names, **given}
 
 
+def _columns(
+    table: Table, names: Mapping[str, Any], options: Namespace
+) -> tuple[pl.Series, np.ndarray | None, pl.Series | None]:
+    """Return the scores, the signs of the labels, and the groups; without a label or group column, None."""
+    scores = table.numbers(names["score"], "--score")
+    by = None if names["by"] is None else days(table.column(names["by"], "--by"))
+    name = names["label"]
+    if name is None or (not options.label and name not in table.frame.columns):  # labels come later, or never
+        return scores, None, by
+    labels = Labels(table.column(name, "--label"), name)
+    if not options.negative:  # typed, it leaves out all others
+        refuse_others(labels, Classes(names["positive"], names["negative"]), name)
+    drop = options.unlabelled == "drop"
+    found = classes(labels, names["positive"], names["negative"], name=name, settings=OPTIONS, drop_missing=drop)
+    return scores, found[0], by
+
+
 def _monitored(
-    table: pl.DataFrame, deployed: Threshold | GroupThresholds, names: Mapping[str, Any], alpha: float
+    scores: np.ndarray,
+    positive: np.ndarray | None,
+    by: pl.Series | None,
+    deployed: Threshold | GroupThresholds,
+    alpha: float,
 ) -> dict[Any, Monitoring]:
     """Return the findings, by group if the threshold has groups; these share alpha."""
-    scores = score_files.numbers(table, names["score"])
-    labels = table[names["label"]] if names["label"] in table.columns else None
-    positive = None if labels is None else _is_positive(labels, names["positive"])
     if isinstance(deployed, Threshold):
         return {None: monitor(scores, positive, threshold=deployed, alpha=alpha, pos_label=True)}
-    if names["by"] is None:
+    if by is None:
         raise RequestError("The threshold has groups: name their column by --by.")
-    by = score_files.column(table, names["by"])
     deployed.values(by)  # refuses unknown groups
     each = alpha / len(deployed.groups)
+    there = {meaning(name): rows for name, rows in groups(by, len(scores)).items()}
     found = {}
     for name, one in deployed.groups.items():
-        if (rows := by == name).any():
-            part = None if positive is None else positive.filter(rows)
-            found[name] = monitor(scores.filter(rows), part, threshold=one, alpha=each, pos_label=True)
+        if (rows := there.get(meaning(name))) is not None:
+            part = None if positive is None else positive[rows]
+            found[name] = monitor(scores[rows], part, threshold=one, alpha=each, pos_label=True)
     return found
-
-
-def _is_positive(labels: pl.Series, positive: Any) -> pl.Series:
-    """Return which labels are positive; a batch without positives is usual."""
-    if positive is None:
-        return labels == score_files.positive_label(labels, None)
-    if labels.null_count():
-        raise RequestError(f"{labels.name} has {labels.null_count()} missing values: label them, or leave them out.")
-    return labels.cast(pl.String).str.to_lowercase() == str(positive).lower()
 
 
 def _drawn(found: Mapping[Any, Monitoring], path: Path) -> str:

@@ -1,70 +1,55 @@
-"""Columns of scores, labels and groups from a CSV or Parquet file, for the commands about thresholds."""
+"""The table of scores that the commands about thresholds read: its options, and the rows in use."""
 
 from __future__ import annotations
 
-import functools
-from argparse import ArgumentParser
-from collections.abc import Callable
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import polars as pl
 
-from npbench.errors import RequestError, unknown_name
+from npbench.data.delimited import DELIMITERS
+from npbench.data.labels import REST
+from npbench.data.table import Table
+from npbench.data.table_files import FORMATS, read_table
+from npbench.data.wording import counted
+from npbench.errors import RequestError
 
-READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
-    ".parquet": pl.read_parquet,
-    ".csv": pl.read_csv,
-    ".tsv": functools.partial(pl.read_csv, separator="\t"),
-}
+
+def add_options(parser: ArgumentParser, *, score: str | None, label: str | None) -> None:
+    """Add the file of scores, and the options that say how to read it; without names, those of the threshold count."""
+    option = parser.add_argument
+    option("file", type=Path, metavar="FILE", help=f"table: {', '.join(FORMATS)}, also packed: .gz, .bz2, .xz")
+    deployed = "that of the threshold"
+    option("--score", default=score, metavar="COLUMN", help=f"larger for positives (default: {score or deployed})")
+    option("--label", default=label, metavar="COLUMN", help=f"labels of two classes (default: {label or deployed})")
+    option("--positive", metavar="LABEL", help="label of the positives; 1 for labels 0 and 1")
+    option(
+        "--negative", metavar="LABEL", help=f"label of the negatives, if there are more than two; {REST}: all others"
+    )
+    option("--unlabelled", choices=("refuse", "drop"), default="refuse", help="rows without a label (default: refuse)")
+    option("--by", metavar="COLUMN", help="groups, each with its own threshold; of times, days")
+    option("--format", choices=tuple(FORMATS), help="format of the file (default: by its ending)")
+    option("--delimiter", metavar="SIGN", help=f"{', '.join(DELIMITERS)} or a character (default: detected)")
+    option("--decimal", choices=("point", "comma"), help="decimal separator (default: detected)")
+    option("--header", choices=("true", "false"), help="whether the first line holds names (default: detected)")
 
 
-def read(path: Path) -> pl.DataFrame:
-    """Return the table in a file."""
-    if path.suffix not in READERS:
-        raise RequestError(f"{path} has the suffix {path.suffix!r}: expected {', '.join(READERS)}.")
-    try:
-        table = READERS[path.suffix](path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise RequestError(f"Cannot read {path}: {str(error).splitlines()[0]}") from error
-    if table.is_empty():
-        raise RequestError(f"{path} has no rows.")
+def read(options: Namespace) -> Table:
+    """Return the table in the file."""
+    header = None if options.header is None else options.header == "true"
+    text = {"delimiter": options.delimiter, "decimal": options.decimal, "header": header}
+    table = read_table(options.file, format=options.format, **text)
+    if table.frame.is_empty():
+        raise RequestError(f"{options.file}: there are no rows.")
     return table
 
 
-def column(table: pl.DataFrame, name: str) -> pl.Series:
-    """Return a column that must be there."""
-    if name not in table.columns:
-        raise RequestError(unknown_name("column", name, table.columns))
-    return table[name]
-
-
-def numbers(table: pl.DataFrame, name: str) -> pl.Series:
-    """Return a column of scores, which must be numbers."""
-    found = column(table, name)
-    if not found.dtype.is_numeric():
-        raise RequestError(f"The column {name} holds {found.dtype}, expected numbers: name scores by --score.")
-    return found
-
-
-def positive_label(labels: pl.Series, word: str | None) -> Any:
-    """Return the label that a word of the command line names, in the type of the column."""
-    there = labels.drop_nulls().unique().sort().to_list()
-    if word is None:
-        if set(there) <= {0, 1} or set(there) <= {-1, 1}:
-            return 1
-        some = ", ".join(map(str, there[:5]))
-        raise RequestError(f"The positive class of {labels.name} is unclear: set --positive to one of {some}.")
-    found = next((label for label in there if str(label).lower() == word.lower()), None)
-    if found is None:
-        raise RequestError(unknown_name(f"label of {labels.name}", word, map(str, there[:20])))
-    return found
-
-
-def add_columns(parser: ArgumentParser, *, score: str | None, label: str | None) -> None:
-    """Add the file of scores, and the options that name its columns."""
-    parser.add_argument("file", type=Path, metavar="FILE", help=f"table of scores: {', '.join(READERS)}")
-    parser.add_argument("--score", default=score, metavar="COLUMN", help="scores, larger for more positive samples")
-    parser.add_argument("--label", default=label, metavar="COLUMN", help="labels of two classes")
-    parser.add_argument("--positive", metavar="LABEL", help="label of the positives; 1 for labels 0 and 1")
-    parser.add_argument("--by", metavar="COLUMN", help="groups, each with its own threshold")
+def in_use(scores: pl.Series, signs: np.ndarray | None) -> tuple[np.ndarray, str]:
+    """Return the rows with a score and a class, and a sentence with the number of others."""
+    is_scored = (scores.is_not_null() & scores.is_not_nan().fill_null(False)).to_numpy()
+    of_class = np.ones(len(scores), dtype=bool) if signs is None else signs != 0
+    parts = {"without a score": np.sum(~is_scored), "without a label of the two classes": np.sum(is_scored & ~of_class)}
+    reasons = ", ".join(f"{count} {reason}" for reason, count in parts.items() if count)
+    note = f"{counted(sum(parts.values()))} of {len(scores)} left out: {reasons}." if reasons else ""
+    return np.flatnonzero(is_scored & of_class), note

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import polars as pl
 from rich.console import Console
 
 from npbench.commands import score_files
+from npbench.data.labels import classes
+from npbench.data.table import days
+from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
 from npbench.numerics.thresholds import fewest_negatives
@@ -36,30 +38,33 @@ SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86
 def run(words: Sequence[str]) -> Exit:
     """Set a threshold, print its promise, and write it with a picture and a page."""
     options = _parser().parse_args(list(words) or ["--help"])
-    table = score_files.read(options.file)
-    scores = score_files.numbers(table, options.score)
-    labels = score_files.column(table, options.label)
-    pos_label = score_files.positive_label(labels, options.positive)
-    by = None if options.by is None else score_files.column(table, options.by)
+    table = score_files.read(options)
+    scores = table.numbers(options.score, "--score")
+    labels = table.column(options.label, "--label")
+    drop = options.unlabelled == "drop"
+    asked_for = {"name": options.label, "settings": OPTIONS, "drop_missing": drop}
+    signs, known = classes(labels, options.positive, options.negative, **asked_for)
+    rows, note = score_files.in_use(scores, signs)
+    values, is_positive = scores.to_numpy()[rows], signs[rows] > 0
+    by = None if options.by is None else days(table.column(options.by, "--by"))[rows]
     rho = _bound(options)
     asked = {name: getattr(options, name) for name in ("delta", "rule", "recall", "precision")}
     try:
-        found = threshold(scores, labels, rho=rho, by=by, pos_label=pos_label, **asked)
+        found = threshold(values, is_positive, rho=rho, by=by, pos_label=True, **asked)
     except ValueError as error:
         faults = [str(error)]
         if "held-out negatives" in faults[0] and by is None:
             promise = f"{_percent(rho)} at {_percent(1 - options.delta)}"
-            n, needed = int((labels != pos_label).sum()), fewest_negatives(rho, options.delta)
+            n, needed = int(np.sum(~is_positive)), fewest_negatives(rho, options.delta)
             faults.append(f"{needed} negatives for {promise}; you have {n}.")
         raise RequestError(*faults) from error
-    names = {"score": options.score, "label": options.label, "positive": pos_label, "by": options.by}
+    names = {"score": options.score, "label": options.label, **known._asdict(), "by": options.by}
     members: Mapping[Any, Threshold] = found.groups if isinstance(found, GroupThresholds) else {None: found}
-    values, is_positive = scores.cast(pl.Float64).to_numpy(), (labels == pos_label).to_numpy()
     samples = {}
     for name, rows in groups(by, len(values)).items():
         part, above = values[rows], is_positive[rows]
         samples[name] = Sample(members[name], part[~above], part[above])
-    _conclude(found, samples, names, options.output)
+    _conclude(found, samples, names, options.output, note)
     return Exit.OK
 
 
@@ -70,7 +75,7 @@ def _parser() -> ArgumentParser:
         "The file holds scores of samples that the model has not seen.",
         epilog="Exit code: 0, or 2 if the request is wrong or the negatives are too few.",
     )
-    score_files.add_columns(parser, score="score", label="label")
+    score_files.add_options(parser, score="score", label="label")
     parser.add_argument("--rho", type=float, help="bound on the false-alarm rate (default: 0.05)")
     parser.add_argument("--budget", metavar="TEXT", help='false alarms to afford, as in "5 per day"; needs --rate')
     parser.add_argument("--rate", metavar="TEXT", help='negatives to expect, as in "2000 per day"')
@@ -121,7 +126,7 @@ def _percent(rate: float) -> str:
 
 
 def _conclude(
-    found: Threshold | GroupThresholds, samples: Mapping[Any, Sample], names: Mapping[str, Any], output: Path
+    found: Threshold | GroupThresholds, samples: Mapping[Any, Sample], names: Mapping[str, Any], output: Path, note: str
 ) -> None:
     """Write the result and print it; samples are by group, or under None."""
     shown = dict(islice(samples.items(), MAX_GROUPS))
@@ -137,7 +142,7 @@ def _conclude(
     except OSError as error:
         raise RequestError(f"Cannot write {error.filename}: {error.strerror}. Choose another --output.") from error
     console = Console()
-    terminal.write(found.promise, console)
+    terminal.write(f"{note}\n{found.promise}".lstrip(), console)
     for sheet in sheets:
         terminal.show_sheet(terminal.shortened(sheet, f"in {page} and {stored}"), console)
     terminal.write(f"\nIn {output}: {', '.join(path.name for path in (stored, page, *pictures))}", console)

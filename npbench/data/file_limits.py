@@ -69,7 +69,9 @@ def _content(stream: IO[bytes], title: str) -> Iterator[Any]:
     except RequestError:
         raise
     except Exception as error:  # damaged metadata may hold anything anywhere
-        raise RequestError(f"it is not a complete {title} file: its metadata are damaged.") from error
+        raise RequestError(
+            f"it cannot be read as {title}: its metadata are damaged, incomplete or in another format."
+        ) from error
 
 
 def _parquet_size(content: Any) -> tuple[int, int]:

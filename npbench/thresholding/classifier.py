@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,10 +18,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
+from npbench.data.labels import Labels, classes, meaning, refuse_others
 from npbench.estimators.constraints import COUNT, FRACTION, HasMethods, StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.thresholds import SAME_RATE
-from npbench.thresholding.columns import groups, labels_of, positives
+from npbench.thresholding.columns import complete, groups, positives
 from npbench.thresholding.rules import Rule, calibrate, require_negatives
 from npbench.thresholding.threshold import GroupThresholds, Threshold, n_promises
 
@@ -118,7 +120,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     )
     rho: float = parameter(FRACTION, default=0.05)
     delta: float = parameter(FRACTION, default=0.05)
-    pos_label: Any = parameter(str, int, float, "boolean", None, default=None)
+    pos_label: Any = parameter(str, Real, "boolean", None, default=None)
     cv: Any = parameter("cv_object", StrOptions({"prefit"}), None, default=None)
     calibration_size: float = parameter(FRACTION, COUNT, default=0.5)
     threshold: Rule = parameter(StrOptions({"umbrella", "empirical"}), callable, default="umbrella")
@@ -152,7 +154,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             The fitted classifier.
         """
         self._validate_params()
-        y = labels_of(column_or_1d(y, warn=True), "y")
+        y = complete(column_or_1d(y, warn=True), "y").array()
         X, y, by, sample_weight = indexable(X, y, by, sample_weight)
         positive, self.pos_label_ = self._positives(y)
         # score samples that the classifier has not seen
@@ -239,13 +241,15 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _positives(self, y: np.ndarray) -> tuple[np.ndarray, Any]:
         check_classification_targets(y)
         if type_of_target(y) != "binary":
-            raise ValueError(f"Only binary classification is supported. The type of the target is {type_of_target(y)}.")
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {type_of_target(y)}: pass "
+                "y == label, so that all others are negative."
+            )
         if self._is_fitted_before():
             check_is_fitted(self.estimator)
-            _, pos_label = positives(self.estimator.classes_, self.pos_label)
-            if unknown := set(y.tolist()) - set(self.estimator.classes_.tolist()):
-                raise ValueError(f"The fitted classifier has no label {unknown.pop()!r}: {self.estimator.classes_}.")
-            return np.asarray(y == pos_label), pos_label
+            known = classes(self.estimator.classes_, self.pos_label)[1]
+            refuse_others(Labels(y), known)
+            return classes(y, *known)[0] > 0, known.positive
         if len(labels := np.unique(y)) < 2:
             raise ValueError(f"Classifier can't train when only one class is present: {labels}.")
         return positives(y, self.pos_label)
@@ -257,7 +261,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             splits = [self._hold_out(positive, by, random)]
         else:
             folds = StratifiedKFold(self.cv, shuffle=True, random_state=random) if _is_int(self.cv) else self.cv
-            splits = list(check_cv(folds, y, classifier=True).split(X, y))
+            splits = [(_rows(train), _rows(test)) for train, test in check_cv(folds, y, classifier=True).split(X, y)]
         # a fit may take hours: too few negatives are an error before it
         scored = np.concatenate([test for _, test in splits])
         members = groups(by, len(y))
@@ -357,7 +361,9 @@ def scores_of(classifier: Any, X: Any, pos_label: Any) -> np.ndarray:
     a forest with unanimous trees, counts as the smallest normal number: such scores are tied, about 708 from 0.
     ValueError if a score is NaN or infinite.
     """
-    last = bool(classifier.classes_[1] == pos_label)
+    last = meaning(classifier.classes_[1]) == meaning(pos_label)
+    if not last and meaning(classifier.classes_[0]) != meaning(pos_label):
+        raise ValueError(f"pos_label is {pos_label!r}, but the classifier has the labels {classifier.classes_}.")
     if hasattr(classifier, "decision_function"):
         given = np.asarray(classifier.decision_function(X), dtype=np.float64)
         given = given if last else -given
@@ -370,6 +376,12 @@ def scores_of(classifier: Any, X: Any, pos_label: Any) -> np.ndarray:
             "features, or change its parameters."
         )
     return given
+
+
+def _rows(part: Any) -> np.ndarray:
+    """Return the rows of a part of a split, given as a mask or as numbers."""
+    part = np.asarray(part)
+    return np.flatnonzero(part) if part.dtype == bool else part
 
 
 def _is_int(value: Any) -> bool:

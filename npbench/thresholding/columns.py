@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils import column_or_1d
 
+from npbench.data.labels import Labels, classes, require_complete
 from npbench.values import is_number
 
 
 def groups(by: Any, n: int) -> dict[Any, np.ndarray]:
-    """Return the rows of each group; without groups, all rows under None."""
+    """Return the rows of each group; without groups, all rows under None. Of dates, each day is a group."""
     if by is None:
         return {None: np.arange(n)}
-    labels, code = np.unique(labels_of(by, "by"), return_inverse=True)
-    rows = np.split(np.argsort(code, kind="stable"), np.cumsum(np.bincount(code))[:-1])
-    return dict(zip(labels.tolist(), rows, strict=True))
+    labels = complete(by, "by")
+    rows = np.argsort(labels.codes, kind="stable")
+    return dict(zip(labels.values, np.split(rows, np.cumsum(labels.counts)[:-1]), strict=True))
 
 
 def positives(y: Any, pos_label: Any = None) -> tuple[np.ndarray, Any]:
@@ -27,33 +28,15 @@ def positives(y: Any, pos_label: Any = None) -> tuple[np.ndarray, Any]:
     >>> positives(["ok", "fraud"], pos_label="fraud")
     (array([False,  True]), 'fraud')
     """
-    y = labels_of(y, "y")
-    labels = np.unique(y).tolist()
-    if len(labels) > 2:
-        raise ValueError(f"Only binary classification is supported, got {len(labels)} labels: {labels[:5]}.")
-    if pos_label is None:
-        if not (set(labels) <= {0, 1} or set(labels) <= {-1, 1}):
-            choice = " or ".join(f"pos_label={label!r}" for label in labels)
-            raise ValueError(f"The positive class of the labels {labels} is unclear: set {choice}.")
-        pos_label = 1
-    elif pos_label not in labels and len(labels) == 2:
-        raise ValueError(f"pos_label={pos_label!r} is not one of the labels {labels}.")
-    return np.asarray(y == pos_label), pos_label
+    signs, found = classes(y, pos_label)
+    return signs > 0, found.positive
 
 
-def labels_of(column: Any, name: str) -> np.ndarray:
-    """Return labels as an array; raise a ValueError if some are missing."""
-    _require_unmasked(column, name)
-    labels = column_or_1d(column)
-    absent = [_is_missing(label) for label in labels] if labels.dtype == object else labels != labels  # noqa: PLR0124
-    if missing := int(np.sum(absent)):
-        raise ValueError(f"{name} has {missing} missing values of {len(labels)}: label them, or leave them out.")
+def complete(column: Any, name: str) -> Labels:
+    """Return a column of labels; raise a ValueError if some are missing."""
+    labels = Labels(column, name)
+    require_complete(labels, name)
     return labels
-
-
-def _is_missing(label: Any) -> bool:
-    # NaN alone differs from itself; pandas.NA refuses to be compared.
-    return label is None or type(label).__name__ == "NAType" or bool(label != label)  # noqa: PLR0124
 
 
 def as_scores(scores: Any) -> np.ndarray:

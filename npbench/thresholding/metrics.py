@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.metrics import make_scorer
 
 from npbench.contracts import Estimate
+from npbench.data.labels import classes, refuse_others
 from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
-from npbench.thresholding.columns import as_scores, labels_of, positives, require_rate, same_length
+from npbench.thresholding.columns import as_scores, complete, positives, require_rate, same_length
 from npbench.thresholding.threshold import clopper_pearson
 
 
@@ -171,13 +172,12 @@ def np_score(
     1.5
     """
     require_rate("rho", rho)
-    positive, label = positives(y_true, pos_label)
-    predicted = labels_of(y_pred, "y_pred")
-    same_length(len(positive), y_pred=predicted, sample_weight=sample_weight)
+    signs, known = classes(y_true, pos_label)
+    positive, found = signs > 0, complete(y_pred, "y_pred")
+    same_length(len(positive), y_pred=found.codes, sample_weight=sample_weight)
     _require_both(positive)
-    if unknown := [one for one in np.unique(predicted).tolist() if one not in np.unique(y_true).tolist()]:
-        raise ValueError(f"y_pred has {unknown[0]!r}, not a label in y_true: expected predictions, not scores.")
-    predicted = predicted == label
+    refuse_others(found, known, "y_pred")
+    predicted = classes(found, *known, name="y_pred")[0] > 0
     weight = None if sample_weight is None else _weights(sample_weight, positive)
     missed, alarms = ~predicted[positive], predicted[~positive]
     # class means, with the weights of the class

@@ -10,9 +10,10 @@ from typing import Any, Self
 import numpy as np
 
 from npbench.contracts import Estimate
+from npbench.data.labels import meaning
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_limits
-from npbench.thresholding.columns import as_scores, labels_of, require_rate, same_length
+from npbench.thresholding.columns import as_scores, complete, require_rate, same_length
 from npbench.values import is_number, is_whole
 
 RULES = ("umbrella", "empirical", "custom")
@@ -125,7 +126,10 @@ class Threshold:
         >>> Threshold.from_json(stored).predict([0.4, 0.6]).tolist()
         [False, True]
         """
-        return cls(**_threshold_fields(_parsed(text)))
+        stored = _parsed(text)
+        if "groups" in stored:
+            raise ValueError("The JSON is of groups: read it by npbench.GroupThresholds.from_json.")
+        return cls(**_threshold_fields(stored))
 
     def __str__(self) -> str:
         lines = [
@@ -172,10 +176,11 @@ class GroupThresholds:
     def values(self, by: Any) -> np.ndarray:
         """Return the threshold of each sample, given its group; raise a ValueError for a new group."""
         # look up each group once, not each sample
-        labels, code = np.unique(labels_of(by, "by"), return_inverse=True)
-        if unknown := [label for label in labels.tolist() if label not in self.groups]:
+        labels = complete(by, "by")
+        known = {meaning(name): one.value for name, one in self.groups.items()}
+        if unknown := [name for name in labels.values if meaning(name) not in known]:
             raise ValueError(f"No threshold for group {unknown[0]!r}: the groups in fit are {list(self.groups)}.")
-        return np.array([self.groups[label].value for label in labels.tolist()])[code]
+        return np.array([known[meaning(name)] for name in labels.values])[labels.codes]
 
     def predict(self, scores: Any, by: Any) -> np.ndarray:
         """Return whether each score is above the threshold of its group."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-import polars as pl
 
-from npbench.errors import RequestError
+from npbench.data.labels import signs
+from npbench.data.table import days
+from npbench.data.table_files import read_file
+from npbench.data.wording import DATASET
+from npbench.errors import RequestError, collect_errors
 from npbench.values import is_whole
-from npbench_files.formats import Format, format_of
-from npbench_files.labels import signs
-from npbench_files.opening import is_packed, opened
-from npbench_files.tables import matrix, separate
+from npbench_files.formats import FORMATS
+from npbench_files.tables import TABLE_SETTINGS, matrix, separate
 
 
 def load_file(
@@ -59,7 +61,7 @@ def load_file(
         Whether the first line of a text holds names; by default it does if it has no numbers, and does not if it has
         only numbers. Without names the columns are ``column_0``, ``column_1``, ...
     decimal : {"point", "comma"}
-        Decimal separator of numbers in a text, a point by default.
+        Decimal separator of numbers in a text; by default a comma where it cannot separate thousands, else a point.
     features : str
         Variable of the features in .mat and .npz; by default the only matrix.
     n_features : int
@@ -72,8 +74,7 @@ def load_file(
         given.pop(other, None)
     try:
         _check(given)
-        X, labels, more = _read(Path(str(path)).expanduser(), given)
-        y = signs(labels, positive, negative)
+        X, y, more = _read(Path(str(path)).expanduser(), given, (positive, negative))
     except RequestError as error:
         raise RequestError(*(f"{path}: {fault}" for fault in error.faults)) from error
     kept = y != 0
@@ -95,31 +96,13 @@ def _check(given: dict[str, Any]) -> None:
         raise RequestError(*faults)
 
 
-def _read(file: Path, given: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
-    """Return the features, the original labels, and columns, categories and groups of a table."""
-    with opened(file) as stream:
-        kind = format_of(file.with_suffix("") if is_packed(file) else file, given.pop("format", None))
-        if unknown := [f"dataset.{name}" for name in given if name not in kind.settings]:
-            known = ", ".join(f"dataset.{name}" for name in kind.settings)
-            raise RequestError(f"{kind.title} files accept {known}, but not {', '.join(unknown)}: remove it.")
-        reading = {name: given.pop(name) for name in kind.reader_settings if name in given}
-        content = _parsed(stream, kind, reading)
+def _read(file: Path, given: dict[str, Any], classes: tuple[Any, Any]) -> tuple[Any, np.ndarray, dict[str, Any]]:
+    """Return the features, the signs of the labels, and columns, categories and groups of a table."""
+    kind, content = read_file(file, FORMATS, given, DATASET, TABLE_SETTINGS)
     if not kind.is_table:
-        return (*content, {})
-    table, labels, groups = separate(content, **given)
-    X, categorical = matrix(table)
-    more = {"columns": table.columns, "categorical": categorical}
-    return X, labels, more if groups is None else more | {"groups": groups.to_numpy()}
-
-
-def _parsed(stream: IO[bytes], kind: Format, settings: dict[str, Any]) -> Any:
-    try:
-        return kind.read(stream, **settings)
-    except RequestError:
-        raise
-    except (Exception, pl.exceptions.PanicException) as error:  # each library raises its own
-        reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
-        raise RequestError(
-            f"it cannot be read as {kind.title} ({reason}): it is damaged, incomplete or in another format, which "
-            "dataset.format can name."
-        ) from error
+        X, labels = content
+        return X, signs(labels, *classes), {}
+    parts = separate(content, **{name: given[name] for name in TABLE_SETTINGS if name in given})
+    (X, categorical), y = collect_errors([partial(matrix, content, parts), partial(signs, parts.labels, *classes)])
+    more = {"columns": parts.features, "categorical": categorical}
+    return X, y, more if parts.groups is None else more | {"groups": days(parts.groups).to_numpy()}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import zipfile
+import io
+import math
+import struct
+import zlib
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -10,13 +13,15 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
+from npbench.data.file_limits import require_fits
+from npbench.data.labels import spelled
+from npbench.data.wording import absent, listed
 from npbench.errors import RequestError
-from npbench_files import opening
-from npbench_files.labels import spelled
 from npbench_files.tables import EXACT_LIMIT
-from npbench_files.wording import absent, listed
 
 HDF5_VERSION = 2  # SciPy's major version of MATLAB's format 7.3
+PACKED = 15  # type of a packed variable of a MATLAB file
+BLOCK_BYTES = 1 << 20
 MAX_FEATURES = 10**6  # default limit for SVMLight files, where one wrong index can exhaust the memory
 
 
@@ -47,17 +52,42 @@ def read_mat(stream: IO[bytes], *, label: str | None = None, features: str | Non
 
     if matfile_version(stream)[0] == HDF5_VERSION:
         raise RequestError("MATLAB files of version 7.3 are not read: use save(..., '-v7'), CSV or Parquet.")
+    _require_small(stream)
     variables = loadmat(stream, spmatrix=False)
     return chosen({name: v for name, v in variables.items() if not name.startswith("__")}, label, features)
+
+
+def _require_small(stream: IO[bytes]) -> None:
+    """Raise RequestError if the variables of a MATLAB file do not fit, packed or by the sizes that they state."""
+    from scipy.io import whosmat
+
+    stream.seek(0)
+    order = "<II" if stream.read(128)[126:] == b"IM" else ">II"
+    n_bytes = 0
+    while len(tag := stream.read(8)) == 8:
+        kind, size = struct.unpack(order, tag)
+        if kind != PACKED:
+            stream.seek(size, io.SEEK_CUR)
+            continue
+        unpacking, packed = zlib.decompressobj(), stream.read(size)
+        while packed:
+            n_bytes += len(unpacking.decompress(packed, BLOCK_BYTES))
+            packed = unpacking.unconsumed_tail
+            require_fits(n_bytes)
+    stream.seek(0)
+    shapes = [(shape, of_class == "sparse") for _, shape, of_class in whosmat(stream)]
+    sizes = [max(shape, default=0) if is_sparse else math.prod(shape) for shape, is_sparse in shapes]
+    require_fits(8 * sum(map(abs, sizes)))
+    stream.seek(0)
 
 
 def read_npz(stream: IO[bytes], *, label: str | None = None, features: str | None = None) -> tuple[Any, pl.Series]:
     """Return the features and labels in a NumPy archive, without unpickling, which could run any code."""
     arrays = {}
     with np.load(stream, allow_pickle=False) as archive:
-        packed = (member for member in archive.zip.infolist() if member.compress_type != zipfile.ZIP_STORED)
-        if sum(member.file_size for member in packed) > opening.MAX_UNPACKED:
-            raise RequestError(f"it unpacks to more than {opening.MAX_UNPACKED} bytes: save it by numpy.savez.")
+        n_bytes = sum(member.file_size for member in archive.zip.infolist())
+        if n_bytes > stream.seek(0, io.SEEK_END):  # arrays that are not packed take what the file does
+            require_fits(n_bytes)
         for name in archive.files:
             try:
                 arrays[name] = archive[name]
@@ -83,6 +113,8 @@ def chosen(arrays: Mapping[str, Any], label: str | None, features: str | None) -
         if len(matrices) != 1:
             raise RequestError(f"dataset.features has no value: name the variable of the features. There are: {sizes}.")
         (features,) = matrices
+    for name in (label, features):
+        _check_sparse(name, arrays[name])
     X, y = arrays[features], _column(arrays[label])
     if X.shape[0] != len(y):
         raise RequestError(
@@ -93,12 +125,23 @@ def chosen(arrays: Mapping[str, Any], label: str | None, features: str | None) -
     return (sparse.csr_array(X) if sparse.issparse(X) else X), y
 
 
+def _check_sparse(name: str, array: Any) -> None:
+    """Refuse indices beyond the shape, with which SciPy would read and write foreign memory."""
+    try:
+        if sparse.issparse(array) and hasattr(array, "check_format"):
+            array.check_format(full_check=True)
+    except ValueError as error:
+        raise RequestError(f"{name} is a damaged sparse matrix: {error}.") from error
+
+
 def _is_matrix(array: Any) -> bool:
     return array.ndim == 2 and min(array.shape) > 0 and array.dtype.kind in "buif"
 
 
 def _column(labels: Any) -> pl.Series:
     """Return labels as one column; MATLAB may hold them in a row, a sparse matrix or cells of words."""
+    if sparse.issparse(labels):
+        require_fits(8 * math.prod(labels.shape))
     flat = (labels.toarray() if sparse.issparse(labels) else np.asarray(labels)).ravel()
     if flat.dtype == object:
         flat = np.array([np.asarray(cell).item() if np.size(cell) == 1 else None for cell in flat], dtype=object)

@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from polars import selectors as cs
 
+from npbench.data.labels import meaning, spelled
+from npbench.data.table import Table, are_dates
+from npbench.data.wording import MAX_LISTED, absent, listed
 from npbench.errors import RequestError
-from npbench_files.labels import spelled
-from npbench_files.wording import MAX_LISTED, absent, listed
 
+TABLE_SETTINGS = ("label", "group", "columns", "drop")  # settings that name columns
 EXACT_LIMIT = 2**53  # float64 represents all smaller integers
+JOINT_ROWS = 100  # rows for each place where a counter may start again
 MIN_IDENTIFIERS = 20  # fewer rows may count up, and fewer words may differ, by accident
 WORDS = cs.string() | cs.categorical() | cs.enum()
+INDEX_NAME = r"__index_level_\d+__|Unnamed: \d+"  # of columns that pandas saves for rows
 
 
-def separate(
-    frame: pl.DataFrame, *, label: Any = None, group: Any = None, columns: Any = None, drop: Any = None
-) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
-    """Return the columns of features, labels and groups; ``columns`` and ``drop`` name features to keep or to drop."""
+class Parts(NamedTuple):
+    """Names of the features of a table, its labels and groups, and whether the user named the features."""
+
+    features: list[str]
+    labels: pl.Series
+    groups: pl.Series | None
+    are_named: bool
+
+
+def separate(table: Table, *, label: Any = None, group: Any = None, columns: Any = None, drop: Any = None) -> Parts:
+    """Return the parts of a table; ``columns`` and ``drop`` name features to keep or to drop."""
+    frame = table.frame
     known = listed(frame.columns)
     if label is None:
         raise RequestError(f"dataset.label has no value: name the column of the labels. There are: {known}.")
@@ -35,12 +47,8 @@ def separate(
     features = [name for name in dict.fromkeys(asked["columns"] or frame.columns) if name not in left_out]
     if not features:
         raise RequestError(f"no column is left for the features. There are: {known}.")
-    if columns is None and (counting := _counting(frame.select(features))):
-        raise RequestError(
-            f"{_columns(counting)} row numbers, which are not features: {_leave_out(counting)}, or name all features "
-            "in dataset.columns."
-        )
-    return frame.select(features), frame[asked["label"][0]], frame[asked["group"][0]] if group is not None else None
+    groups = frame[asked["group"][0]] if group is not None else None
+    return Parts(features, frame[asked["label"][0]], groups, columns is not None)
 
 
 def _names(given: Any) -> list[str]:
@@ -49,40 +57,70 @@ def _names(given: Any) -> list[str]:
     return [spelled(name) for name in several]
 
 
-def _counting(frame: pl.DataFrame) -> list[str]:
-    """Return the columns that number the rows."""
-    if len(frame) < MIN_IDENTIFIERS:
-        return []
-    count = pl.int_range(len(frame), eager=True)
-    likely = [column for column in frame.select(cs.numeric()) if column[0] in (0, 1) and column[1] == column[0] + 1]
-    return [column.name for column in likely if (column - column[0]).eq_missing(count).all()]
-
-
-def matrix(frame: pl.DataFrame) -> tuple[np.ndarray, dict[int, list[str]]]:
-    """Return a float64 matrix, NaN for missing values, and the words of each column with category codes.
+def matrix(table: Table, parts: Parts) -> tuple[np.ndarray, dict[int, list[str]]]:
+    """Return the features as a float64 matrix, NaN for missing values, and the words of columns with category codes.
 
     Words are categories, numbered in alphabetical order, so that every format gives the same codes.
 
     Examples
     --------
-    >>> matrix(pl.DataFrame({"a": [0.5, None], "b": ["y", "x"]}))
+    >>> frame = pl.DataFrame({"a": [0.5, None], "b": ["y", "x"], "class": [0, 1]})
+    >>> matrix(Table(frame), separate(Table(frame), label="class"))
     (array([[0.5, 1. ],
            [nan, 0. ]]), {1: ['x', 'y']})
     """
-    words = frame.with_columns(WORDS.cast(pl.String)).select(cs.string())
-    if faults := [*_neither(frame), *_not_exact(frame), *_not_repeating(words)]:
+    frame = table.frame.select(parts.features)
+    dates = [column.name for column in frame if are_dates(column)]
+    odd = {name: fault for name in frame.columns if name not in dates and (fault := table.odd_cells(name))}
+    rest = frame.drop(*dates, *odd)
+    words = rest.with_columns(WORDS.cast(pl.String)).select(cs.string())
+    of_rows = [] if parts.are_named else [*_counting(rest, table), *_label_again(rest, parts.labels)]
+    if faults := [*of_rows, *_neither(frame, dates), *odd.values(), *_not_exact(rest), *_not_repeating(words)]:
         raise RequestError(*faults)
     known = {column.name: column.drop_nulls().unique().sort() for column in words}
     coded = frame.with_columns(words[name].cast(pl.Enum(known[name])).to_physical() for name in known)
     return coded.cast(pl.Float64).to_numpy(), {frame.columns.index(name): known[name].to_list() for name in known}
 
 
-def _neither(frame: pl.DataFrame) -> Iterator[str]:
+def _counting(frame: pl.DataFrame, table: Table) -> Iterator[str]:
+    """Yield the error for columns that number the rows, or that pandas saved to tell them apart."""
+    saved = {name for name in frame.columns if name in table.index or re.fullmatch(INDEX_NAME, name)}
+    if found := [name for name in frame.columns if name in saved or _is_counter(frame[name])]:
+        yield (
+            f"{_columns(found)} row numbers or an index, which are not features: {_leave_out(found)}, or name all "
+            "features in dataset.columns."
+        )
+
+
+def _is_counter(column: pl.Series) -> bool:
+    """Return whether whole numbers rise or fall from row to row, except where tables were joined."""
+    if len(column) < MIN_IDENTIFIERS or not column.dtype.is_numeric() or column.null_count():
+        return False
+    values = column.cast(pl.Float64)
+    steps = values.diff().drop_nulls()
+    at_joints = max(1, len(column) // JOINT_ROWS)
+    return bool((values == values.round()).all()) and min((steps <= 0).sum(), (steps >= 0).sum()) <= at_joints
+
+
+def _label_again(frame: pl.DataFrame, labels: pl.Series) -> Iterator[str]:
+    """Yield the error for columns that hold the labels."""
+    if len(labels) < MIN_IDENTIFIERS:
+        return
+    for column in frame:
+        pairs = zip(column.head(MIN_IDENTIFIERS), labels.head(MIN_IDENTIFIERS), strict=True)
+        # Few columns agree in their first rows, so that the others are not compared.
+        if all(meaning(one) == meaning(other) for one, other in pairs) and (
+            list(map(meaning, column.to_list())) == list(map(meaning, labels.to_list()))
+        ):
+            yield f"the column {column.name!r} holds the labels again: {_leave_out([column.name])}."
+
+
+def _neither(frame: pl.DataFrame, dates: Sequence[str]) -> Iterator[str]:
     """Yield the error for columns that are neither numbers nor words."""
     other = frame.select(~(cs.numeric() | cs.boolean() | cs.by_dtype(pl.Null) | WORDS))
-    if other.columns:
-        kinds = listed(dict.fromkeys(map(str, other.dtypes)))
-        yield f"{_columns(other.columns)} neither numbers nor words, but {kinds}: {_leave_out(other.columns)}."
+    if found := [name for name in frame.columns if name in (*dates, *other.columns)]:
+        kinds = listed(dict.fromkeys("dates" if name in dates else str(frame.schema[name]) for name in found))
+        yield f"{_columns(found)} neither numbers nor words, but {kinds}: {_leave_out(found)}."
 
 
 def _not_exact(frame: pl.DataFrame) -> Iterator[str]:

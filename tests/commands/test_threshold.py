@@ -46,12 +46,127 @@ def test_the_file_holds_the_threshold_of_the_library(capsys, file):
     assert stored().value == pytest.approx(expected.value)  # a CSV file rounds nothing that matters
     assert stored().misses == expected.misses
     columns = json.loads(Path("threshold/threshold.json").read_text())["columns"]
-    assert columns == {"score": "s", "label": "y", "positive": "attack", "by": None}
+    assert columns == {"score": "s", "label": "y", "positive": "attack", "negative": "ok", "by": None}
     printed = capsys.readouterr().out
     assert f"{expected.p_nd().value:.3f}" in printed
     assert "2995" in printed  # the plan: negatives for 0.1 %
     assert "data:image/png;base64," in Path("threshold/threshold.html").read_text()
     assert Path("threshold/np_roc.png").read_bytes().startswith(b"\x89PNG")
+
+
+# Labels of the same two classes, as programs write them.
+SPELLINGS = {
+    "whole": pl.when(pl.col("y") == "attack").then(1).otherwise(0),
+    "float": pl.when(pl.col("y") == "attack").then(1.0).otherwise(0.0),
+    "boolean": pl.col("y") == "attack",
+    "words": (pl.col("y") == "attack").cast(pl.String),
+    "digits": pl.when(pl.col("y") == "attack").then(pl.lit("1")).otherwise(pl.lit("0")),
+}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("deployed", SPELLINGS)
+def test_labels_of_one_meaning_are_one_class_however_they_are_spelled(deployed, ending, capsys):
+    for name, spelling in SPELLINGS.items():
+        table = TABLE.with_columns(y=spelling)
+        table.write_csv(f"{name}.csv")
+        table.write_parquet(f"{name}.parquet")
+    threshold.run([f"{deployed}.{ending}", "--score", "s", "--label", "y"])
+    assert (stored().n_positives, stored().n_negatives) == (ATTACK.sum(), (~ATTACK).sum())
+    for name in SPELLINGS:
+        for other in ("csv", "parquet"):
+            assert monitor.run([f"{name}.{other}", *STORED, "--no-chart"]) is Exit.OK
+            assert f"of {(~ATTACK).sum()} negatives" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        (["yes", "no"], "'no' .*, 'yes'"),
+        (["attack", "Benign"], r"'Benign' \(1067 rows\)"),
+        ([1, 0], "'0'"),
+        (["attack", "ok"] * 749 + ["attack", "unsure"], r"'unsure' \(1 row\)"),
+    ],
+)
+def test_labels_of_neither_class_are_refused_with_their_number(labels, words):
+    threshold.run(["scores.csv", *COLUMNS])
+    both = labels if len(labels) > 2 else np.where(ATTACK, *map(np.array, labels)).tolist()
+    TABLE.with_columns(y=pl.Series(both)).write_csv("other.csv")
+    with pytest.raises(RequestError, match=words):
+        monitor.run(["other.csv", *STORED])
+
+
+def test_a_threshold_without_the_negative_label_is_read():
+    threshold.run(["scores.csv", *COLUMNS])
+    content = json.loads(Path("threshold/threshold.json").read_text())
+    del content["columns"]["negative"]
+    Path("threshold/threshold.json").write_text(json.dumps(content))
+    assert monitor.run(["scores.csv", *STORED]) is Exit.OK
+    TABLE.with_columns(y=pl.col("y").replace({"attack": "yes", "ok": "no"})).write_csv("other.csv")
+    with pytest.raises(RequestError, match="'attack', which no row has"):
+        monitor.run(["other.csv", *STORED])
+
+
+def test_rows_without_a_label_are_left_out_if_asked(capsys):
+    TABLE.with_columns(y=pl.when(pl.col("t") >= 30).then("y")).write_csv("late.csv")
+    with pytest.raises(RequestError, match=r"y has 30 missing of 1500.*--unlabelled drop"):
+        threshold.run(["late.csv", *COLUMNS])
+    threshold.run(["late.csv", *COLUMNS, "--unlabelled", "drop"])
+    kept = TABLE.filter(pl.col("t") >= 30)
+    assert stored() == npbench.threshold(kept["s"], kept["y"], pos_label="attack")
+    assert "30 rows of 1500 left out" in capsys.readouterr().out
+    with pytest.raises(RequestError, match="--unlabelled"):
+        monitor.run(["late.csv", *STORED])
+    assert monitor.run(["late.csv", *STORED, "--unlabelled", "drop"]) is Exit.OK
+    assert "30 rows of 1500 left out" in capsys.readouterr().out
+
+
+def test_more_than_two_labels_need_a_negative_one(capsys):
+    table = TABLE.with_columns(y=pl.when(pl.col("t") < 100).then(pl.lit("unsure")).otherwise("y"))
+    table.write_csv("three.csv")
+    with pytest.raises(RequestError, match="--negative rest"):
+        threshold.run(["three.csv", *COLUMNS])
+    threshold.run(["three.csv", *COLUMNS, "--negative", "rest"])
+    assert stored() == npbench.threshold(table["s"], table["y"] == "attack")
+    assert monitor.run(["three.csv", *STORED]) is Exit.OK  # both negative labels are stored
+    threshold.run(["three.csv", *COLUMNS, "--negative", "ok"])
+    assert stored().n_negatives == (table["y"] == "ok").sum()
+    assert "100 rows of 1500 left out" in capsys.readouterr().out
+
+
+def test_scores_are_read_as_data_sets_are(capsys):
+    decimal = TABLE.with_columns(s=pl.col("s").round(6).cast(pl.String).str.replace(".", ",", literal=True))
+    decimal.write_csv("decimal.csv", separator=";")
+    saturated = TABLE.with_columns(s=pl.col("s").round(6))
+    pl.concat([saturated.head(200).with_columns(s=pl.lit(0.0)), saturated]).write_csv("zeros.csv")
+    saturated.write_csv("a [1]*?.CSV")
+    for name in ("decimal.csv", "zeros.csv", "a [1]*?.CSV"):
+        assert threshold.run([name, *COLUMNS]) is Exit.OK
+    saturated.with_columns(s=pl.when(pl.col("t") != 7).then("s")).write_csv("gap.csv", null_value="N/A")
+    capsys.readouterr()
+    threshold.run(["gap.csv", *COLUMNS])
+    assert "1 row of 1500 left out: 1 without a score" in capsys.readouterr().out
+    odd = pl.when(pl.col("t") != 7).then(pl.col("s").cast(pl.String)).otherwise(pl.lit("none"))
+    saturated.with_columns(s=odd).write_csv("odd.csv")
+    with pytest.raises(RequestError, match="'none' in line 1494"):
+        threshold.run(["odd.csv", *COLUMNS])
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_times_are_grouped_by_day(ending, capsys):
+    start = pl.datetime(2026, 1, 1) + pl.duration(hours=pl.col("t") // 63)
+    for name, when in {"dates": start.dt.date(), "times": start}.items():
+        table = TABLE.with_columns(day=when).sort("t")
+        getattr(table, f"write_{ending}")(f"{name}.{ending}")
+        threshold.run([f"{name}.{ending}", *COLUMNS, "--by", "day", "--rho", "0.2"])
+        assert monitor.run([f"{name}.{ending}", *STORED]) is Exit.OK
+        assert stored().groups.keys() == {"2026-01-01"}
+    dates = TABLE.with_columns(day=pl.date(2026, 1, 1) + pl.duration(days=pl.col("t") % 2))
+    found = npbench.threshold(dates["s"], dates["y"], by=dates["day"], pos_label="attack")
+    assert npbench.GroupThresholds.from_json(found.to_json()) == found
+    assert found.predict(dates["s"], dates["day"]).any()
+    with pytest.raises(ValueError, match="GroupThresholds"):
+        npbench.Threshold.from_json(found.to_json())
 
 
 def test_groups_have_a_row_each(capsys):
@@ -114,9 +229,9 @@ def test_a_budget_sets_the_threshold():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["scores.csv", "--label", "y", "--score", "s"], "attack, ok"),
+        (["scores.csv", "--label", "y", "--score", "s"], "--positive attack or --positive ok"),
         (["scores.csv", "--label", "y", "--score", "s", "--positive", "attacks"], "'attack'"),
-        (["scores.csv", *COLUMNS, "--by", "G"], "Unknown column"),
+        (["scores.csv", *COLUMNS, "--by", "G"], "--by is 'G'"),
         (["scores.csv", *COLUMNS[:-1], "y"], "expected numbers"),
         (["scores.csv", *COLUMNS, "--rho", "1"], "rho is 1"),
         (["scores.csv", *COLUMNS, "--rho", "0.001"], "2995 negatives for 0.1 %"),
@@ -125,7 +240,9 @@ def test_a_budget_sets_the_threshold():
         (["scores.csv", *COLUMNS, "--rho", "0.1", "--budget", "1 per day", "--rate", "9 per day"], "--rho"),
         (["scores.csv", *COLUMNS, "--budget", "10 per day", "--rate", "9 per day"], "no rate"),
         (["absent.csv"], "absent.csv"),
-        (["scores.json"], "'.json'"),
+        (["scores.json"], "did you mean 'scores.csv'"),
+        (["scores.parquet", *COLUMNS, "--delimiter", "comma"], "--delimiter"),
+        (["scores.csv", *COLUMNS, "--by", "s", "--negative", "attack"], "both name 'attack'"),
     ],
 )
 def test_impossible_requests_are_refused(words, message):
@@ -179,6 +296,32 @@ def test_monitor_follows_the_time(capsys):
         monitor.run(["late.csv", *STORED, *words])
         after.append(int(capsys.readouterr().out.replace("\n", " ").split("shown after ")[1].split()[0]))
     assert after[0] > 500 > after[1]  # in the file, the drift comes last
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "%Y-%m-%d",
+        "%Y-%m-%dT%H:%M:%S",
+        "%Y-%m-%d %H:%M:%S+02:00",
+    ],
+)
+def test_times_are_sorted_as_times(form, capsys):
+    threshold.run(["scores.parquet", *COLUMNS])
+    drift = TABLE.with_columns(pl.when(pl.col("t") < 750).then(pl.col("s") + 1).otherwise("s"))
+    drift = drift.with_columns(at=(pl.datetime(999, 1, 1) + pl.duration(days=pl.col("t"))).dt.to_string(form))
+    drift.write_csv("drift.csv")
+    monitor.run(["drift.csv", *STORED, "--time", "at"])
+    assert int(capsys.readouterr().out.replace("\n", " ").split("shown after ")[1].split()[0]) < 500
+
+
+@pytest.mark.parametrize("wrong", ["yesterday", "31.12.2026", "2026-13-01", None])
+def test_text_that_is_no_time_is_refused(wrong):
+    threshold.run(["scores.parquet", *COLUMNS])
+    at = pl.when(pl.col("t") == 1490).then(pl.lit(wrong)).otherwise(pl.lit("2026-01-31"))
+    TABLE.with_columns(at=at).write_csv("drift.csv")
+    with pytest.raises(RequestError, match=r"line 11|row 9"):
+        monitor.run(["drift.csv", *STORED, "--time", "at"])
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.feather
 import pytest
 import scipy.io
 from hypothesis import HealthCheck, given, settings
@@ -17,10 +19,11 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from npbench import load_dataset
+from npbench.data.delimited import INFERENCE_ROWS
 from npbench.errors import RequestError
-from npbench_files import formats, opening
-from npbench_files.delimited import INFERENCE_ROWS
+from npbench_files import formats
 
+pandas = pytest.importorskip("pandas")
 X = np.array([[0.5, 3.0], [-1.25, 0.0], [1e-300, 7.0], [0.1 + 0.2, -2.0]])
 WORDS = ["no", "yes", "no", "yes"]
 SIGNS = np.array([-1, 1, -1, 1])
@@ -180,7 +183,7 @@ def test_a_first_line_of_numbers_is_not_a_header_and_one_of_both_is_ambiguous():
     assert loaded("t.csv", text, label="column_2", positive=">50K", header=False).n_samples == 2
 
 
-@pytest.mark.parametrize(("last", "expected"), [("1.5", [1.5, 1.5]), ("", [np.nan, np.nan]), ("word", [3, 0])])
+@pytest.mark.parametrize(("last", "expected"), [("1.5", [1.5, 1.5]), ("", [np.nan, np.nan])])
 def test_types_of_columns_follow_from_all_rows(last, expected):
     n = INFERENCE_ROWS + 1
     rows = "".join(f"{i % 3},,{i % 2}\n" for i in range(n))
@@ -209,9 +212,12 @@ def test_delimiters_are_found_or_named_and_decimal_commas_are_set():
         assert loaded("t.txt", text, label="class", positive="b", delimiter=name).n_features == 3
     assert loaded("t.txt", "a b y\n1 2 0\n3 4 1\n", label="y", delimiter=" ").X.tolist() == [[1, 2], [3, 4]]
     text = "a;b;y\n1,5;+2;0\n-2,25;3;1\nNA;4;1\n"
-    assert "dataset.decimal=comma" in refused("t.csv", text)
-    X = loaded("t.csv", text, label="y", decimal="comma").X
-    assert np.array_equal(X, [[1.5, 2], [-2.25, 3], [np.nan, 4]], equal_nan=True)
+    for chosen in ({}, {"decimal": "comma"}):
+        X = loaded("t.csv", text, label="y", **chosen).X
+        assert np.array_equal(X, [[1.5, 2], [-2.25, 3], [np.nan, 4]], equal_nan=True)
+    assert "dataset.decimal=comma" in refused("t.csv", text, label="y", decimal="point")
+    thousands = text.replace("1,5", "1,500").replace("-2,25", "-2,250,000")
+    assert "'1,500'" in refused("t.csv", thousands.replace(",000", ""), label="y")
     assert "dataset.decimal is ','" in refused("t.csv", text, decimal=",")
 
 
@@ -282,17 +288,21 @@ def test_a_web_page_or_an_empty_file_is_an_error(name):
 
 def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     packed = gzip.compress(TABLE.encode())
-    monkeypatch.setattr(opening, "MAX_UNPACKED", len(TABLE))
+    monkeypatch.setenv("NPBENCH_MAX_BYTES", str(len(TABLE)))
     assert loaded("t.csv.gz", packed, label="class", positive="a").n_samples == 4
-    monkeypatch.setattr(opening, "MAX_UNPACKED", len(TABLE) - 1)
-    assert "unpack it on disk" in refused("t.csv.gz", packed, label="class", positive="a")
-    arrays = {"X": np.zeros((100, 2)), "y": np.resize([0, 1], 100)}
+    monkeypatch.setenv("NPBENCH_MAX_BYTES", str(len(TABLE) - 1))
+    assert "NPBENCH_MAX_BYTES" in refused("t.csv.gz", packed, label="class", positive="a")
+    arrays = {"X": np.zeros((1000, 2)), "y": np.resize([0, 1], 1000)}
     np.savez(tmp_path / "stored.npz", **arrays)
     np.savez_compressed(tmp_path / "packed.npz", **arrays)
-    monkeypatch.setattr(opening, "MAX_UNPACKED", 1000)
-    assert load_dataset("file", path="stored.npz", label="y").n_samples == 100
-    with pytest.raises(RequestError, match="unpacks to more than 1000"):
-        load_dataset("file", path="packed.npz", label="y")
+    monkeypatch.setenv("NPBENCH_MAX_BYTES", "10000")
+    assert load_dataset("file", path="stored.npz", label="y").n_samples == 1000
+    scipy.io.savemat(tmp_path / "packed.mat", arrays, do_compression=True)
+    frame_of(arrays["X"], arrays["y"]).write_parquet(tmp_path / "packed.parquet")
+    frame_of(arrays["X"], arrays["y"]).write_ipc(tmp_path / "packed.arrow", compression="zstd")
+    for name in ("packed.npz", "packed.mat", "packed.parquet", "packed.arrow"):
+        with pytest.raises(RequestError, match="NPBENCH_MAX_BYTES"):
+            load_dataset("file", path=name, label="class" if name.endswith("t") else "y")
 
 
 @pytest.mark.parametrize("pack", [str.encode, lambda text: gzip.compress(text.encode())], ids=["plain", "packed"])
@@ -320,7 +330,7 @@ SETTINGS = [
     ({"label": "class", "drop": ["sit"]}, "dataset.drop is 'sit', .*: did you mean 'site'?"),
     ({"label": "class", "columns": ["class"]}, "no column is left for the features"),
     ({"label": "class", "positive": "c"}, r"'c', .* There are 'a' \(2 rows\), 'b'"),
-    ({"label": "site", "positive": "left"}, "labels are missing in 1 row of 4"),
+    ({"label": "site", "positive": "left"}, "label has 1 missing of 4"),
     ({"features": "x"}, "CSV files accept .* but not dataset.features"),
     ({"format": "cvs"}, "Unknown dataset.format 'cvs': did you mean 'csv'"),
 ]
@@ -328,12 +338,18 @@ SETTINGS = [
 CONTENTS = [
     ("t.csv", "a b y\n1 2 0\n", {}, "comma, semicolon, tab, bar .*, 'a b y'"),
     ("t.csv", "a;b;y\n1;2;0\n", {"delimiter": "comma"}, "only one column.* dataset.delimiter=semicolon splits"),
-    ("t.csv", "a,y\n1,0\n2,1,3\n", LABEL, "cannot be read as CSV .found more fields"),
+    ("t.csv", "a,y\n1,0\n2,1,3\n", LABEL, "line 3 has 3 columns where the first has 2"),
+    ("t.csv", "a,b,y\n1,0\n2,1,3\n", LABEL, "line 2 has 2 columns where the first has 3"),
+    ("t.csv", 'a,y\n"1\n",0\n\n2,1,1\n', LABEL, "line 5 has 3 columns"),
     ("t.csv", "y,a,b\n1,0,2\n0,1\n\n", LABEL, "the last line has 2 of 3 columns: the file was cut off"),
     ("t.csv.gz", gzip.compress(b"y\ta\r\n1\t0\r\n0", mtime=0), LABEL, "the last line has 1 of 2 columns"),
     ("t.csv", b"a,y\n\xe9,0\n1,1\n", LABEL, "not UTF-8 text"),
     ("t.csv", b"\xe9,y\n0,0\n1,1\n", LABEL, "not UTF-8 text"),
-    ("t.csv", "a,y\n0,0\n1,1\n".encode("utf-16"), LABEL, "not UTF-8 text"),
+    ("t.csv", "a,y\n0,0\n1,1\n".encode("utf-16-le"), LABEL, "not UTF-8 text"),
+    ("t.csv", "a,y\n0,0\n1,1\n".encode("utf-16")[:-1], LABEL, "UTF-16"),
+    ("t.csv", "a,b,y\n1,2,0\n3,4,1\n", {"label": "y", "delimiter": "\u00a6"}, "single character"),
+    ("t.csv", "y,a,y\n0,1,0\n1,2,1\n", LABEL, "'y' occurs 2 times"),
+    ("t.csv", "y,a, y\n0,1,0\n1,2,1\n", LABEL, "'y' occurs 2 times"),
     ("t.csv", "a,y\n", LABEL, "there are no rows"),
     ("t.svm", "1 1:2\n", LABEL, "SVMLight files accept dataset.n_features, but not dataset.label"),
     ("t.svm", SIGNS_1_3, {"n_features": 2}, "dataset.n_features is 2, .* 3"),
@@ -395,6 +411,135 @@ def test_words_and_numbers_that_identify_rows_are_refused_unless_named(head, for
     assert loaded("t.csv", table, label="y", drop=[name]).columns == ("x",)
     if not head:
         assert loaded("t.csv", table, label="y", columns=[name, "x"]).n_features == 2
+
+
+ROWS = 60
+
+
+def rows_of(**columns):
+    """A table with two features and labels, and more columns."""
+    numbers = np.random.default_rng(0).integers(0, 9, (2, ROWS))
+    return pl.DataFrame({"a": numbers[0], "b": numbers[1] / 7, "y": np.arange(ROWS) % 2, **columns})
+
+
+@pytest.mark.parametrize("bad", ["None", "#N/A", "4\x00", "1,5,6", "-", "1.5e"])
+@pytest.mark.parametrize("n_bad", [1, 3])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\n\n"])
+def test_a_cell_that_is_no_number_in_a_column_of_numbers_is_named(bad, n_bad, line_end):
+    cells = [bad if i >= ROWS - n_bad else f"{i % 7}" for i in range(ROWS)]
+    text = rows_of(v=cells).write_csv(quote_style="always").replace("\n", line_end)
+    line = 1 + line_end.count("\n") * (1 + ROWS - n_bad)
+    fault = refused("t.csv", text, label="y")
+    assert f"{bad!r} in line {line}" in fault
+    assert ("and 2 more" in fault) == (n_bad == 3)
+    assert loaded("t.csv", text, label="y", drop="v").n_features == 2
+
+
+def test_a_cell_that_is_no_number_is_named_in_typed_files_and_after_quoted_lines(tmp_path):
+    cells = [f"{i % 7}" for i in range(ROWS - 1)] + ["none"]
+    rows_of(v=cells).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(RequestError, match=f"'none' in row {ROWS - 1}"):
+        load_dataset("file", path="t.parquet", label="y")
+    text = rows_of(v=cells, w=['two\n"lines"'] * ROWS).write_csv()
+    assert f"'none' in line {2 * ROWS}" in refused("t.csv", text, label="y")
+    shares = [str(i % 7) if i % 5 else "other" for i in range(ROWS)]  # a fifth: words are meant
+    assert loaded("t.csv", rows_of(v=shares).write_csv(), label="y").categorical.tolist() == [False, False, True]
+
+
+DATES = [
+    "2026-01-{:02d}",
+    "{:02d}.03.2026",
+    "2/{:d}/2026",
+    "2026-01-{:02d}T10:30:00Z",
+    "2026-01-{:02d} 10:30",
+    "10:{:02d}",
+]
+
+
+@pytest.mark.parametrize("form", [*DATES, "10:{:02d}"])
+def test_dates_in_a_text_are_no_features(form):
+    text = rows_of(when=[form.format(1 + i % 28) for i in range(ROWS)]).write_csv()
+    assert "'when' holds neither numbers nor words, but dates" in refused("t.csv", text, label="y")
+    assert loaded("t.csv", text, label="y", drop="when").n_features == 2
+
+
+def index_files(frame):
+    frame.to_parquet("t.parquet")
+    frame.rename_axis("customer").to_parquet("named.parquet")
+    frame.to_csv("t.csv")
+    frame.to_csv("first.csv")
+    pandas.read_csv("first.csv").to_csv("again.csv", index=False)
+    frame.reset_index().to_csv("reset.csv", index=False)
+    pa.feather.write_feather(pa.Table.from_pandas(frame), "t.feather")
+    with pa.ipc.new_stream(
+        "stream.arrow", (table := pa.Table.from_pandas(frame.rename_axis("customer"))).schema
+    ) as out:
+        out.write_table(table)
+
+
+@pytest.mark.parametrize("kind", ["filtered", "joined", "words", "two"])
+def test_an_index_of_pandas_is_no_feature(kind):
+    frame = rows_of().to_pandas()
+    if kind == "filtered":
+        frame = frame[frame.a > 2]
+    elif kind == "joined":
+        frame = pandas.concat([frame[:30], frame[:30]])
+    else:
+        words = [f"row {i % 9}" for i in range(ROWS)]
+        frame.index = words if kind == "words" else pandas.MultiIndex.from_arrays([words, np.arange(ROWS) // 3])
+    if kind == "two":
+        frame.to_parquet("t.parquet")
+        frame.to_csv("t.csv")
+    else:
+        index_files(frame)
+    for path in Path().glob("t.*" if kind == "two" else "*"):
+        if path.name == "reset.csv" and kind == "words":
+            continue  # a column of words like any other
+        with pytest.raises(RequestError, match="index"):
+            load_dataset("file", path=path.name, label="y")
+        assert load_dataset("file", path=path.name, label="y", columns=["a", "b"]).n_features == 2
+
+
+@pytest.mark.parametrize(
+    "again", [pl.col("y"), pl.col("y") == 1, pl.col("y").cast(pl.Float64), pl.col("y").cast(pl.String)]
+)
+def test_labels_that_occur_twice_are_refused(again, tmp_path):
+    table = rows_of().with_columns(**{"y.1": again})
+    table.write_parquet(tmp_path / "t.parquet")
+    assert "'y.1' holds the labels again" in refused("t.csv", table.write_csv(), label="y")
+    with pytest.raises(RequestError, match=r"dataset.drop=\[y.1\]"):
+        load_dataset("file", path="t.parquet", label="y")
+    assert load_dataset("file", path="t.parquet", label="y", drop="y.1").n_features == 2
+
+
+def test_all_faults_of_a_file_come_at_once():
+    table = rows_of(
+        id=np.arange(ROWS),
+        when=[f"2026-01-{1 + i % 28:02d}" for i in range(ROWS)],
+        note=[f"note {i}" for i in range(ROWS)],
+        v=["?!", *map(str, range(1, ROWS))],
+    )
+    fault = refused("t.csv", table.write_csv(), label="y", positive="yes")
+    for words in ("'id'", "'when'", "'note", "'?!' in line 2", "dataset.positive is 'yes'"):
+        assert words in fault
+
+
+@pytest.mark.parametrize("name", ["indices", "indptr"])
+@pytest.mark.parametrize("place", [0, 1, -1])
+@pytest.mark.parametrize("value", [9, 10**8, -1, -(10**8), 2**31 - 1])
+@pytest.mark.parametrize("role", ["X", "y"])
+def test_a_sparse_matrix_with_wrong_indices_is_refused(name, place, value, role, tmp_path):
+    matrix = sparse.csc_array(np.ones((4, 2)))
+    arrays = {"X": matrix, "y": np.array([0, 1, 0, 1])} if role == "X" else {"X": np.ones((8, 2)), "y": matrix}
+    scipy.io.savemat(tmp_path / "t.mat", arrays)
+    right = getattr(matrix, name)
+    wrong = right.copy()
+    wrong[place] = value
+    if np.array_equal(right, wrong):
+        return
+    content = (tmp_path / "t.mat").read_bytes()
+    assert right.tobytes() in content
+    assert refused("t.mat", content.replace(right.tobytes(), wrong.tobytes()), label="y")
 
 
 @pytest.mark.parametrize("save", [scipy.io.savemat, lambda path, arrays: np.savez(path, **arrays)])

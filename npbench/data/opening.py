@@ -12,13 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from npbench.data.file_limits import limit, require_fits
+from npbench.data.wording import instead_of
 from npbench.errors import RequestError
-from npbench_files.wording import instead_of
 
 UNPACK: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 PAGE_STARTS = (b"<!doctype", b"<html", b"<head", b"<?xml")
 BOM = b"\xef\xbb\xbf"
-MAX_UNPACKED = 1 << 30  # bytes; a small file can unpack to more than the memory
 
 
 def is_packed(file: Path) -> bool:
@@ -61,14 +61,13 @@ def _opened(file: Path) -> IO[bytes]:
 
 def _unpacked(stream: IO[bytes], unpack: Callable[[IO[bytes]], Any]) -> IO[bytes]:
     try:
-        content = unpack(stream).read(MAX_UNPACKED + 1)
+        content = unpack(stream).read(limit() + 1)
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         reason = str(error).rstrip(".")
         raise RequestError(
             f"it cannot be unpacked ({reason}): it is damaged, incomplete or in another format than its name says."
         ) from error
-    if len(content) > MAX_UNPACKED:
-        raise RequestError(f"it unpacks to more than {MAX_UNPACKED} bytes: unpack it on disk and name that file.")
+    require_fits(len(content))
     return io.BytesIO(content)
 
 

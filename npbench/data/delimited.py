@@ -1,0 +1,285 @@
+"""Read text tables such as CSV and TSV."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import polars as pl
+from polars import selectors as cs
+
+from npbench.data.file_limits import require_fits
+from npbench.data.table import Table, as_numbers, refuse_repeated, row_place
+from npbench.data.wording import DATASET, Settings, listed
+from npbench.errors import RequestError
+
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
+MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]
+INFERENCE_ROWS = 10_000  # column types are inferred from these; inference from all rows doubles the time
+MAX_LINE_BYTES = 100_000  # part of the first line that is split, below the field limit of the csv module
+MAX_COLUMNS = 100_000  # each costs Polars 50 microseconds and 5 kB
+MAX_HEADER_BYTES = 1000 * MAX_COLUMNS
+MAX_SHOWN_CHARACTERS = 60
+BLOCK_BYTES = 1 << 22
+QUOTE, NEWLINE = ord('"'), ord("\n")
+NOT_UTF8 = "it is not UTF-8 text: save it in this encoding, which spreadsheets call CSV UTF-8."
+# The marks of UTF-32 begin with those of UTF-16.
+ENCODINGS = {
+    **{codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"},
+    **{codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"},
+}
+THOUSANDS = r"^[+-]?[1-9]\d{0,2}(,\d{3})+$"
+
+
+def read_delimited(
+    stream: IO[bytes],
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    decimal: str | None = None,
+    settings: Settings = DATASET,
+    one_column: bool = False,
+) -> Table:
+    """Return the table in a text.
+
+    Parameters
+    ----------
+    stream : binary stream
+        The text, in UTF-8, or in UTF-16 or UTF-32 with a byte order mark.
+    delimiter, header, decimal
+        As in ``dataset=file``.
+    settings : Settings
+        How errors spell these.
+    one_column : bool
+        Whether a table of one column is accepted.
+    """
+    if decimal not in (None, "point", "comma"):
+        raise RequestError(f"{settings('decimal')} is {decimal!r}: expected point or comma.")
+    stream = _utf8(stream)
+    line, first = _first_line(stream)
+    best = max(DELIMITERS.values(), key=lambda sign: len(_fields(first, sign)))
+    sign = best if delimiter is None else DELIMITERS.get(str(delimiter), str(delimiter))
+    if len(sign.encode()) != 1:
+        known = ", ".join(DELIMITERS)
+        raise RequestError(f"{settings('delimiter')} is {delimiter!r}: expected {known} or a single character.")
+    fields = _fields(first, sign)
+    if len(fields) == 1 and not one_column:
+        raise RequestError(_one_column(first, sign, best, settings))
+    if line.count(sign.encode()) >= MAX_COLUMNS:
+        raise RequestError(f"it has more than {MAX_COLUMNS} columns: save it as .npz or SVMLight.")
+    has_header = _is_header(fields, settings) if header is None else header
+    frame = _parsed(stream, sign, has_header)
+    lines = Lines(stream, sign, has_header)
+    if frame[:, -1].null_count():  # Polars fills short lines with missing values
+        lines.refuse_ragged(len(frame))
+    names = _written(frame.columns) if has_header else [""] * frame.width
+    frame.columns = _named(names)
+    # Columns without a name before those with one hold the index of pandas.
+    index = frame.columns[: next((place for place, name in enumerate(names) if name.strip()), 0)]
+    frame = _stripped(frame, decimal, settings)
+    kept = ~frame.select(pl.all_horizontal(pl.all().is_null())).to_series()  # empty lines
+    rows = None if kept.all() else kept.arg_true()
+    return Table(frame.filter(kept), lambda row: lines.place(row if rows is None else rows[row], len(kept)), index)
+
+
+def _utf8(stream: IO[bytes]) -> IO[bytes]:
+    """Return a text in UTF-8 with lines that end in line feeds."""
+    start = stream.read(MAX_LINE_BYTES)
+    stream.seek(0)
+    encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), None)
+    is_old = b"\r" in start[:-1] and b"\n" not in start  # lines of old Macintoshes
+    if encoding is None and not is_old:
+        return stream
+    content = stream.read()
+    if encoding:
+        require_fits(4 * len(content))
+        try:
+            content = content.decode(encoding).encode()
+        except UnicodeError as error:
+            raise RequestError(f"it begins like {encoding.upper()} text, but is not: save it as UTF-8.") from error
+    return io.BytesIO(content if b"\n" in content else content.replace(b"\r", b"\n"))
+
+
+def _first_line(stream: IO[bytes]) -> tuple[bytes, str]:
+    """Return the first line that is not empty, as bytes and as text, of a long one the start."""
+    line = b"\n"
+    while line in (b"\n", b"\r\n"):
+        line = stream.readline(MAX_HEADER_BYTES)
+    stream.seek(0)
+    first = line[:MAX_LINE_BYTES].decode("utf-8-sig", errors="replace").rstrip("\r\n")
+    if "\ufffd" in first[:-1] or "\0" in first:  # replaces undecodable bytes; the last character may be cut
+        raise RequestError(NOT_UTF8)
+    return line, first
+
+
+def _parsed(stream: IO[bytes], sign: str, has_header: bool) -> pl.DataFrame:
+    for n_rows in (INFERENCE_ROWS, None):  # a later row may contradict the type inferred from the first ones
+        stream.seek(0)
+        try:
+            return pl.read_csv(
+                stream, null_values=MISSING, infer_schema_length=n_rows, separator=sign, has_header=has_header
+            )
+        except pl.exceptions.ComputeError as error:
+            fault = error
+    if "utf-8" in str(fault):
+        raise RequestError(NOT_UTF8) from fault
+    if "more fields" in str(fault):
+        Lines(stream, sign, has_header).refuse_ragged(None)
+    raise fault
+
+
+def _written(names: list[str]) -> list[str]:
+    """Return names as in the file; Polars numbers those that occur again."""
+    bare = [re.sub(r"_duplicated_\d+$", "", name) for name in names]
+    return [new if new in names else old for old, new in zip(names, bare, strict=True)]
+
+
+class Lines:
+    """Lines of a text table, to name the one where a row is or that has too few or too many fields.
+
+    Parameters
+    ----------
+    stream : binary stream
+        The text, in UTF-8.
+    sign : str
+        Separator of fields.
+    has_header : bool
+        Whether the first line holds names.
+    """
+
+    def __init__(self, stream: IO[bytes], sign: str, has_header: bool) -> None:
+        self._sign = ord(sign)
+        self._has_header = has_header
+        path = getattr(stream, "name", None)
+        # A row may have to be named when the file is closed; a text in memory stays open.
+        self._opened: Callable[[], Any] = partial(nullcontext, stream)
+        if isinstance(path, str):
+            self._opened = partial(Path(path).open, "rb")
+
+    def refuse_ragged(self, n_rows: int | None) -> None:
+        """Raise RequestError for the first line with more or fewer fields than the first one."""
+        ends, starts, fields = self._records()
+        if n_rows is not None and len(starts) != n_rows + self._has_header:
+            return  # quotes inside of fields, where lines and rows differ
+        wrong = [row for row in np.flatnonzero(fields != fields[0]).tolist() if self._text(ends, row)]
+        if not wrong:
+            return
+        found, expected = fields[wrong[0]], fields[0]
+        if found < expected and not any(self._text(ends, row) for row in range(wrong[0] + 1, len(starts))):
+            raise RequestError(
+                f"the last line has {found} of {expected} columns: the file was cut off. Get it again, or remove the "
+                "line."
+            )
+        more = f", as do {len(wrong) - 1} others" if len(wrong) > 1 else ""
+        raise RequestError(
+            f"line {starts[wrong[0]]} has {found} columns where the first has {expected}{more}: correct it, and quote "
+            "fields that hold the separator."
+        )
+
+    def place(self, row: int, n_rows: int) -> str:
+        """Return the line of a row."""
+        _, starts, _ = self._records()
+        return f"line {starts[row + self._has_header]}" if len(starts) == n_rows + self._has_header else row_place(row)
+
+    def _text(self, ends: np.ndarray, row: int) -> bytes:
+        """Return the start of a line without spaces."""
+        with self._opened() as stream:
+            stream.seek(ends[row - 1] + 1 if row else 0)
+            return stream.readline(MAX_SHOWN_CHARACTERS).strip()
+
+    def _records(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return where each line ends, its number, and the number of its fields; a quoted field may have line ends."""
+        with self._opened() as stream:
+            stream.seek(0)
+            parts = list(self._blocks(stream))
+        ends, lines, signs = (np.concatenate(part) for part in zip(*parts, strict=True))
+        fields, starts = np.diff(signs, prepend=0) + 1, np.concatenate([[0], lines[:-1]]) + 1
+        skipped = next((row for row in range(len(ends)) if self._text(ends, row)), 0)  # empty lines before the first
+        return ends[skipped:], starts[skipped:], fields[skipped:]
+
+    def _blocks(self, stream: IO[bytes]) -> Iterator[tuple[np.ndarray, ...]]:
+        """Yield where lines end, and how many lines and separators there are up to each end, block by block."""
+        n_bytes = n_lines = n_signs = n_quotes = 0
+        last = b"\n"
+        while block := stream.read(BLOCK_BYTES):
+            data = np.frombuffer(block, np.uint8)
+            outside = (np.cumsum(data == QUOTE) + n_quotes) % 2 == 0
+            lines, signs = np.cumsum(data == NEWLINE), np.cumsum((data == self._sign) & outside)
+            ends = np.flatnonzero((data == NEWLINE) & outside)
+            yield ends + n_bytes, lines[ends] + n_lines, signs[ends] + n_signs
+            n_bytes, n_lines, n_signs = n_bytes + len(data), n_lines + int(lines[-1]), n_signs + int(signs[-1])
+            n_quotes, last = n_quotes + block.count(b'"'), block[-1:]
+        if last != b"\n":
+            yield np.array([n_bytes]), np.array([n_lines + 1]), np.array([n_signs])
+
+
+def _fields(line: str, sign: str) -> list[str]:
+    return next(csv.reader([line], delimiter=sign), [])
+
+
+def _is_header(fields: list[str], settings: Settings) -> bool:
+    """Return whether a line has no numbers; refuse to guess if it mixes words and numbers."""
+    present = [field for field in fields if field.strip() not in MISSING]
+    numbers = [field for field in present if _is_number(field)]
+    if 0 < len(numbers) < len(present):
+        raise RequestError(
+            f"the first line has words and numbers, {listed(map(repr, fields))}: set {settings('header', 'true')} if "
+            f"it names the columns, otherwise {settings('header', 'false')}."
+        )
+    return not numbers
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _one_column(first: str, sign: str, best: str, settings: Settings) -> str:
+    shown = first if len(first) <= MAX_SHOWN_CHARACTERS else f"{first[:MAX_SHOWN_CHARACTERS]}..."
+    names = {sign: name for name, sign in DELIMITERS.items()}
+    n_fields = len(_fields(first, best))
+    missing = f"none of {', '.join(DELIMITERS)}"
+    hint = f"set {settings('delimiter')} to the character between columns"
+    if n_fields > 1:
+        missing = f"no {names.get(sign, repr(sign))}"
+        hint = f"{settings('delimiter', names[best])} splits it into {n_fields} columns"
+    return f"there is only one column, because {missing} is in the first line, {shown!r}: {hint}."
+
+
+def _stripped(frame: pl.DataFrame, decimal: str | None, settings: Settings) -> pl.DataFrame:
+    """Strip spaces around words; convert numbers with spaces, plus signs or decimal commas."""
+    bare = cs.string().str.strip_chars()
+    frame = frame.with_columns(pl.when(bare.is_in(MISSING)).then(None).otherwise(bare).name.keep())
+    return frame.with_columns(_converted(column, decimal, settings) for column in frame.select(cs.string()))
+
+
+def _converted(words: pl.Series, decimal: str | None, settings: Settings) -> pl.Series:
+    """Return words as numbers if all are; with commas, unless these may separate thousands."""
+    numbers = as_numbers(words)
+    if numbers.null_count() > words.null_count():
+        return words
+    with_comma = words.filter(words.str.contains(",", literal=True))
+    if len(with_comma) and decimal != "comma" and (decimal or with_comma.str.contains(THOUSANDS).all()):
+        raise RequestError(
+            f"the column {words.name!r} holds numbers with commas, such as {with_comma[0]!r}: set "
+            f"{settings('decimal', 'comma')} for decimal commas, otherwise remove them."
+        )
+    return numbers
+
+
+def _named(names: list[str]) -> list[str]:
+    """Strip spaces around names; columns without a name are called by their number, from 0."""
+    bare = [name.strip() or f"column_{i}" for i, name in enumerate(names)]
+    refuse_repeated(bare)
+    return bare

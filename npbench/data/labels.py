@@ -1,0 +1,296 @@
+"""One rule from labels to two classes, for data sets, classifiers, thresholds and monitoring."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npbench.data.wording import DATASET, KEYWORDS, OPTIONS, Settings, counted, listed
+from npbench.errors import RequestError
+
+REST = "rest"  # the negative label, for all that are not positive
+NUMBER = re.compile(r"[+-]?(0|[1-9]\d{0,14})(\.\d+)?")  # no codes such as 007, which differ from 7
+TRUTH = {"false": "0", "true": "1"}
+MAX_CHOICES = 3
+USUAL = ({"0", "1"}, {"-1", "1"})
+
+
+class Classes(NamedTuple):
+    """Labels of the two classes: one, a list of several, or None if unknown."""
+
+    positive: Any
+    negative: Any
+
+
+def spelled(value: Any) -> str:
+    """Return a label as users type it: 1.0 as 1, booleans in lower case, and bytes as text."""
+    if isinstance(value, bytes):
+        value = value.decode(errors="replace")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = str(value)
+    return text.lower() if text.lower() in TRUTH else text
+
+
+def meaning(value: Any) -> str:
+    """Return a text that labels of one meaning share: 1, 1.0, "1", "1.0", True and "true".
+
+    Examples
+    --------
+    >>> [meaning(value) for value in (1.0, "1", True, b"1", "007", "yes")]
+    ['1', '1', '1', '1', '007', 'yes']
+    """
+    text = spelled(value).strip()
+    text = TRUTH.get(text, text)
+    return spelled(float(text)) if NUMBER.fullmatch(text) else text
+
+
+class Labels:
+    """A column of labels, as distinct labels in order and the place of each row's label among them.
+
+    Parameters
+    ----------
+    column : array-like of shape (n_samples,)
+        Booleans, numbers, words, bytes or categories: an array, a list, or a series of pandas, Polars or Arrow.
+
+    Attributes
+    ----------
+    values : list
+        Distinct labels: Python numbers and booleans before words. Of several spellings, the first.
+    codes : int array of shape (n_samples,)
+        Place in ``values`` of each row's label; -1 if it is missing.
+    counts : list of int
+        Number of rows of each label.
+
+    Raises
+    ------
+    ValueError
+        If the column has more than one dimension, masked values or values that are no labels, such as lists.
+    """
+
+    def __init__(self, column: Any, name: str = "y") -> None:
+        if np.ma.is_masked(column):
+            raise RequestError(f"{name} has masked values: leave these samples out.")
+        array = np.asarray(column)
+        array = array.ravel() if array.ndim == 2 and array.shape[1] == 1 else array
+        if array.ndim != 1:
+            raise RequestError(f"{name} has shape {array.shape}: expected a label for each sample.")
+        found, codes = _distinct(array, name)
+        plain = [_plain(value) for value in found]
+        first: dict[str, Any] = {}
+        for value in sorted((one for one in plain if one is not None), key=_order):
+            first.setdefault(meaning(value), value)
+        self.values = list(first.values())
+        self._places = {one: place for place, one in enumerate(first)}
+        places = [-1 if value is None else self._places[meaning(value)] for value in plain]
+        self.codes = np.array(places, dtype=np.int64)[codes] if places else np.empty(0, dtype=np.int64)
+        self.counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.values)).tolist()
+
+    @property
+    def n_missing(self) -> int:
+        """Number of rows without a label."""
+        return len(self.codes) - sum(self.counts)
+
+    def array(self) -> np.ndarray:
+        """Return the labels as an array of booleans, numbers or words, of one spelling each."""
+        return np.array(self.values)[self.codes]
+
+    def shown(self, places: Iterable[int] | None = None) -> str:
+        """Return labels with their numbers of rows, for errors."""
+        places = range(len(self.values)) if places is None else places
+        return listed(f"{spelled(self.values[place])!r} ({counted(self.counts[place])})" for place in places)
+
+    def find(self, wanted: Any) -> int | None:
+        """Return the place of a label in any spelling; capitals matter only where they tell labels apart."""
+        if (place := self._places.get(meaning(wanted))) is not None:
+            return place
+        alike = [place for one, place in self._places.items() if one.lower() == meaning(wanted).lower()]
+        return alike[0] if len(alike) == 1 else None
+
+
+def _distinct(array: np.ndarray, name: str) -> tuple[Sequence[Any], np.ndarray]:
+    """Return the distinct values of an array, and the place of each element's value among them."""
+    if array.dtype.kind == "M":
+        array = array.astype("datetime64[D]")
+    if array.dtype.kind in "biuf":
+        values, codes = np.unique(array, return_inverse=True)
+        return values.tolist(), codes
+    index: dict[Any, int] = {}
+    try:
+        codes = np.fromiter((index.setdefault(one, len(index)) for one in array.tolist()), np.int64, len(array))
+    except TypeError as error:
+        raise RequestError(f"{name} holds values that are no labels, such as lists.") from error
+    return list(index), codes
+
+
+def _plain(value: Any) -> Any:
+    """Return a label as a boolean, a number or a word, of a time its day; None if it is missing."""
+    # NaN and NaT alone differ from themselves; pandas.NA refuses to be compared.
+    if value is None or type(value).__name__ == "NAType" or value != value:  # noqa: PLR0124
+        return None
+    value = value.item() if hasattr(value, "item") else value
+    value = value.date() if isinstance(value, datetime) else value
+    return value if isinstance(value, (bool, int, float, str)) else spelled(value)
+
+
+def _order(value: Any) -> tuple[bool, Any]:
+    return isinstance(value, str), value
+
+
+def signs(column: Any, positive: Any = None, negative: Any = None, settings: Settings = DATASET) -> np.ndarray:
+    """Return +1 for each row of a data set with a positive label, -1 for a negative one, and 0 for rows to leave out.
+
+    Parameters and errors are those of :func:`classes`; both classes must have rows.
+
+    Examples
+    --------
+    >>> signs(["b", "m", "b"], positive="m")
+    array([-1,  1, -1], dtype=int8)
+    >>> signs([1, 2, 3], positive=3, negative=1)
+    array([-1,  0,  1], dtype=int8)
+    """
+    labels = Labels(column, "label")
+    if not len(labels.codes):
+        raise RequestError("there are no rows.")
+    if len(labels.values) == 1 and not labels.n_missing:
+        raise RequestError(f"every row has the label {labels.shown()}: expected two classes.")
+    return classes(labels, positive, negative, name="label", settings=settings, both=True)[0]
+
+
+def classes(
+    column: Any,
+    positive: Any = None,
+    negative: Any = None,
+    *,
+    name: str = "y",
+    settings: Settings = KEYWORDS,
+    drop_missing: bool = False,
+    both: bool = False,
+) -> tuple[np.ndarray, Classes]:
+    """Return +1, -1 or 0 for the label of each row, and the labels of the two classes.
+
+    Parameters
+    ----------
+    column : Labels or array-like of shape (n_samples,)
+        The labels.
+    positive, negative : value or list of values, optional
+        Labels of +1 and -1, in any spelling; rows of others get 0. By default 1 is positive, of labels 0 and 1, -1 and
+        1, or false and true. Without ``negative`` there must be two labels; ``rest`` means all that are not positive.
+    name : str
+        What errors call the column.
+    settings : Settings
+        How errors spell the settings.
+    drop_missing : bool
+        Whether rows without a label get 0; otherwise they are an error.
+    both : bool
+        Whether each label that is named must have rows; otherwise one class may be absent.
+
+    Raises
+    ------
+    RequestError
+        If labels are missing, or it is unclear which are positive or negative.
+
+    Examples
+    --------
+    >>> classes([0.0, 1.0, 0.0])
+    (array([-1,  1, -1], dtype=int8), Classes(positive=1.0, negative=0.0))
+    >>> classes(["true"], positive=1, negative=0)
+    (array([1], dtype=int8), Classes(positive='true', negative=0))
+    """
+    labels = column if isinstance(column, Labels) else Labels(column, name)
+    if not drop_missing:
+        require_complete(labels, name, settings)
+    if settings is KEYWORDS and negative is None and len(labels.values) > 2:
+        raise RequestError(_too_many(labels, positive, name))
+    plus = _positive(labels, positive, negative, settings, both)
+    minus = _negative(labels, plus, negative, settings, both)
+    if overlap := [labels.values[place] for place in minus if place in plus]:
+        shown = listed(repr(spelled(value)) for value in overlap)
+        raise RequestError(f"{settings('positive')} and {settings('negative')} both name {shown}: choose one.")
+    found = Classes(
+        _single([labels.values[place] for place in plus], 1 if positive is None else positive),
+        _single([labels.values[place] for place in minus], None if negative == REST else negative),
+    )
+    of_label = np.zeros(len(labels.values) + 1, dtype=np.int8)  # the last is for missing labels, whose code is -1
+    of_label[plus], of_label[minus] = 1, -1
+    return of_label[labels.codes], found
+
+
+def require_complete(labels: Labels, name: str, settings: Settings = KEYWORDS) -> None:
+    """Raise RequestError if labels are missing."""
+    if labels.n_missing:
+        hint = (
+            f"set {OPTIONS('unlabelled', 'drop')}, or add them"
+            if settings is OPTIONS
+            else "add them, or remove the rows"
+        )
+        raise RequestError(f"{name} has {labels.n_missing} missing of {len(labels.codes)}: {hint}.")
+
+
+def refuse_others(labels: Labels, known: Classes, name: str = "y") -> None:
+    """Raise RequestError if rows have a label of neither class, with its number of rows."""
+    expected = [one for one in (*_several(known.positive), *_several(known.negative)) if one is not None]
+    places = {labels.find(one) for one in expected}
+    other = [place for place in range(len(labels.values)) if place not in places]
+    if known.negative is not None and other:
+        shown = " or ".join(repr(spelled(one)) for one in expected)
+        raise RequestError(f"{name} has labels of neither class: {labels.shown(other)}. Expected {shown}.")
+
+
+def _positive(labels: Labels, positive: Any, negative: Any, settings: Settings, both: bool) -> list[int]:
+    """Return the places of the positive labels."""
+    there = {meaning(value) for value in labels.values}
+    if positive is None and not any(there == pair if both else there <= pair for pair in USUAL):
+        word = repr if settings is KEYWORDS else spelled
+        choices = " or ".join(settings("positive", word(value)) for value in labels.values[:MAX_CHOICES])
+        raise RequestError(f"{settings('positive')} has no value: set {choices}. There are {labels.shown()}.")
+    wanted = _several(1 if positive is None else positive)
+    # Negatives alone do not show the positive label; two unknown labels are likely spelled otherwise.
+    may_lack = not both and (len(labels.values) < 2 or positive is None or negative is not None)
+    return _named(labels, "positive", wanted, settings, may_lack)
+
+
+def _negative(labels: Labels, plus: list[int], negative: Any, settings: Settings, both: bool) -> list[int]:
+    """Return the places of the negative labels."""
+    others = [place for place in range(len(labels.values)) if place not in plus]
+    if both and not others:
+        raise RequestError(f"{settings('positive')} names every label, {labels.shown()}: leave one for -1.")
+    if negative is None and len(others) > 1:
+        one, rest = settings("negative"), settings("negative", REST)
+        raise RequestError(
+            f"there are {len(labels.values)} labels, {labels.shown()}: name those of -1 in {one}, which leaves out all "
+            f"others, or set {rest} for all that are not positive."
+        )
+    if negative is None or (negative == REST and labels.find(REST) is None):
+        return others
+    return _named(labels, "negative", _several(negative), settings, not both)
+
+
+def _named(labels: Labels, setting: str, wanted: Sequence[Any], settings: Settings, may_lack: bool) -> list[int]:
+    """Return the places of labels that a setting names, in any spelling."""
+    places = {spelled(one): labels.find(one) for one in wanted}
+    if (unknown := [one for one, place in places.items() if place is None]) and not may_lack:
+        named = listed(map(repr, unknown))
+        raise RequestError(f"{settings(setting)} is {named}, which no row has. There are {labels.shown()}.")
+    return [place for place in places.values() if place is not None]
+
+
+def _too_many(labels: Labels, positive: Any, name: str) -> str:
+    place = None if positive is None else labels.find(positive)
+    return (
+        f"Only binary classification is supported, and {name} has {len(labels.values)} labels, {labels.shown()}: pass "
+        f"{name} == {labels.values[-1 if place is None else place]!r}, so that all others are negative."
+    )
+
+
+def _several(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
+
+
+def _single(found: list[Any], otherwise: Any) -> Any:
+    """Return the labels of a class: one, a list of several, or what was asked for if none occurs."""
+    return found[0] if len(found) == 1 else found or otherwise

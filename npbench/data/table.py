@@ -1,0 +1,153 @@
+"""A table from a file, with the place of each row for errors, and its columns as numbers, times or dates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import polars as pl
+
+from npbench.data.wording import instead_of
+from npbench.errors import RequestError
+
+MOSTLY = 0.9  # share of numbers or dates from which other cells of a column are taken for faults, not for categories
+DATE = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}/\d{1,2}/\d{2})"
+TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)? ?([AaPp][Mm])?(Z|[+-]\d{2}:?\d{2})?"
+DATE_OR_TIME = rf"^({DATE}([T ]{TIME})?|{TIME})$"
+
+
+def row_place(row: int) -> str:
+    """Return where a row is, for errors."""
+    return f"row {row} (counted from 0)"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of a file, each of one type.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Numbers, words, and where the format knows them other types; null for missing values.
+    place : callable
+        Where a row of the frame is in the file, such as "line 17".
+    index : sequence of str
+        Columns that pandas saved as the index of its rows.
+    """
+
+    frame: pl.DataFrame
+    place: Callable[[int], str] = row_place
+    index: Sequence[str] = ()
+
+    def column(self, name: str, setting: str) -> pl.Series:
+        """Return a column; ``setting`` is what named it."""
+        if name not in self.frame.columns:
+            raise RequestError(
+                f"{setting} is {name!r}, and there is no such column: {instead_of(name, self.frame.columns)}."
+            )
+        return self.frame[name]
+
+    def odd_cells(self, name: str) -> str | None:
+        """Return the error for a column of words that are numbers, but for a few cells; None for other columns."""
+        words = self.frame[name]
+        if words.dtype != pl.String:
+            return None
+        is_odd = words.is_not_null() & as_numbers(words).is_null()
+        odd, present = is_odd.arg_true(), len(words) - words.null_count()
+        if not 0 < len(odd) <= (1 - MOSTLY) * present:
+            return None
+        more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
+        return (
+            f"the column {name!r} holds numbers, but {words[odd[0]]!r} in {self.place(odd[0])}{more}: correct this, or "
+            "leave the field empty if the value is missing."
+        )
+
+    def numbers(self, name: str, setting: str) -> pl.Series:
+        """Return a column of numbers; RequestError names the first cell that is not one."""
+        column = self.column(name, setting)
+        if fault := self.odd_cells(name):
+            raise RequestError(fault)
+        if column.dtype == pl.String and (found := as_numbers(column)).null_count() == column.null_count():
+            return found
+        if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)):
+            raise RequestError(f"{setting} is {name!r}, which holds {_kind(column)}: expected numbers.")
+        return column.cast(pl.Float64)
+
+    def times(self, name: str, setting: str) -> pl.Series:
+        """Return a column to sort by: numbers, dates, or words that are dates in ISO 8601, as seconds."""
+        column = self.column(name, setting)
+        if missing := column.null_count():
+            row = column.is_null().arg_max() or 0
+            raise RequestError(f"{setting} is {name!r}, which has {missing} missing, first in {self.place(row)}.")
+        if column.dtype != pl.String:
+            return column
+        known = {word: _seconds(word) for word in column.unique()}
+        if wrong := [word for word, seconds in known.items() if seconds is None]:
+            row = column.is_in(wrong).arg_max() or 0
+            raise RequestError(
+                f"{setting} is {name!r}, which holds {column[row]!r} in {self.place(row)}: expected dates and times "
+                "such as 2026-01-31 or 2026-01-31T10:30:00+01:00."
+            )
+        return column.replace_strict(known, return_dtype=pl.Float64)
+
+
+def as_numbers(words: pl.Series) -> pl.Series:
+    """Return words as numbers with decimal points or commas, whichever fits more; null for those that are none."""
+    bare = words.str.strip_chars().str.strip_prefix("+")
+    point = bare.cast(pl.Float64, strict=False)
+    if point.null_count() == words.null_count():
+        return point
+    comma = bare.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    return comma if comma.null_count() < point.null_count() else point
+
+
+def are_dates(column: pl.Series) -> bool:
+    """Return whether most words of a column are dates or times."""
+    if column.dtype != pl.String:
+        return False
+    matches = column.str.strip_chars().str.contains(DATE_OR_TIME).sum()
+    return bool(matches and matches >= MOSTLY * (len(column) - column.null_count()))
+
+
+def days(column: pl.Series) -> pl.Series:
+    """Return a column of groups, with times as their days."""
+    if column.dtype == pl.Datetime:
+        return column.dt.date()
+    if column.dtype == pl.String and column.drop_nulls().str.contains(rf"^{DATE}[T ]{TIME}$").all():
+        return column.str.extract(rf"^{DATE}", 1)
+    return column
+
+
+def _seconds(word: str) -> float | None:
+    """Return a time in seconds since 1970, taken as UTC if it has no zone."""
+    try:
+        found = datetime.fromisoformat(word.strip())
+    except ValueError:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def _kind(column: pl.Series) -> str:
+    example = column.drop_nulls().head(1).to_list()
+    return f"words such as {example[0]!r}" if column.dtype == pl.String and example else str(column.dtype)
+
+
+def index_columns(content: Any) -> list[str]:
+    """Return the columns that pandas saved as the index, from the schema in some bytes of a Parquet or Arrow file."""
+    at = content.rfind(b'{"index_columns":')
+    if at < 0:
+        return []
+    try:
+        stored, _ = json.JSONDecoder().raw_decode(bytes(content[at:]).decode(errors="replace"))
+    except ValueError:
+        return []
+    return [name for name in stored["index_columns"] if isinstance(name, str)]
+
+
+def refuse_repeated(names: Sequence[str]) -> None:
+    """Raise RequestError if a name occurs twice, so that a label cannot be a feature as well."""
+    if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise RequestError(f"the column {repeated[0]!r} occurs {names.count(repeated[0])} times: rename or remove one.")

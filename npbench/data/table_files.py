@@ -1,0 +1,161 @@
+"""Read a table from a file of any format, for data sets, thresholds and monitoring."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import polars as pl
+
+from npbench.data.delimited import read_delimited
+from npbench.data.file_limits import check_arrow, check_parquet, require_fits
+from npbench.data.opening import is_packed, opened
+from npbench.data.table import Table, index_columns, refuse_repeated
+from npbench.data.wording import OPTIONS, Settings
+from npbench.errors import RequestError, unknown_name
+
+TEXT_SETTINGS = ("delimiter", "header", "decimal")
+ARFF_NUMERIC = ("NUMERIC", "REAL", "INTEGER")
+SCHEMA_BYTES = 1 << 20  # part of a file where pandas describes its columns
+CELL_BYTES = 8
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files; ``read`` returns a Table, or features and a Series of labels."""
+
+    title: str
+    endings: tuple[str, ...]  # of file names
+    read: Callable[..., Any]
+    settings: tuple[str, ...] = ()  # keywords of ``read``
+    is_table: bool = True  # whether ``read`` returns a Table
+
+
+def read_parquet(stream: IO[bytes]) -> Table:
+    """Return the table in a Parquet file."""
+    check_parquet(stream)
+    return Table(pl.read_parquet(stream), index=_index_columns(stream))
+
+
+def read_arrow(stream: IO[bytes]) -> Table:
+    """Return the table in an Arrow file, or in a saved Arrow stream, which lacks the magic word."""
+    check_arrow(stream)
+    is_file = stream.read(6) == b"ARROW1"
+    stream.seek(0)
+    # Polars reads from the position of the underlying file, which buffering has moved ahead.
+    frame = pl.read_ipc(stream) if is_file else pl.read_ipc_stream(io.BytesIO(stream.read()))
+    return Table(frame, index=_index_columns(stream))
+
+
+def _index_columns(stream: IO[bytes]) -> list[str]:
+    """Return the columns of the index of pandas, from the schema at the start or the end of a file."""
+    stream.seek(0)
+    start = stream.read(SCHEMA_BYTES)
+    stream.seek(max(0, stream.seek(0, io.SEEK_END) - SCHEMA_BYTES))
+    return index_columns(start) or index_columns(stream.read())
+
+
+def read_arff(stream: IO[bytes]) -> Table:
+    """Return the table in an ARFF file, with nominal attributes and strings as words."""
+    # fetch_openml's private parser is a maintained copy of liac-arff; SciPy's reads neither strings nor sparse rows.
+    try:
+        from sklearn.externals import _arff
+    except ImportError as error:
+        message = "the installed scikit-learn has no parser for ARFF files: save it as CSV or Parquet."
+        raise RequestError(message) from error
+    lines = [line.decode() for line in stream]
+    n_columns = sum(line.lstrip()[:10].lower() == "@attribute" for line in lines)
+    require_fits(CELL_BYTES * n_columns * len(lines))  # rows that list few columns become whole
+    content = _arff.load(iter(lines), return_type=_arff.DENSE)
+    names = [name for name, _ in content["attributes"]]
+    refuse_repeated(names)
+    types = [pl.Float64 if kind in ARFF_NUMERIC else pl.String for _, kind in content["attributes"]]
+    frame = pl.DataFrame(content["data"], schema=dict(zip(names, types, strict=True)), orient="row")
+    nominal = [name for name, kind in content["attributes"] if isinstance(kind, list)]
+    return Table(frame.with_columns(pl.col(nominal).cast(pl.Categorical)))
+
+
+FORMATS = {
+    "csv": Format("CSV", (".csv", ".txt", ".data", ".dat"), read_delimited, TEXT_SETTINGS),
+    "tsv": Format("TSV", (".tsv", ".tab"), read_delimited, TEXT_SETTINGS),
+    "parquet": Format("Parquet", (".parquet", ".pq"), read_parquet),
+    "arrow": Format("Arrow", (".arrow", ".feather", ".ipc"), read_arrow),
+    "arff": Format("ARFF", (".arff",), read_arff),
+}
+
+
+def read_table(path: Path, settings: Settings = OPTIONS, **given: Any) -> Table:
+    """Return the table in a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; those ending in .gz, .bz2 or .xz are unpacked.
+    settings : Settings
+        How errors spell settings.
+    **given
+        ``format``, ``delimiter``, ``header`` and ``decimal``, as in ``dataset=file``, or None.
+
+    Raises
+    ------
+    RequestError
+        If the file cannot be read; each fault begins with its path.
+    """
+    try:
+        table: Table = read_file(path, FORMATS, given, settings)[1]
+    except RequestError as error:
+        raise RequestError(*(f"{path}: {fault}" for fault in error.faults)) from error
+    return table
+
+
+def read_file(
+    path: Path,
+    formats: Mapping[str, Format],
+    given: Mapping[str, Any],
+    settings: Settings,
+    of_table: Sequence[str] = (),
+) -> tuple[Format, Any]:
+    """Return the format and the content of a file; ``of_table`` are settings of the caller, for tables only."""
+    given = {name: value for name, value in given.items() if value is not None}
+    with opened(path) as stream:
+        kind = _format_of(path, given.pop("format", None), formats, settings)
+        accepted = (*of_table, *kind.settings) if kind.is_table else kind.settings
+        if unknown := [settings(name) for name in given if name not in accepted]:
+            known = f"accept {', '.join(map(settings, accepted))}" if accepted else "have no settings"
+            raise RequestError(f"{kind.title} files {known}, but not {', '.join(unknown)}: remove it.")
+        own = {name: given[name] for name in kind.settings if name in given}
+        if kind.read is read_delimited:
+            own |= {"settings": settings, "one_column": not of_table}
+        return kind, _parsed(stream, kind, own, settings)
+
+
+def _format_of(path: Path, name: str | None, formats: Mapping[str, Format], settings: Settings) -> Format:
+    """Return the format called ``name``, or the one of the path's ending."""
+    if name is not None:
+        if name not in formats:
+            raise RequestError(unknown_name(settings("format"), str(name), formats))
+        return formats[name]
+    ending = (path.with_suffix("") if is_packed(path) else path).suffix
+    for one in formats.values():
+        if ending.lower() in one.endings:
+            return one
+    raise RequestError(
+        f"its name ends in {ending!r}, which is not a known format: choose {settings('format', '|'.join(formats))}, or "
+        "convert it to CSV or Parquet."
+    )
+
+
+def _parsed(stream: IO[bytes], kind: Format, given: Mapping[str, Any], settings: Settings) -> Any:
+    try:
+        return kind.read(stream, **given)
+    except RequestError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # each library raises its own
+        reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+        raise RequestError(
+            f"it cannot be read as {kind.title} ({reason}): it is damaged, incomplete or in another format, which "
+            f"{settings('format')} can name."
+        ) from error
