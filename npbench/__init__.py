@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from npbench import metrics
     from npbench.data import BinaryData
+    from npbench.report.select.collect import load_records
     from npbench.thresholding.classifier import NPThresholdClassifier
     from npbench.thresholding.display import NPRocDisplay
     from npbench.thresholding.monitoring import monitor
@@ -31,6 +32,7 @@ __all__ = [
     "from_record",
     "hookimpl",
     "load_dataset",
+    "load_records",
     "metrics",
     "monitor",
     "run",
@@ -44,6 +46,7 @@ _LAZY = {
     "NPRocDisplay": "npbench.thresholding.display",
     "NPThresholdClassifier": "npbench.thresholding.classifier",
     "Threshold": "npbench.thresholding.threshold",
+    "load_records": "npbench.report.select.collect",
     "monitor": "npbench.thresholding.monitoring",
     "threshold": "npbench.thresholding.rules",
 }

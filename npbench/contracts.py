@@ -92,6 +92,9 @@ class Wheel:
     licence: str
 
 
+GIVEN_NAME = "called"  # parameter of a data set that users bring: its name in reports
+
+
 @dataclass(frozen=True, kw_only=True)
 class DataFile:
     """One file of a data set.
@@ -191,6 +194,9 @@ class Dataset:
         Name of the protocol that ``protocol=auto`` stands for, or a mapping with ``name`` and its settings.
     preprocess, missing, categories : str, optional
         Treatment of the features that ``auto`` stands for, as in :func:`npbench.evaluation.preprocess.fitted`.
+    named_by : str, optional
+        Parameter whose value names the data in reports, such as ``path``, if users bring the data. ``load`` then
+        takes a parameter ``called`` too, which ``dataset.name=`` sets: another name.
     """
 
     name: str
@@ -212,6 +218,7 @@ class Dataset:
     preprocess: str | None = None
     missing: str | None = None
     categories: str | None = None
+    named_by: str = ""
 
     @property
     def all_files(self) -> tuple[DataFile, ...]:

@@ -89,7 +89,7 @@ ARROWS = {
 BOARD = {"session", "planning"}
 REPORTING = {"npbench_papers", "npbench_benchmark"}
 # Inside the functions of npbench/__init__.py.
-LAZY = {"npbench": {"data", "config", "session", "progress", "thresholding", "metrics"}}
+LAZY = {"npbench": {"data", "config", "session", "progress", "thresholding", "metrics", "report"}}
 
 
 def room(name):

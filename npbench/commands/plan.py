@@ -18,6 +18,7 @@ from npbench.planning.forecast import count_reasons, forecast, past_records
 from npbench.planning.jobs import Jobs
 from npbench.planning.plan import Plan
 from npbench.progress import Progress
+from npbench.report.select.data_names import data_name
 from npbench.report.select.methods import own_settings
 from npbench.report.select.recorded_settings import protocols
 
@@ -80,7 +81,7 @@ def _described(job: Job) -> tuple[str, str, str]:
     own = own_settings(columns["method"], columns["solver"], columns["params"]) or {}
     method = " ".join([columns["method"], *(f"{name}={value}" for name, value in own.items())])
     parameters = ", ".join(f"{name}={value}" for name, value in request.problem.parameters().items())
-    return request.dataset.name, method, f"{request.problem.name} {parameters}"
+    return data_name(request.dataset.name, request.dataset_params), method, f"{request.problem.name} {parameters}"
 
 
 def how_long(todo: Jobs, settings: RunSettings, frame: pl.DataFrame) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 from npbench import registry
 from npbench.config.run_settings import RunSettings, check_settings
 from npbench.config.solver_settings import solver_settings
-from npbench.contracts import Dataset, Metric, Solver, resolve
+from npbench.contracts import GIVEN_NAME, Dataset, Metric, Solver, resolve
 from npbench.errors import RequestError, collect_errors, unknown_name
 from npbench.evaluation.job import CHOICES, Request
 from npbench.problem import PROBLEMS, Problem
@@ -24,6 +24,7 @@ KEYS = (*SECTIONS, "seed", "repeats", *CHOICES, "metrics", "results", "method")
 DATASET_DEFAULTS = ("test_rows", "n_train")  # null in a protocol: the value in the description of the data set
 MAX_SEED = 2**63 - 1  # the largest that a record can hold
 MAX_REPEATS = 10**6
+MAX_NAME_LENGTH = 80  # of a data set, in tables and figures
 
 
 def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunSettings]:
@@ -153,7 +154,15 @@ def _dataset_params(config: Mapping[str, Any], dataset: Dataset) -> dict[str, An
     from npbench.data.loading import parameter_faults
 
     params = _settings(config, "dataset")
-    if faults := parameter_faults(dataset, params):
+    name = params.pop(GIVEN_NAME, None)
+    if name is not None:
+        params[GIVEN_NAME] = name
+    faults = parameter_faults(dataset, params)
+    if name is not None and not (isinstance(name, str) and name.isprintable() and 0 < len(name) <= MAX_NAME_LENGTH):
+        faults.append(f"dataset.name is {name!r}: expected a text of up to {MAX_NAME_LENGTH} printable characters.")
+    elif name in registry.installed().datasets:
+        faults.append(f"dataset.name is {name!r}, which is another data set: choose another name.")
+    if faults:
         raise RequestError(*faults)
     return params
 

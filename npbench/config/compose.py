@@ -22,7 +22,8 @@ from omegaconf.errors import OmegaConfBaseException
 from npbench import registry
 from npbench.config.dataset_defaults import is_automatic, resolved
 from npbench.config.groups import COMPOSITION_ERRORS, Groups, reason, with_value
-from npbench.config.words import as_text, is_hydra_word
+from npbench.config.words import as_text, as_word, is_hydra_word
+from npbench.contracts import GIVEN_NAME
 from npbench.errors import MAX_LISTED, RequestError, unknown_name
 from npbench.signature import filled_in, signature
 
@@ -92,6 +93,8 @@ class _Composer:
         return Composed(configs, words, self.added, list(dict.fromkeys(self.faults)))
 
     def _parse(self, setting: str) -> list[Override]:
+        if setting.startswith("dataset.name="):  # the key `name` of a section holds its choice
+            setting = setting.replace(".name", f".{GIVEN_NAME}", 1)
         try:
             return self.parser.parse_overrides([setting])
         except HydraException as error:
@@ -128,8 +131,8 @@ class _Composer:
         if override.is_hydra_override() or override.is_delete() or not options or value in options:
             return True
         if isinstance(value, str):
-            unavailable = map(str, registry.installed().unavailable)
-            self.faults.append(" ".join([unknown_name(group, value, options), *unavailable]))
+            hints = [_of_a_file(value), *map(str, registry.installed().unavailable)]
+            self.faults.append(" ".join(filter(None, [unknown_name(group, value, options), *hints])))
         else:
             self.faults.append(unknown_name(group, str(override.input_line).partition("=")[2], options))
         return False
@@ -200,6 +203,13 @@ def is_open(key: str, config: Mapping[str, Any]) -> bool:
     return isinstance(solver.get(path[0]), Mapping) and path[0] != "search"
 
 
+def _of_a_file(name: str) -> str:
+    """Return how to read a file that was given as the name of a choice; empty if it does not look like a file."""
+    readers = [one.name for one in registry.installed().datasets.values() if one.named_by == "path"]
+    is_file = readers and (set(name) & {".", "/"})
+    return f"A file is read with dataset={readers[0]} dataset.path={as_word(name)}." if is_file else ""
+
+
 def _takes(key: str, config: Mapping[str, Any]) -> bool:
     """Return whether the chosen solver has the parameter."""
     group, _, name = key.partition(".")
@@ -246,7 +256,8 @@ def unknown_key(key: str, *configs: Mapping[str, Any]) -> str:
     near = same_ending or [endings[one] for one in difflib.get_close_matches(ending, endings, n=1, cutoff=0.6)]
     # Of several solvers in a sweep, others may have the setting.
     owners = ",".join(dict.fromkeys(owner for config in configs if (owner := value_at(config, [group, "name"]))))
-    refusal = f"There is no setting {key!r}{f' of {group}={owners}' if owners else ''}:"
+    shown_key = "dataset.name" if key == f"dataset.{GIVEN_NAME}" else key
+    refusal = f"There is no setting {shown_key!r}{f' of {group}={owners}' if owners else ''}:"
     if near:
         return f"{refusal} did you mean {near[0]!r}?"
     if is_bare:

@@ -19,6 +19,7 @@ from npbench.report.render.drawing import save_picture
 from npbench.report.sections import overview
 from npbench.report.sections.experiment import figure, places, sections
 from npbench.report.sections.failures import ORIGIN
+from npbench.report.select.data_names import with_data_names
 from npbench.report.select.metrics import shown_of
 from npbench.report.select.recorded_settings import protocols
 from npbench.report.sheet import Sheet
@@ -38,7 +39,7 @@ def print_summary(
 
     ``metrics`` are those to show of each problem, by default as the records say.
     """
-    console = console or terminal.PipeSafeConsole()
+    console, frame = console or terminal.PipeSafeConsole(), with_data_names(frame)
     problems = frame["problem"].unique(maintain_order=True).to_list()
     for problem in problems:
         records = frame.filter(problem=problem) if len(problems) > 1 else frame  # avoids a copy of a million
@@ -58,6 +59,7 @@ def print_experiment(
     if found := places(experiment, records, results):
         terminal.show(terminal.essential(found), console)
         return
+    records = with_data_names(records)
     terminal.show(sections(experiment, records), console)
     if experiment.figure:
         path = results / "figures" / f"{experiment.name}.png"
@@ -83,7 +85,7 @@ def print_outcome(
     frame: pl.DataFrame, *, planned: int, skipped: int, folder: Path, console: Console | None = None
 ) -> None:
     """Print remarks and failures of ``planned`` jobs, ``skipped`` of them done before, and where the records are."""
-    console = console or terminal.PipeSafeConsole()
+    console, frame = console or terminal.PipeSafeConsole(), with_data_names(frame)
     for note in overview.duplicates(frame):
         terminal.write(f"\n{note}", console, "dim")
     _print_unconverged(frame, console)
@@ -92,12 +94,8 @@ def print_outcome(
     before = f", {skipped} of them from before" if skipped else ""
     note = f"\n{count}{before}, in {folder}. All records there as one Polars frame:"
     terminal.write(note, console, "dim")
-    console.print(
-        f"  npbench.records.store.RecordStore({json.dumps(str(folder), ensure_ascii=False)}).frame()",
-        style="dim",
-        markup=False,
-        soft_wrap=True,
-    )
+    name = json.dumps(str(folder), ensure_ascii=False)
+    console.print(f"  npbench.load_records({name})", style="dim", markup=False, soft_wrap=True)
 
 
 def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:

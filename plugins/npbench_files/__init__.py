@@ -17,6 +17,7 @@ def npbench_datasets() -> list[Dataset]:
             source="the path in dataset.path",
             licence="that of your file",
             citation="that of your file",
+            named_by="path",
         ),
         Dataset(
             name="openml",
@@ -27,5 +28,6 @@ def npbench_datasets() -> list[Dataset]:
             licence="stated at openml.org",
             citation="Vanschoren, van Rijn, Bischl, Torgo (2013), OpenML: networked science in machine learning, "
             "SIGKDD Explorations 15(2), 49-60; and the one stated at openml.org",
+            named_by="id",
         ),
     ]

@@ -33,6 +33,7 @@ def load_file(
     decimal: str | None = None,
     features: str | None = None,
     n_features: int | None = None,
+    called: str | None = None,
 ) -> tuple[Any, np.ndarray, dict[str, Any]]:
     """Return features and labels of a file; for a table also names, categories and groups.
 
@@ -66,11 +67,13 @@ def load_file(
         Variable of the features in .mat and .npz; by default the only matrix.
     n_features : int
         Number of features in an SVMLight file; by default the largest index, which must be below a million.
+    called : str
+        Name of the data in tables and figures, also written ``dataset.name=``; by default that of the file.
     """
     given = {name: value for name, value in locals().items() if value is not None}
     if path is None:
         raise RequestError("dataset.path has no value: name the file, as in dataset.path=table.csv.")
-    for other in ("path", "positive", "negative"):
+    for other in ("path", "positive", "negative", "called"):
         given.pop(other, None)
     try:
         _check(given)

@@ -17,7 +17,12 @@ from npbench.values import is_whole
 
 
 def load_openml(
-    *, id: int | None = None, label: str | None = None, positive: Any = None, negative: Any = None
+    *,
+    id: int | None = None,
+    label: str | None = None,
+    positive: Any = None,
+    negative: Any = None,
+    called: str | None = None,
 ) -> tuple[Any, np.ndarray, dict[str, Any]]:
     """Return features, labels, names and categories of an OpenML data set, which scikit-learn downloads and caches.
 
@@ -27,7 +32,7 @@ def load_openml(
         Number of the data set, as in openml.org/d/37.
     label : str, optional
         Column of the labels; OpenML's by default.
-    positive, negative : value or list of values, optional
+    positive, negative, called : optional
         As in :func:`npbench_files.file.load_file`.
     """
     if id is None or not is_whole(id, at_least=1):

@@ -118,7 +118,7 @@ def test_columns_are_hidden_with_a_word_in_a_narrow_terminal_only(width, hidden,
 def test_place_of_the_records():
     text = " ".join(printed([record(p_fa=0.0)], skipped=1).split())
     assert "1 record, 1 of them from before, in out/records." in text
-    assert 'npbench.records.store.RecordStore("out/records").frame()' in text
+    assert 'npbench.load_records("out/records")' in text
 
 
 def test_unconverged_classifiers_are_counted():

@@ -14,6 +14,7 @@ from npbench.report.section import Section
 from npbench.report.sections import overview
 from npbench.report.select import recorded_settings
 from npbench.report.select.asked import rivals, stored_records
+from npbench.report.select.data_names import with_data_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,5 +49,5 @@ def places(experiment: Experiment, records: pl.DataFrame, results: Path) -> list
     others = rivals(records, stored_records(results))
     if others.is_empty():
         return []
-    both = pl.concat([records, others], how="diagonal_relaxed")
+    both = with_data_names(pl.concat([records, others], how="diagonal_relaxed"))
     return [Section("Places", resolve(experiment.places)(both, records["key"].to_list(), **experiment.options))]

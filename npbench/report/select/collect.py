@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +19,8 @@ from npbench.records.fields import ASKED, SCHEMA, TRAINING_SECONDS
 from npbench.records.files import PUBLISHED, RECORDS, RUNS
 from npbench.records.reading import read
 from npbench.report.select.asked import latest
-from npbench.report.select.filters import filtered
+from npbench.report.select.data_names import with_data_names
+from npbench.report.select.filters import SOURCE, filtered
 from npbench.report.select.labels import labels
 from npbench.report.select.methods import named
 
@@ -49,9 +52,47 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     jobs = latest(stored)
     if "label" in filters:
         jobs = jobs.with_columns(label=pl.Series(labels(jobs), dtype=pl.String))
-    records = measured(filtered(jobs, filters))
+    jobs = with_data_names(jobs.with_columns(pl.col("dataset").alias(SOURCE)))
+    records = measured(filtered(jobs, filters).drop(SOURCE))
     runs = list(_runs(found, records["run_id"].drop_nulls().unique().sort(), faults.append))
     return Collection(records, faults, runs, len(stored) - len(jobs))
+
+
+def load_records(*folders: str | os.PathLike[str]) -> pl.DataFrame:
+    """Return the records in some results folders, as the command line stored them.
+
+    Parameters
+    ----------
+    *folders : path
+        Results folders, with every ``records`` below them except those in ``published``; folders of records; Parquet
+        files. By default ``results``.
+
+    Returns
+    -------
+    DataFrame
+        The latest record of each job, in the order stored, failed ones included: see the column ``status``. A file that
+        cannot be read is left out with a warning.
+
+    Raises
+    ------
+    RequestError
+        If there are no records.
+
+    Examples
+    --------
+    >>> import tempfile, npbench
+    >>> with tempfile.TemporaryDirectory() as results:
+    ...     records = npbench.run(solver="gen", dataset="breast", repeats=2, results=results)
+    ...     npbench.load_records(results).select("solver", "dataset", "repeat").sort("repeat").rows()
+    [('gen', 'breast', 0), ('gen', 'breast', 1)]
+    """
+    faults: list[str] = []
+    found = read(sources([Path(folder) for folder in folders or ("results",)], faults.append), faults.append)
+    if found.is_empty():
+        raise RequestError(*(faults or [f"There are no records in {', '.join(map(str, folders))}."]))
+    for fault in faults:
+        warnings.warn(fault, stacklevel=2)
+    return named(found)
 
 
 def sources(folders: Sequence[Path], on_fault: Callable[[str], None]) -> list[Path]:
@@ -148,6 +189,7 @@ def _parsed(text: str) -> Any:
 
 def measured(records: pl.DataFrame) -> pl.DataFrame:
     """Return stored records with ``label`` and ``seconds``, and columns beyond the schema as Float64."""
+    records = with_data_names(records)
     clocks = pl.col(name for name in SCHEMA if name.endswith("seconds"))
     return records.with_columns(pl.when(clocks.is_finite()).then(clocks)).with_columns(
         # Labels are recomputed after filtering, as fewer settings have to be distinguished.

@@ -17,7 +17,9 @@ from npbench.values import canonical
 
 # Prefixes of settings and the JSON columns that hold them, the longest first.
 JSON_COLUMNS = {PREFIXES[column]: column for column in sorted(PREFIXES, key=lambda column: -len(PREFIXES[column]))}
-SYNONYMS = {"solver": ("solver", "method")}  # solver=NAME finds a variant by its own name and by its solver's
+SOURCE = "data_source"  # of data that users bring: the data set that reads them
+# solver=NAME finds a variant by its own name and by its solver's, and dataset=NAME data of users by both names.
+SYNONYMS = {"solver": ("solver", "method"), "dataset": ("dataset", SOURCE)}
 COMMA = re.compile(r",(?![^\[{]*[\]}])")  # not inside a list or a mapping
 MAX_LISTED = 12
 
