@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from npbench.numerics import numba_cache
+
 
 def resolve(target: str) -> Any:
-    """Import and return the object called ``"module:attribute"``.
+    """Import and return the object called ``"module:attribute"``, whose kernels find a cache that works.
 
     Examples
     --------
@@ -21,7 +23,10 @@ def resolve(target: str) -> Any:
     3.0
     """
     module, _, attribute = target.partition(":")
-    return getattr(importlib.import_module(module), attribute)
+    numba_cache.prepare()
+    found = getattr(importlib.import_module(module), attribute)
+    numba_cache.mend()
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

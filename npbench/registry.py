@@ -25,6 +25,7 @@ import pluggy
 from npbench import hookspecs
 from npbench.contracts import Dataset, Metric, Solver
 from npbench.errors import RequestError, unknown_name
+from npbench.numerics import numba_cache
 
 T = TypeVar("T", Solver, Dataset, Metric)
 
@@ -194,6 +195,7 @@ def installed() -> Registry:
 
     The environment variable ``NPBENCH_PLUGINS`` restricts it to the modules and distributions it lists, if any.
     """
+    numba_cache.prepare()  # a plugin may import kernels at once
     points: Iterable[EntryPoint] = entry_points(group="npbench")
     names = os.environ.get("NPBENCH_PLUGINS", "").strip()
     return load(wanted(points, names) if names else points)

@@ -73,7 +73,7 @@ ARROWS = {
     "session": {"progress", "config", "planning", "execution", "evaluation", "records", "data", "thresholding"},
     "testing": {"session", "config", "planning", "evaluation", "records", "data"},
     "config": {"evaluation", "data", "records"},
-    "execution": {"planning", "evaluation", "records", "data"},
+    "execution": {"planning", "evaluation", "records", "data", "numerics"},
     "planning": {"evaluation", "records", "data"},
     "report": {"config", "records", "numerics"},
     "metrics": {"thresholding"},
@@ -84,7 +84,7 @@ ARROWS = {
     "data": set(),
     "numerics": set(),
     **{name: set() for name in KERNEL},
-    "problem": {"numerics"},
+    **{name: {"numerics"} for name in ("contracts", "problem", "registry")},
 }
 BOARD = {"session", "planning"}
 REPORTING = {"npbench_papers", "npbench_benchmark"}

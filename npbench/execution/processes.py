@@ -26,6 +26,8 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import Any, NoReturn
 
+from npbench.numerics import numba_cache
+
 # Heavy modules that processes share. Not Numba: it reads its number of threads once, at import.
 PRELOADED = ("npbench.execution.local", "npbench.evaluation.measure", "sklearn.model_selection")
 # Threads do not survive a fork: the server must load BLAS and OpenMP without them.
@@ -144,6 +146,7 @@ class _Server:
         """Start the server, unless it runs; it loads its modules beside this process."""
         with self._lock:
             if self._requests is None:
+                numba_cache.prepare()  # once for all processes
                 ours, theirs = socket.socketpair()
                 with theirs:
                     self._process = subprocess.Popen(
