@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from itertools import chain
 from pathlib import Path
@@ -26,6 +26,7 @@ from npbench import hookspecs
 from npbench.contracts import Dataset, Metric, Solver
 from npbench.errors import RequestError, unknown_name
 from npbench.numerics import numba_cache
+from npbench.values import is_name
 
 T = TypeVar("T", Solver, Dataset, Metric)
 
@@ -35,6 +36,7 @@ KINDS: dict[str, tuple[str, type]] = {
     "npbench_datasets": ("dataset", Dataset),
     "npbench_metrics": ("metric", Metric),
 }
+MAX_REASON = 500  # characters
 OBSERVERS = ("npbench_run_started", "npbench_job_finished")
 
 
@@ -110,12 +112,17 @@ class Registry:
             for item in chain(*getattr(manager.hook, hook)()):
                 if not isinstance(item, description):
                     raise TypeError(f"{hook} returned {item!r}, which is not a {description.__name__}")
+                _check_texts(kind, item)
                 described.append((kind, item))
         packages = [*chain(*manager.hook.npbench_config_packages()), *_configuration_beside(provider.module)]
         commands = dict(chain(*(named.items() for named in manager.hook.npbench_commands())))
-        self.config_packages = list(dict.fromkeys([*self.config_packages, *packages]))
         named = [(kind, item.name, item) for kind, item in described]
-        for kind, name, item in [*named, *(("command", word, target) for word, target in commands.items())]:
+        named += [("command", word, target) for word, target in commands.items()]
+        if wrong := [(kind, name) for kind, name, _ in named if not is_name(name)]:
+            kind, name = wrong[0]
+            raise ValueError(f"{kind} {name!r:.60} is not a name: expected letters, digits and _.+-, at most 60")
+        self.config_packages = list(dict.fromkeys([*self.config_packages, *packages]))
+        for kind, name, item in named:
             self._table(kind)[name] = item
             self.providers[kind, name] = provider
             self.claims.setdefault((kind, name), []).append(provider)
@@ -141,6 +148,15 @@ def remedy(kind: str, name: str) -> str:
     """Return what to do about a fault of what a plugin provides."""
     provider = installed().providers.get((kind, name))
     return provider.remedy if provider else "Report it to the authors of its plugin."
+
+
+def _check_texts(kind: str, item: Any) -> None:
+    """Raise TypeError if a description has anything else where text belongs: it would stop what lists all of them."""
+    texts = {one.name: getattr(item, one.name) for one in fields(item) if one.type == "str"}
+    if isinstance(item, Solver):
+        texts |= {f"solves[{place}]": problem for place, problem in enumerate(item.solves)}
+    if wrong := [name for name, value in texts.items() if not isinstance(value, str)]:
+        raise TypeError(f"{kind} {item.name!r}: {wrong[0]} is {texts[wrong[0]]!r:.60}, expected text")
 
 
 def _configuration_beside(target: str) -> list[str]:
@@ -172,7 +188,7 @@ def load(points: Iterable[EntryPoint]) -> Registry:
         try:
             registry.add(point.load(), provider)
         except (Exception, SystemExit) as error:  # whatever a plugin raises must not take the others down
-            registry.unavailable.append(Unavailable(provider, f"{type(error).__name__}: {error}"))
+            registry.unavailable.append(Unavailable(provider, f"{type(error).__name__}: {error}"[:MAX_REASON]))
     registry.set_clashes_aside()
     return registry
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
+
+NAME = re.compile(r"\w[\w.+-]{0,59}")  # typed as a setting, printed, and part of file names
+
+
+def is_name(value: Any) -> bool:
+    """Return whether ``value`` can name a plugin's object: letters, digits and ``_.+-``, at most 60."""
+    return isinstance(value, str) and NAME.fullmatch(value) is not None
 
 
 def is_whole(value: Any, at_least: int) -> bool:

@@ -29,7 +29,21 @@ def hook(body, arguments="", name="npbench_datasets"):
     return f"from npbench import hookimpl\n@hookimpl\ndef {name}({arguments}):\n    {body}"
 
 
+def described(arguments, kind="Dataset"):
+    """Return a plugin with one description of these arguments."""
+    hooks = {"Dataset": "npbench_datasets", "Metric": "npbench_metrics", "Solver": "npbench_solvers"}
+    return f"from npbench.contracts import {kind}\n" + hook(f"return [{kind}({arguments})]", name=hooks[kind])
+
+
+NO_NAMES = ["[/]", "\x1b[2J", "a\0", "x" * 20_000, "", "../x", "a/b", "a b", "-x", "\u202ea", "a\n", None, 3]
 BROKEN = {
+    **{f"name_{number}": (described(f"name={name!r}, load='a:b'"), "name") for number, name in enumerate(NO_NAMES)},
+    "solver_name": (described("name='[/]', estimator='a:b', solves=()", "Solver"), "[/]"),
+    "metric_name": (described("name='a b', compute='a:b', direction='none'", "Metric"), "a b"),
+    "command_name": (hook("return {'[/]': 'a'}", name="npbench_commands"), "[/]"),
+    "title_is_none": (described("name='a', load='a:b', title=None"), "title"),
+    "problem_is_a_number": (described("name='a', estimator='a:b', solves=(1,)", "Solver"), "solves"),
+    "endless_reason": (hook("raise OSError('x' * 10**6)"), "xxx"),
     "import_fails": ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
     "syntax_fails": ("def", "SyntaxError"),
     "hook_raises": (hook("raise OSError('disk gone')"), "OSError: disk gone"),
@@ -64,6 +78,7 @@ def test_a_broken_plugin_is_set_aside_with_its_reason(plugin, fault):
     (unavailable,) = found.unavailable
     assert unavailable.provider.module == f"npbench_{fault}"
     assert reason in str(unavailable)
+    assert len(str(unavailable)) < 1000
 
 
 def test_an_unknown_name_lists_unavailable_plugins(plugin):

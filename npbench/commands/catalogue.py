@@ -16,6 +16,7 @@ from rich.text import Text
 
 from npbench import registry
 from npbench.config.files import config_folders
+from npbench.console import printable
 from npbench.contracts import DataFile, Dataset, resolve
 from npbench.data import sources
 from npbench.errors import RequestError
@@ -53,7 +54,8 @@ def named_rows(rows: Iterable[Sequence[str | Text]], justify: Sequence[str] = ()
         table.add_column(justify=side, no_wrap=True)  # type: ignore[arg-type]
     table.add_column(overflow="fold")
     for name, *cells in rows:
-        table.add_row(f"  {name}", *(Text(cell) if isinstance(cell, str) else cell for cell in cells))
+        shown = [Text(printable(cell)) if isinstance(cell, str) else cell for cell in (f"  {name}", *cells)]
+        table.add_row(*shown)
     table.add_row()
     return table
 

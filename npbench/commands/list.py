@@ -11,6 +11,7 @@ from yaml import YAMLError
 from npbench import registry
 from npbench.commands.catalogue import named_rows, shape_of
 from npbench.config.files import content, group_files
+from npbench.console import printable
 from npbench.errors import Exit, RequestError, unknown_name
 from npbench.problem import PROBLEMS
 
@@ -38,10 +39,12 @@ def show(kinds: Iterable[str], console: Console | None = None) -> None:
         console.print(Text(heading, "bold"))
         rows = []
         for name, (title, *notes) in sorted(entries()):
-            rows.append((name, Text.assemble(title, *((f"\n{note}", "dim") for note in notes if note))))
+            rows.append(
+                (name, Text.assemble(printable(title), *((f"\n{printable(note)}", "dim") for note in notes if note)))
+            )
         console.print(named_rows(rows))
     for unavailable in unusable:
-        console.print(str(unavailable), style="red", markup=False, highlight=False)
+        console.print(printable(str(unavailable)), style="red", markup=False, highlight=False)
 
 
 def _from(kind: str, name: str) -> str:

@@ -8,16 +8,18 @@ from collections.abc import Sequence
 import polars as pl
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from npbench import session
 from npbench.config.run_settings import RunSettings
-from npbench.console import duration, status
+from npbench.console import duration, printable, status
 from npbench.errors import Exit, RequestError
 from npbench.evaluation.job import Job
 from npbench.planning.forecast import count_reasons, forecast, past_records
 from npbench.planning.jobs import Jobs
 from npbench.planning.plan import Plan
 from npbench.progress import Progress
+from npbench.report.render import terminal
 from npbench.report.select.data_names import data_name
 from npbench.report.select.methods import own_settings
 from npbench.report.select.recorded_settings import protocols
@@ -46,9 +48,11 @@ def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None
     columns = (job.request.columns() for job, _ in plan.jobs.parts)
     note = protocols(pl.DataFrame([{name: row[name] for name in names} for row in columns]))
     hint = " A data set may state its own; protocol=NAME sets the same for all." if " differ" in note else ""
-    console.print(f"\n{note}{hint}", highlight=False)
+    terminal.write(f"\n{note}{hint}", console)
     there = len(plan.jobs) - len(plan.todo)
-    console.print(f"\n{len(plan.todo)} of {len(plan.jobs)} jobs would run; {there} already in {settings.results}.")
+    terminal.write(
+        f"\n{len(plan.todo)} of {len(plan.jobs)} jobs would run; {there} already in {settings.results}.", console
+    )
     if plan.todo:
         console.print(time, highlight=False)
 
@@ -65,13 +69,14 @@ def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
         for why, count in why_and_count.items():
             reason = "done, but forced" if why == "done" and settings.force else why
             if count:
-                rows[*_described(job), "skip" if reason == "done" else "[bold]run[/]", reason] += count
+                rows[*_described(job), "skip" if reason == "done" else "run", reason] += count
     table = Table(box=None, pad_edge=False, header_style="dim")
     for header in ("data", "solver", "problem", "then", "why"):
         table.add_column(header)
     table.add_column("jobs", justify="right")
     for cells, count in rows.items():
-        table.add_row(*cells, str(count))
+        styled = (Text(printable(cell), "bold" if cell == "run" else "") for cell in cells)
+        table.add_row(*styled, str(count))
     return table
 
 

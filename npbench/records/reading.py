@@ -97,10 +97,13 @@ def _usable(frame: pl.DataFrame, path: Path, on_fault: Callable[[str], None]) ->
     further = {name: dtype for name, dtype in frame.schema.items() if name not in SCHEMA and name != LABEL}
     odd = [name for name, dtype in further.items() if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null))]
     if odd:
-        on_fault(f"Columns of {path} that hold no numbers are left out: {', '.join(odd)}.")
+        on_fault(f"Columns of {path} that hold no numbers are left out: {', '.join(odd)[:200]}.")
+    if any(frame[name].null_count() for name in ESSENTIAL):
+        on_fault(f"Records in {path} without {' or '.join(ESSENTIAL)} are left out.")
+        frame = frame.drop_nulls(ESSENTIAL)
     for name in (name for name in names(Role.OBJECT) if name in frame.columns):
         texts = frame[name] if len(frame) == 1 else frame[name].unique()
-        broken = [text for text in texts if not _is_object(text)]
+        broken = [text for text in texts if not is_object(text)]
         if broken:
             on_fault(f"Records in {path} with {name} that is not a JSON object are left out: {broken[0][:40]!r}.")
             frame = frame.filter(~pl.col(name).is_in(broken, nulls_equal=True))
@@ -108,7 +111,8 @@ def _usable(frame: pl.DataFrame, path: Path, on_fault: Callable[[str], None]) ->
 
 
 @functools.lru_cache(maxsize=10_000)  # many records share a text
-def _is_object(text: str | None) -> bool:
+def is_object(text: str | None) -> bool:
+    """Return whether a text is a JSON object that can be written again; None stands for an empty one."""
     try:
         value = {} if text is None else json.loads(text)
         canonical(value).encode()  # JSON can hold letters that nothing can print
@@ -133,6 +137,8 @@ def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None
 def conformed(frame: pl.DataFrame, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the frame with the columns of the schema, or these, in type and order; refuse frames without records."""
     schema = _schema(columns)
+    if nested := [name for name in schema if name in frame.columns and frame.schema[name].is_nested()]:
+        raise pl.exceptions.SchemaError(f"column {nested[0]} is nested, expected {schema[nested[0]]}")
     if list(schema.items()) == list(frame.schema.items())[: len(schema)]:
         return frame  # the usual case; a thousand files are read one after the other
     core = [

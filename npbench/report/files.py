@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from npbench.console import printable
 from npbench.errors import RequestError
+from npbench.report import escape
 from npbench.report.chart import Chart
 from npbench.report.render import latex, markdown
 from npbench.report.render.palette import Palette
@@ -19,15 +18,13 @@ from npbench.report.section import Section
 from npbench.report.sections.layout import unique_names
 from npbench.report.select.collect import Collection
 from npbench.report.select.metrics import symbols
-from npbench.report.sheet import MISSING, Sheet
+from npbench.report.sheet import Sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAGE, TEXT, TABLES, FIGURES, RECORDS = "report.html", "report.md", "tables", "figures", "records.parquet"
 OWN_FILES = {TABLES: ("*.csv", "*.tex"), FIGURES: ("*.pdf", "*.svg", "*.png")}
-MAX_NAME_LENGTH = 60
-FORMULA = ("=", "+", "-", "@")  # first letters of a spreadsheet's formula
 
 
 def write(
@@ -85,28 +82,17 @@ def _write(
 
 def tables(folder: Path, sheets: Sequence[Sheet]) -> int:
     """Write each table as CSV and LaTeX, and return their number."""
-    names = unique_names((_file_stem(sheet.name or sheet.title) for sheet in sheets), "-")
+    names = unique_names((escape.file_stem(sheet.name or sheet.title) for sheet in sheets), "-")
     for sheet, name in zip(sheets, names, strict=True):
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
             lines = csv.writer(stream, lineterminator="\n")
-            lines.writerow(map(_csv_text, sheet.columns))
+            lines.writerow(map(escape.csv, sheet.columns))
             lines.writerows(
-                [text.strip() if cell.value is not None else _csv_text(text) for cell, text in zip(*row, strict=True)]
+                [text.strip() if cell.value is not None else escape.csv(text) for cell, text in zip(*row, strict=True)]
                 for row in zip(sheet.cells, sheet.texts, strict=True)
             )
         (folder / f"{name}.tex").write_text(latex.table(sheet, name, symbols()), encoding="utf-8")
     return len(sheets)
-
-
-def _csv_text(text: str) -> str:
-    """Return words for a cell: a spreadsheet would run them as a formula if they began like one."""
-    text = printable(text.strip())
-    return f"'{text}" if text.startswith(FORMULA) and text != MISSING.text else text
-
-
-def _file_stem(title: str) -> str:
-    """Return a text as a file name without ending."""
-    return re.sub(r"[^a-z0-9_]+", "-", title.lower())[:MAX_NAME_LENGTH].strip("-") or "table"
 
 
 def _drawn(charts: Sequence[Chart], labels: Iterable[str]) -> dict[str, Callable[[], Figure]]:

@@ -14,6 +14,7 @@ import polars as pl
 from rich.console import Console
 
 from npbench.problem import PROBLEMS, Problem
+from npbench.report import escape
 from npbench.report.render import terminal
 from npbench.report.render.drawing import save_picture
 from npbench.report.sections import overview
@@ -118,7 +119,7 @@ def _print_failures(frame: pl.DataFrame, planned: int, folder: Path, console: Co
         pl.len(), pl.col("dataset", "repeat").first(), ORIGIN.first().alias("origin")
     )
     for r in alike.sort("method", maintain_order=True).head(FAILURES_SHOWN).iter_rows(named=True):
-        error = terminal.one_line((r["error"] or "no message").partition("\n")[0])
+        error = escape.line((r["error"] or "no message").partition("\n")[0])
         more = f" and {r['len'] - 1} more" if r["len"] > 1 else ""
         terminal.write(
             f"  {r['method']} on {r['dataset']}, repeat {r['repeat']}{more}: {r['status']}: {r['origin']}{error}",

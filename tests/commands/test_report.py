@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 import sample_records
-from npbench.report import files
-from npbench.report.render import latex
+from npbench.report import escape, files
 
 FORMS = ("report.html", "report.md", "records.parquet", "tables", "figures")
 
@@ -50,7 +49,7 @@ def test_report_is_printed_and_written_in_every_form(answer, results):
     assert f"In {output}:" in text
     assert sorted(path.name for path in output.iterdir()) == sorted(FORMS)
     assert "uzawa" in (output / "tables" / "np-pima.csv").read_text()
-    assert latex.escaped("<b>no</b> & never") in (output / "tables" / "failures.tex").read_text()
+    assert escape.latex("<b>no</b> & never") in (output / "tables" / "failures.tex").read_text()
     assert pl.read_parquet(output / "records.parquet")["label"].to_list() == ["gen", "uzawa", "uzawa"]
     figures = {path.stem for path in (output / "figures").iterdir()}
     assert figures

@@ -20,7 +20,7 @@ import sample_records
 from npbench import registry
 from npbench.records import provenance
 from npbench.records.reading import conformed
-from npbench.report import files
+from npbench.report import escape, files
 from npbench.report.assemble import lead
 from npbench.report.render import latex, markdown, terminal
 from npbench.report.section import Section
@@ -201,7 +201,7 @@ def test_markdown_can_be_read_back(sheet):
 
 def read_latex(text):
     """Return the text that LaTeX would show."""
-    back = {command: letter for letter, command in latex.SPECIAL.items()}
+    back = {command: letter for letter, command in escape.LATEX.items()}
     back |= {r"\bfseries ": "", r" \pm ": "±", "{*}": "*", "{-}": "-"}
     known = "|".join(re.escape(command) for command in sorted(back, key=len, reverse=True))
     return re.sub(known, lambda match: back[match[0]], text)
@@ -239,7 +239,7 @@ def test_csv_can_be_read_back(sheets):
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
 def test_latex_compiles(tmp_path):
-    letters = "".join(latex.SPECIAL)
+    letters = "".join(escape.LATEX)
     numbers = [Cell("-0.5±10.12", -0.5, "above"), Cell("7", 7.0, "best"), MISSING, Cell("12.25", 12.25)]
     rows = [["a", one, Cell("0.3 s", 0.3, "best")] for one in numbers]
     sheets = [Sheet(letters, ["[a]", letters], [["[1]", "-0.5±0.1*"], [letters, letters]], notes=[letters])]

@@ -5,19 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from npbench.console import printable
+from npbench.report import escape
 from npbench.report.sheet import Cell, Sheet
 
-WORDS = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "<": "less", ">": "greater", "|": "bar"}
-WORDS |= {'"': "quotedbl"}
-SIGNS = {"±": r"\pm", "≤": r"\le", "≥": r"\ge", "×": r"\times", "−": "-", "²": "^2"}
-SIGNS |= {"ρ": r"\rho", "α": r"\alpha", "γ": r"\gamma", "λ": r"\lambda", "ν": r"\nu", "δ": r"\delta", "χ": r"\chi"}
-SPECIAL = {
-    **{letter: rf"\{letter}" for letter in "{}%&#_$"},
-    **{letter: rf"\text{word}{{}}" for letter, word in WORDS.items()},
-    **{letter: f"${command}$" for letter, command in SIGNS.items()},
-    "[": "{[}",  # otherwise read as an option of the line above
-}
 NUMBER = re.compile(r"([+-]?)(\d+)(?:\.(\d+))?(?:±(\d+)(?:\.(\d+))?)?(\*?)")  # as Cell shows it
 SETUP = r"  \sisetup{separate-uncertainty, detect-weight, mode=text}"
 GREEK = {"rho", "alpha", "gamma", "lambda", "nu", "delta", "eta"}
@@ -54,7 +44,7 @@ def table(sheet: Sheet, name: str = "", symbols: Mapping[str, str] | None = None
         r"\begin{table}",
         r"  \centering",
         *([SETUP] if any(form.startswith("S") for form in forms) else []),
-        rf"  \caption{{{escaped(sheet.title)}}}",
+        rf"  \caption{{{escape.latex(sheet.title)}}}",
         *([rf"  \label{{tab:{name}}}"] if name else []),
         rf"  \begin{{tabular}}{{{''.join(forms)}}}",
         r"    \toprule",
@@ -63,7 +53,7 @@ def table(sheet: Sheet, name: str = "", symbols: Mapping[str, str] | None = None
         *(_line(map(_text, row, forms)) for row in sheet.cells),
         r"    \bottomrule",
         r"  \end{tabular}",
-        *(rf"  \par\smallskip {escaped(note)}" for note in sheet.notes),
+        *(rf"  \par\smallskip {escape.latex(note)}" for note in sheet.notes),
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
@@ -86,22 +76,17 @@ def _form(column: Sequence[Cell]) -> str:
 def _text(cell: Cell, form: str) -> str:
     bold = cell.flag == "best"
     if not form.startswith("S"):
-        return rf"\textbf{{{escaped(str(cell))}}}" if bold else escaped(str(cell))
+        return rf"\textbf{{{escape.latex(str(cell))}}}" if bold else escape.latex(str(cell))
     if cell.is_missing:
-        return f"{{{escaped(cell.text)}}}"
+        return f"{{{escape.latex(cell.text)}}}"
     number = str(cell).replace("±", r" \pm ").replace("*", "{*}")
     return rf"\bfseries {number}" if bold else number
 
 
 def _head(column: str, symbols: Mapping[str, str]) -> str:
     letter = rf"$\{column}$" if column in GREEK else ""
-    return f"{{{symbols.get(column) or letter or escaped(column)}}}"
+    return f"{{{symbols.get(column) or letter or escape.latex(column)}}}"
 
 
 def _line(cells: Iterable[str]) -> str:
     return rf"    {' & '.join(cells)} \\"
-
-
-def escaped(text: str) -> str:
-    """Return text on one line, escaped for LaTeX."""
-    return "".join(SPECIAL.get(letter, letter) for letter in printable(" ".join(text.split())))

@@ -18,6 +18,7 @@ import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from npbench.records.provenance import version
+from npbench.report import escape
 from npbench.report.render import record_columns
 from npbench.report.render.drawing import GRID, SHADE
 from npbench.report.render.palette import FOREGROUND
@@ -97,15 +98,16 @@ def _json(value: Any) -> str:
 def template(name: str) -> Template:
     """Return a template of this package, which escapes what it shows."""
     environment = Environment(
-        loader=FileSystemLoader(HTML), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(HTML), autoescape=True, finalize=escape.html, undefined=StrictUndefined
     )
+    environment.trim_blocks = environment.lstrip_blocks = True
     environment.filters["json"] = _shown_json
     return environment.get_template(name)
 
 
 def _shown_json(value: Any) -> str:
     """Return JSON escaped for HTML; its quotation marks stay short."""
-    return html.escape(json.dumps(value, indent=2, ensure_ascii=False), quote=False)
+    return html.escape(escape.html(json.dumps(value, indent=2, ensure_ascii=False)), quote=False)
 
 
 def source_of(script: str) -> str:

@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.text import Text
 
 from npbench.console import printable
+from npbench.report import escape
 from npbench.report.section import Section
 from npbench.report.sheet import Cell, Sheet
 
 MAX_TABLE_ROWS = 60
-MAX_CELL_LENGTH = 500
 STYLES = {"": "", "above": "red", "incomplete": "red", "best": "bold"}
 
 
@@ -32,11 +32,13 @@ def show(sections: Sequence[Section], console: Console) -> None:
     for section in sections:
         if not (section.sheets or section.notes):
             continue
-        write(f"\n{section.title}", console, "bold")
+        write(f"\n{escape.flat(section.title)}", console, "bold")
         for note in section.notes:
-            write(note, console)
+            write(escape.flat(note), console)
         for sheet in section.sheets:
-            show_sheet(shortened(sheet), console)
+            short = shortened(sheet)
+            notes = list(map(escape.flat, short.notes))
+            show_sheet(replace(short, title=escape.flat(sheet.title), notes=notes), console)
 
 
 def show_sheet(sheet: Sheet, console: Console) -> None:
@@ -72,7 +74,7 @@ def _lines(sheet: Sheet) -> list[Text]:
 def _padded(column: Sequence[Cell], right: bool) -> list[Text]:
     """Return the cells of a column, all of one width; asterisks hang to the right of aligned numbers."""
     hangs = right and any(cell.flag == "above" for cell in column)
-    texts = [one_line(str(cell)) + (" " if hangs and cell.flag != "above" else "") for cell in column]
+    texts = [escape.line(str(cell)) + (" " if hangs and cell.flag != "above" else "") for cell in column]
     size = max(map(len, texts))
     padded = []
     for cell, text in zip(column, texts, strict=True):
@@ -80,12 +82,6 @@ def _padded(column: Sequence[Cell], right: bool) -> list[Text]:
         shown = Text(text, style=STYLES[cell.flag])
         padded.append(Text.assemble(space, shown) if right else Text.assemble(shown, space))
     return padded
-
-
-def one_line(text: str) -> str:
-    """Return a cell as the terminal shows it: without line breaks and control characters, and not endless."""
-    line = printable(" ".join(text.splitlines()))
-    return line if len(line) <= MAX_CELL_LENGTH else f"{line[:MAX_CELL_LENGTH]}..."
 
 
 def essential(sections: Sequence[Section]) -> list[Section]:

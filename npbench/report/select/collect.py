@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,12 +18,16 @@ from npbench.numerics.roc_grid import FPR_GRID
 from npbench.problem import PROBLEMS
 from npbench.records.fields import ASKED, SCHEMA, TRAINING_SECONDS
 from npbench.records.files import PUBLISHED, RECORDS, RUNS
-from npbench.records.reading import read
+from npbench.records.reading import is_object, read
+from npbench.report.escape import is_file_name
 from npbench.report.select.asked import latest
 from npbench.report.select.data_names import with_data_names
 from npbench.report.select.filters import SOURCE, filtered
 from npbench.report.select.labels import labels
 from npbench.report.select.methods import named
+
+MAX_RUN_BYTES = 10_000_000
+MAX_METRIC = 1e150
 
 
 @dataclass(frozen=True)
@@ -135,10 +140,9 @@ def _understood(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.Dat
 
 def _is_defined(problem: str, params: str) -> bool:
     try:
-        PROBLEMS[problem](**json.loads(params))
+        return not PROBLEMS[problem](**json.loads(params)).faults()
     except (KeyError, TypeError, ValueError):
         return False
-    return True
 
 
 def _numbered(stored: pl.DataFrame) -> pl.DataFrame:
@@ -191,19 +195,40 @@ def measured(records: pl.DataFrame) -> pl.DataFrame:
     """Return stored records with ``label`` and ``seconds``, and columns beyond the schema as Float64."""
     records = with_data_names(records)
     clocks = pl.col(name for name in SCHEMA if name.endswith("seconds"))
+    further = pl.exclude(*SCHEMA, "label").cast(pl.Float64, strict=False)
     return records.with_columns(pl.when(clocks.is_finite()).then(clocks)).with_columns(
         # Labels are recomputed after filtering, as fewer settings have to be distinguished.
         pl.Series("label", labels(records), dtype=pl.String),
-        pl.exclude(*SCHEMA, "label").cast(pl.Float64, strict=False),
+        # The sum of numbers near the end of the range would overflow.
+        pl.when(further.abs() > MAX_METRIC).then(further.sign() * math.inf).otherwise(further),
         seconds=TRAINING_SECONDS,
     )
 
 
 def _runs(found: Sequence[Path], run_ids: pl.Series, on_fault: Callable[[str], None]) -> Iterator[dict[str, Any]]:
     folders = dict.fromkeys((source if source.is_dir() else source.parent).parent / RUNS for source in found)
-    for path in (folder / f"{run_id}.json" for run_id in run_ids for folder in folders):
+    if odd := [run_id for run_id in run_ids if not is_file_name(run_id)]:
+        on_fault(f"{len(odd)} run_id in these records name no file and are left out, the first {odd[0][:40]!r}.")
+    for path in (folder / f"{run_id}.json" for run_id in run_ids if run_id not in odd for folder in folders):
         if path.is_file():
             try:
-                yield json.loads(path.read_text(encoding="utf-8"))
+                yield _described_run(path)
             except (OSError, ValueError) as error:
                 on_fault(f"The description of a run in {path} cannot be read and is left out: {error}.")
+
+
+def _described_run(path: Path) -> dict[str, Any]:
+    """Return the description of a run; raise ValueError if the file is none, or lies elsewhere."""
+    if not path.resolve().is_relative_to(path.parents[1].resolve()):
+        raise ValueError("it is a link to another folder")
+    with path.open("rb") as stream:
+        content = stream.read(MAX_RUN_BYTES + 1)
+    if len(content) > MAX_RUN_BYTES:
+        raise ValueError(f"it has more than {MAX_RUN_BYTES:,} bytes")
+    text = content.decode()
+    if not is_object(text):
+        raise ValueError("expected a JSON object")
+    run: dict[str, Any] = json.loads(text)
+    if not (isinstance(run.get("command", []), list) and isinstance(run.get("run_started", ""), str)):
+        raise ValueError("expected a list of words as its command, and a text as its time")
+    return run
