@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from npbench.report.section import Section
 from npbench.report.sections.layout import unique_names
 from npbench.report.select.collect import Collection
 from npbench.report.select.metrics import symbols
-from npbench.report.sheet import Sheet
+from npbench.report.sheet import Cell, Sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,13 +87,26 @@ def tables(folder: Path, sheets: Sequence[Sheet]) -> int:
     for sheet, name in zip(sheets, names, strict=True):
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
             lines = csv.writer(stream, lineterminator="\n")
-            lines.writerow(map(escape.csv, sheet.columns))
-            lines.writerows(
-                [text.strip() if cell.value is not None else escape.csv(text) for cell, text in zip(*row, strict=True)]
-                for row in zip(sheet.cells, sheet.texts, strict=True)
-            )
+            cells = zip(*sheet.cells, strict=True) if sheet.rows else [()] * len(sheet.columns)
+            columns = [one for pair in zip(sheet.columns, cells, strict=True) for one in _csv_columns(*pair)]
+            lines.writerows(zip(*columns, strict=True))
         (folder / f"{name}.tex").write_text(latex.table(sheet, name, symbols()), encoding="utf-8")
     return len(sheets)
+
+
+def _csv_columns(head: str, cells: Sequence[Cell]) -> Iterator[list[str]]:
+    """Yield the columns that a column of a table has in a file, the head first: words or numbers, further numbers."""
+    names = dict.fromkeys(name for cell in cells for name in cell.numbers)
+    has_words = any(not (cell.numbers or cell.is_missing) for cell in cells)
+    for name in dict.fromkeys([*([""] if has_words or not names else []), *names]):
+        yield [escape.csv(f"{head} {name}"), *(_csv_cell(cell, name) for cell in cells)]
+
+
+def _csv_cell(cell: Cell, name: str) -> str:
+    if name in cell.numbers:
+        value = cell.numbers[name]
+        return f"{value:.10g}" if math.isfinite(value) else ""
+    return "" if name or cell.numbers or cell.is_missing else escape.csv(cell.text)
 
 
 def _drawn(charts: Sequence[Chart], labels: Iterable[str]) -> dict[str, Callable[[], Figure]]:

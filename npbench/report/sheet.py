@@ -18,9 +18,15 @@ class Cell:
     text: str
     value: float | None = None  # number that the text stands for; None for words and missing numbers
     flag: Flag = ""  # above its bound, short of its total, or the best of a column
+    further: tuple[tuple[str, float], ...] = ()  # other numbers of the text, such as its limits, with their names
 
     def __str__(self) -> str:
         return f"{self.text}*" if self.flag == "above" else self.text
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The numbers of the text by name; the first one has none."""
+        return {**({} if self.value is None else {"": self.value}), **dict(self.further)}
 
     @property
     def is_missing(self) -> bool:
@@ -69,7 +75,8 @@ def number(value: Any, form: str = ".3f") -> Cell:
     if value is None:
         return MISSING
     parts = value if isinstance(value, Sequence) else [value]
-    return Cell("±".join(f"{part:{form}}" for part in parts), float(parts[0]))
+    deviation = tuple(("standard deviation", float(part)) for part in parts[1:])
+    return Cell("±".join(f"{part:{form}}" for part in parts), float(parts[0]), further=deviation)
 
 
 def spread(values: Sequence[float], form: str = ".3f") -> Cell:
@@ -88,9 +95,9 @@ def count(done: int, total: int) -> Cell:
     """Return a count and its total, flagged if some are missing.
 
     >>> count(3, 4)
-    Cell(text='3/4', value=3, flag='incomplete')
+    Cell(text='3/4', value=3, flag='incomplete', further=(('of', 4),))
     """
-    return Cell(f"{done}/{total}", done, "" if done == total else "incomplete")
+    return Cell(f"{done}/{total}", done, "" if done == total else "incomplete", (("of", total),))
 
 
 def interval(limits: tuple[float, float] | None, form: str = ".3f") -> Cell:
@@ -99,4 +106,10 @@ def interval(limits: tuple[float, float] | None, form: str = ".3f") -> Cell:
     >>> str(interval((0.25, 0.5), ".2f")), str(interval(None))
     ('[0.25, 0.50]', '-')
     """
-    return Cell(f"[{limits[0]:{form}}, {limits[1]:{form}}]") if limits else MISSING
+    return Cell(f"[{limits[0]:{form}}, {limits[1]:{form}}]", further=ends(limits)) if limits else MISSING
+
+
+def ends(limits: Sequence[float]) -> tuple[tuple[str, float], ...]:
+    """Return the ends of an interval as further numbers of a cell."""
+    low, high = map(float, limits)
+    return ("low", low), ("high", high)

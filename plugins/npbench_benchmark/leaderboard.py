@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -158,7 +159,7 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, A
             "allowed": CHANCE_SHARE if delta is None else allowed(delta, params, good),
             "p_nd": group["p_nd"].mean(),
             "score": group["score"].mean(),
-            "seconds": float(np.exp(group["log_seconds"].cast(pl.Float64).fill_null(np.nan).to_numpy().mean())),
+            "seconds": math.exp(mean) if (mean := group["log_seconds"].mean()) is not None else math.nan,
         }
 
 

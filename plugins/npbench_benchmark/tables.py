@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from npbench.report.select.recorded_settings import protocol_text, protocols
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, interval, number
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, interval, number
 from npbench.report.stats.paired import MIN_VALUES
 from npbench.report.stats.ranks import critical_difference
 from npbench_benchmark import ratings
@@ -55,7 +55,7 @@ def _placed(text: str, one: Standing, found: Sequence[Standing]) -> Row:
     return [
         text,
         one.label,
-        Cell(f"{one.place} of {len(found)}", one.place),
+        Cell(f"{one.place} of {len(found)}", one.place, further=(("of", len(found)),)),
         count(one.n_datasets, most),
         number(one.rank, ".2f"),
         found[0].label,
@@ -128,7 +128,7 @@ def _ranked(one: Standing, n_datasets: int) -> Row:
         count(one.n_datasets, n_datasets),
         number(one.rank, ".2f"),
         number(one.place, "d"),
-        MISSING if math.isnan(one.ranks_without[0]) else "-".join(map(str, dict.fromkeys(one.places_without))),
+        MISSING if math.isnan(one.ranks_without[0]) else _range(one.places_without),
         number(one.win_rate, ".2f"),
         number(one.elo, ".0f"),
         interval(one.elo_limits if n_datasets >= MIN_VALUES else None, ".0f"),
@@ -136,6 +136,10 @@ def _ranked(one: Standing, n_datasets: int) -> Row:
         MISSING if math.isnan(one.seconds) else number(one.seconds, ".2g"),
         "yes" if one.is_efficient else "",
     ]
+
+
+def _range(places: tuple[int, int]) -> Cell:
+    return Cell("-".join(map(str, dict.fromkeys(places))), further=ends(places))
 
 
 def _score(value: float) -> Cell | str:

@@ -94,6 +94,12 @@ def test_seconds_that_are_no_numbers_are_unknown(tmp_path):
     assert collect([tmp_path], {}).records["seconds"].to_list() == [None, 2.0]
 
 
+def test_a_job_that_did_not_end_took_all_its_seconds(tmp_path):
+    stopped = {"status": "timeout", "seconds": 60.0, "select_seconds": None}
+    results = stored(tmp_path / "records", record(**stopped), record(repeat=1, seconds=9.0, select_seconds=None)).parent
+    assert collect([results], {}).records["seconds"].to_list() == [60.0, None]
+
+
 def test_an_empty_file_of_records_has_a_message(tmp_path):
     path = stored(tmp_path / "records", record())
     pl.read_parquet(path).clear().write_parquet(path)

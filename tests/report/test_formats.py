@@ -8,6 +8,7 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -28,7 +29,7 @@ from npbench.report.sections import comparison, environment, failures, figures, 
 from npbench.report.select import metrics
 from npbench.report.select.collect import Collection
 from npbench.report.select.metrics import symbols
-from npbench.report.sheet import MISSING, Cell, Sheet
+from npbench.report.sheet import MISSING, Cell, Sheet, count, interval, number
 
 
 def record(solver="gen", repeat=0, *, dataset="pima", rho=0.1, problem="np", **columns):
@@ -233,7 +234,26 @@ def test_csv_can_be_read_back(sheets):
     lines = [[[cell.strip() for cell in line] for line in (one.columns, *one.texts)] for one in sheets]
     # What a spreadsheet would take for a formula is quoted.
     expected = [[[re.sub(r"^(?=[=+@]|-.)", "'", cell) for cell in line] for line in table] for table in lines]
+    # What is missing is empty.
+    expected = [[head, *([cell if cell != "-" else "" for cell in line] for line in rest)] for head, *rest in expected]
     assert sorted(read) == sorted(expected)
+
+
+def test_csv_holds_each_number_in_a_column_of_its_own(tmp_path):
+    rows = [
+        [number([0.0123456, 0.5]), interval((-0.25, 1.5)), count(3, 4), "a", MISSING],
+        [replace(number(2), flag="above"), MISSING, count(4, 4), number(1e-9), MISSING],
+        [number(float("nan")), MISSING, MISSING, "b", MISSING],
+    ]
+    files.tables(tmp_path, [Sheet("one", ["rate", "limits", "ok", "mixed", "none"], rows)])
+    table = pl.read_csv(tmp_path / "one.csv", infer_schema_length=None)
+    assert table.columns == [
+        *("rate", "rate standard deviation", "limits low", "limits high", "ok", "ok of", "mixed", "none")
+    ]
+    assert table["rate"].to_list() == [0.0123456, 2, None]
+    assert table["rate standard deviation"].to_list() == [0.5, None, None]
+    assert table.select("limits low", "limits high", "ok", "ok of").rows()[0] == (-0.25, 1.5, 3, 4)
+    assert table["mixed"].to_list() == ["a", "1e-09", "b"]
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from npbench.report.section import Section
 from npbench.report.sections import excess, pairs, ranking
 from npbench.report.select.metrics import head, shown_of
 from npbench.report.select.pairing import SAME_ROWS, setting_cells, setting_columns
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, number
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, ends, number
 from npbench.report.stats.paired import MIN_VALUES, RESAMPLES, Limits, mean_limits
 
 NEEDED_COLUMNS = ["status", "label", "dataset", "n_samples", "problem_params", *SAME_ROWS, "split_sha256"]
@@ -110,4 +110,6 @@ def _cell(sample: list[float], limits: Limits | None) -> Cell:
     if not sample:
         return MISSING
     mean = fmean(sample)
-    return Cell(f"{mean:.3f}" + (f" [{limits[0]:.3f}, {limits[1]:.3f}]" if limits else ""), mean)
+    if limits is None:
+        return number(mean)
+    return Cell(f"{mean:.3f} [{limits[0]:.3f}, {limits[1]:.3f}]", mean, further=ends(limits))

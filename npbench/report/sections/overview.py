@@ -18,7 +18,7 @@ from npbench.records.fields import FEATURES, METHOD, TRAINING_SECONDS
 from npbench.report.section import Section
 from npbench.report.select.methods import flat, named, own_settings
 from npbench.report.select.metrics import head, shown_of
-from npbench.report.sheet import MISSING, Cell, Sheet, count, number
+from npbench.report.sheet import MISSING, Cell, Sheet, count, ends, number
 
 # Columns that records of one problem share within a row, in the order of sorting.
 SETTING = ["dataset", "dataset_params", "method", *METHOD, "problem_params", "protocol_params", *FEATURES]
@@ -197,7 +197,7 @@ def _mean(row: Row, metric: str, bound: str | None) -> Cell:
 def _duration(seconds: float | None) -> Cell:
     if seconds is None:
         return MISSING
-    return Cell(f"{seconds:.2f} s" if seconds < 60 else duration(seconds), seconds)
+    return Cell(f"{seconds:.2f} s" if seconds < 60 else duration(seconds), seconds)  # files have the seconds
 
 
 def _choice(values: Sequence[Any]) -> Cell:
@@ -207,7 +207,8 @@ def _choice(values: Sequence[Any]) -> Cell:
         value, times = Counter(map(str, values)).most_common(1)[0]
         return Cell(f"{value} ({times} of {len(values)})")
     middle, low, high = statistics.median_low(values), min(values), max(values)
-    return Cell(f"{middle:.3g}" if low == high else f"{middle:.3g} ({low:.3g} to {high:.3g})", middle)
+    text = f"{middle:.3g}" if low == high else f"{middle:.3g} ({low:.3g} to {high:.3g})"
+    return Cell(text, middle, further=ends((low, high)))
 
 
 def _label(value: Any) -> Cell:

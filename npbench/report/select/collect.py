@@ -201,7 +201,8 @@ def measured(records: pl.DataFrame) -> pl.DataFrame:
         pl.Series("label", labels(records), dtype=pl.String),
         # The sum of numbers near the end of the range would overflow.
         pl.when(further.abs() > MAX_METRIC).then(further.sign() * math.inf).otherwise(further),
-        seconds=TRAINING_SECONDS,
+        # Of a job that did not end, all that it took.
+        seconds=pl.when(status="ok").then(TRAINING_SECONDS).otherwise(pl.coalesce(TRAINING_SECONDS, "seconds")),
     )
 
 

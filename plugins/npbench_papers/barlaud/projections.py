@@ -68,7 +68,7 @@ def _row(record: Mapping[str, Any], found: pl.DataFrame, steps: int) -> Row:
         record["dataset"],
         number(record["rho"], "g"),
         number(len(taken), "d"),
-        Cell(f"{within} of {len(taken)}", within),
+        Cell(f"{within} of {len(taken)}", within, further=(("of", len(taken)),)),
         *(number(value, "g") for value in (taken.median(), taken.max())),
         number(taken[0] if len(taken) else None, "g"),
         claim(within == len(taken) if len(taken) else None, nearly=2 * within > len(taken)),

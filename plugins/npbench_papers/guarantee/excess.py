@@ -92,7 +92,7 @@ def _row(same: pl.DataFrame, printed: Printed, shown: Sequence[str]) -> Row:
     return [
         number(n, "d"),
         rule,
-        Cell(f"{above} of {len(same)}", above),
+        Cell(f"{above} of {len(same)}", above, further=(("of", len(same)),)),
         number(above / len(same)),
         interval((low, high)),
         number(exact),

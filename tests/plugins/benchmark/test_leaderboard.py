@@ -112,6 +112,8 @@ def test_methods_are_ranked_where_they_were_run_and_without_seconds():
     best = standings(frame(RECORDS + unknown))[0]
     assert (best.label, best.place, best.is_efficient) == ("np_svm", 1, False)
     assert math.isnan(best.seconds)
+    some = [{**one, "seconds": 3.0} if one["dataset"] == "pima" else one for one in unknown]
+    assert standings(frame(RECORDS + some))[0].seconds == pytest.approx(3.0)
     assert cells(tables(frame(RECORDS + unknown), [])[1])[0]["seconds"] == "-"
 
 
