@@ -159,8 +159,14 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, A
             "allowed": CHANCE_SHARE if delta is None else allowed(delta, params, good),
             "p_nd": group["p_nd"].mean(),
             "score": group["score"].mean(),
-            "seconds": math.exp(mean) if (mean := group["log_seconds"].mean()) is not None else math.nan,
+            "seconds": _geometric_mean(group["log_seconds"]),
         }
+
+
+def _geometric_mean(logarithms: pl.Series) -> float:
+    """Return the geometric mean over the data sets with seconds; NaN if there are none."""
+    known = logarithms.cast(pl.Float64).drop_nulls().to_numpy()
+    return float(np.exp(known.mean())) if len(known) else math.nan
 
 
 def _ends(values: np.ndarray) -> np.ndarray:
