@@ -72,7 +72,7 @@ def run(words: Sequence[str]) -> Exit:
     """Print and write a report; return 1 if a source could not be read, jobs are missing or something got worse."""
     options, others = parse(words)
     if options.experiment is not None:
-        from npbench.commands.experiment_report import report
+        from npbench.report.experiment_report import report
 
         sections, collection, drawings, output = report(options.experiment, others)
         _conclude(sections, collection, options.output or output, drawings)

@@ -18,7 +18,7 @@ from npbench.report import escape
 from npbench.report.render import terminal
 from npbench.report.render.drawing import save_picture
 from npbench.report.sections import overview
-from npbench.report.sections.experiment import figure, places, sections
+from npbench.report.sections.experiment import figure, places, sections, with_rivals
 from npbench.report.sections.failures import ORIGIN
 from npbench.report.select.data_names import with_data_names
 from npbench.report.select.metrics import shown_of
@@ -57,8 +57,9 @@ def print_experiment(
 ) -> None:
     """Print the places of an experiment's solvers; without others, its tables, and draw its figure."""
     console = console or terminal.PipeSafeConsole()
-    if found := places(experiment, records, results):
-        terminal.show(terminal.essential(found), console)
+    both = with_data_names(with_rivals(experiment, records, results))
+    if found := places(experiment, both, records["key"].to_list()):
+        terminal.show(found, console)
         return
     records = with_data_names(records)
     terminal.show(sections(experiment, records), console)

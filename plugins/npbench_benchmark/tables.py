@@ -45,21 +45,31 @@ def places(records: pl.DataFrame, keys: Sequence[str]) -> list[Sheet]:
     """Return the places of the methods with these records among all methods."""
     own = frozenset(keys)
     found = {text: standings(group) for text, group in settings(records)}
-    rows = [_placed(text, one, standing) for text, standing in found.items() for one in standing if one.keys & own]
-    columns = ["setting", "method", "place", "data sets", "rank", "best method", "its rank", "score", "bound"]
-    return [Sheet("places: among the stored methods", columns, rows, [_scored(records)])]
+    rows = [
+        _placed(text, one, standing, is_own=bool(one.keys & own))
+        for text, standing in found.items()
+        for one in _near(standing, own)
+    ]
+    columns = ["setting", "method", "place", "data sets", "rank", "score", "bound"]
+    note = "The best method, and > those of this run between their neighbours."
+    return [Sheet("places: among the stored methods", columns, rows, [note, _scored(records)])]
 
 
-def _placed(text: str, one: Standing, found: Sequence[Standing]) -> Row:
+def _near(found: Sequence[Standing], own: frozenset[str]) -> list[Standing]:
+    """Return the best method, those with some of these keys, and the neighbours of each."""
+    ours = [place for place, one in enumerate(found) if one.keys & own]
+    shown = {0, *(place + step for place in ours for step in (-1, 0, 1))}
+    return [one for place, one in enumerate(found) if place in shown]
+
+
+def _placed(text: str, one: Standing, found: Sequence[Standing], *, is_own: bool) -> Row:
     most = max(other.n_datasets for other in found)
     return [
         text,
-        one.label,
+        Cell(f"> {one.label}", flag="best") if is_own else one.label,
         Cell(f"{one.place} of {len(found)}", one.place, further=(("of", len(found)),)),
         count(one.n_datasets, most),
         number(one.rank, ".2f"),
-        found[0].label,
-        number(found[0].rank, ".2f"),
         number(one.score),
         one.verdict,
     ]

@@ -131,7 +131,13 @@ def test_report_of_an_experiment(npbench, answer, results, stranger, request):
     assert npbench("--config-dir", "mine", "+experiment=demo", "repeats=1", "execution.n_jobs=1")[0] == 0
     code, text, _ = answer("--config-dir", "mine", "--experiment", "demo")
     assert code == 1
-    for expected in ("Centroids", "Nobody (2026)", "1 of 2 jobs", "centroid on blobs: 1", "npbench +experiment=demo"):
+    for expected in (
+        "Centroids",
+        "Nobody (2026)",
+        "1 of 2 jobs",
+        "centroid on blobs: 1",
+        "npbench -m +experiment=demo",
+    ):
         assert expected in text
     output = results / "report" / "demo"
     assert sorted(path.name for path in output.iterdir()) == sorted(FORMS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from npbench.report.section import Section
 from npbench.report.sections import overview
 from npbench.report.select import recorded_settings
 from npbench.report.select.asked import rivals, stored_records
-from npbench.report.select.data_names import with_data_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,12 +42,15 @@ def figure(experiment: Experiment, records: pl.DataFrame) -> Figure:
     return drawn
 
 
-def places(experiment: Experiment, records: pl.DataFrame, results: Path) -> list[Section]:
-    """Return the places of a run's solvers among stored and published ones, as a section; none without others."""
+def with_rivals(experiment: Experiment, records: pl.DataFrame, results: Path) -> pl.DataFrame:
+    """Return the records of a run, and those of other solvers on its tasks, stored or published, if they are ranked."""
     if not experiment.places:
+        return records
+    return pl.concat([records, rivals(records, stored_records(results))], how="diagonal_relaxed")
+
+
+def places(experiment: Experiment, records: pl.DataFrame, keys: Sequence[str]) -> list[Section]:
+    """Return the places of the solvers with these keys among all records, as a section; none without others."""
+    if not experiment.places or len(records) == len(keys):
         return []
-    others = rivals(records, stored_records(results))
-    if others.is_empty():
-        return []
-    both = with_data_names(pl.concat([records, others], how="diagonal_relaxed"))
-    return [Section("Places", resolve(experiment.places)(both, records["key"].to_list(), **experiment.options))]
+    return [Section("Places", resolve(experiment.places)(records, keys, **experiment.options))]

@@ -59,11 +59,12 @@ def _print_places(settings: Sequence[str], records: object, output: Path) -> Non
 
     from npbench import session
     from npbench.report.render import terminal
-    from npbench.report.sections.experiment import places
+    from npbench.report.sections.experiment import places, with_rivals
 
     experiment = session.experiment(settings)
     if experiment is not None and isinstance(records, pl.DataFrame):
-        terminal.show(terminal.essential(places(experiment, records, output.parent.parent)), Console())
+        both = with_rivals(experiment, records, output.parent.parent)
+        terminal.show(places(experiment, both, records["key"].to_list()), Console())
 
 
 def _parser() -> ArgumentParser:

@@ -144,8 +144,12 @@ def test_tables_and_places_of_some_records():
     assert [row["places"] for row in cells(left_out)] == ["1 to 1", "2 to 2"]
     records = frame({**one, "key": f"{number}"} for number, one in enumerate(RECORDS + NEWCOMER))
     (sheet,) = places(records, records.filter(solver="np_svm")["key"].to_list())
-    (row,) = cells(sheet)
-    assert (row["method"], row["place"], row["data sets"], row["best method"]) == ("np_svm", "1 of 3", "2/2", "np_svm")
+    assert [(row["method"], row["place"], row["data sets"]) for row in cells(sheet)] == [
+        ("> np_svm", "1 of 3", "2/2"),
+        ("gen", "2 of 3", "2/2"),
+    ]
+    (sheet,) = places(records, records.filter(solver="scorer")["key"].to_list())
+    assert [row["method"] for row in cells(sheet)] == ["np_svm", "gen", f"> {SCORER}"]  # the best, and the neighbour
 
 
 def test_one_source_cannot_be_left_out_and_different_protocols_are_named():

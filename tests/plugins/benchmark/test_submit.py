@@ -174,6 +174,12 @@ def test_places_of_a_newcomer(stranger, npbench):
     assert npbench(*words, "solver=centroid", "execution.n_jobs=1")[0] == 0
     code, text = npbench(*words, "solver=centroid", "solver.shrinkage=0.5", "execution.n_jobs=1")
     assert (code, "of 2" in text, "2 records" in text) == (0, True, True), text
+    report = ["report", "--experiment", "np_benchmark_small", *words[2:], "solver=centroid", "solver.shrinkage=0.5"]
+    code, text = npbench(*report)
+    assert (code, "> centroid shrinkage=0.5" in text, "rho=0.1: ranking" in text) == (0, True, True), text
+    assert "2 methods" in text or text.count("of 2") == 2, text
+    page = Path("results/report/np_benchmark_small/report.html").read_text()
+    assert page.count("centroid shrinkage=0.5") > 1
     assert npbench("splits", "+experiment=np_benchmark_small", *words[2:], "--write", "splits")[0] == 0
     rows = pl.read_parquet("splits/blobs.parquet").filter(part="test").select("repeat", "row")
     made = rows.with_columns(dataset=pl.lit("blobs"), rho=pl.lit(0.1), score=0.5 - pl.col("row") % 2)

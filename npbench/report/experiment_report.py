@@ -16,7 +16,7 @@ from npbench.records.files import RECORDS
 from npbench.records.reading import read
 from npbench.report.assemble import lead
 from npbench.report.sections import environment, failures
-from npbench.report.sections.experiment import figure, sections
+from npbench.report.sections.experiment import figure, places, sections, with_rivals
 from npbench.report.select.asked import folder_with_records, missing_jobs, of_requests, rivals, settings_of_jobs
 from npbench.report.select.collect import Collection, measured, sources
 from npbench.report.select.methods import named
@@ -32,7 +32,8 @@ MAX_LISTED = 5  # solvers on data sets in one sentence
 def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, dict[str, Callable[[], Figure]], Path]:
     """Return the sections of an experiment's report, their records, its drawings, and the folder to write it to.
 
-    Words without ``=`` are folders, whose records of other methods on the same tasks join.
+    Words without ``=`` are folders, whose records of other methods on the same tasks join. In a ranking, solvers that
+    are named are shown among the stored and published ones.
     """
     odd = [word for word in words if "=" in word and Path(word).exists()]
     options = parse([*(word for word in words if word not in odd), f"+experiment={name}"])
@@ -47,17 +48,21 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     if frame.is_empty():
         elsewhere = as_text(f"results={folder_with_records(requests, results) or '...'}")
         raise RequestError(
-            f"There are no records of {name} in {folder}: run npbench +experiment={name}, or name another folder with "
-            f"{elsewhere}",
+            f"There are no records of {name} in {folder}: run {_command(name, options.overrides)}, or name another "
+            f"folder with {elsewhere}",
             *faults,
         )
-    faults += _missing(name, missing_jobs(requests, frame), len(settings_of_jobs(requests)))
+    n_planned, missing = len(settings_of_jobs(requests)), missing_jobs(requests, frame)
+    faults += _missing(_command(name, options.overrides), missing, n_planned)
+    own = frame["key"].to_list()
+    if any(word.startswith("solver=") for word in options.overrides):
+        frame = with_rivals(experiment, frame, results)
     if others:
         added = read(sources(others, faults.append), faults.append)
         frame = pl.concat([frame, rivals(frame, added)], how="diagonal_relaxed")
     records = measured(named(frame))
     collection = Collection(records, faults)
-    made = [*sections(experiment, records), lead(collection)]
+    made = [*places(experiment, records, own), *sections(experiment, records), lead(collection)]
     made += [*failures.sections(records), *environment.sections(records)]
     drawings: dict[str, Callable[[], Figure]] = {}
     if experiment.figure and not experiment.charts:
@@ -65,7 +70,12 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     return made, collection, drawings, results / "report" / name
 
 
-def _missing(name: str, missing: pl.DataFrame, n_planned: int) -> list[str]:
+def _command(name: str, words: Sequence[str]) -> str:
+    """Return the command that runs the jobs of a report."""
+    return " ".join(["npbench", "-m", f"+experiment={name}", *map(as_text, words)])
+
+
+def _missing(command: str, missing: pl.DataFrame, n_planned: int) -> list[str]:
     """Return a sentence about the planned jobs without a record, if there are any."""
     if missing.is_empty():
         return []
@@ -73,4 +83,4 @@ def _missing(name: str, missing: pl.DataFrame, n_planned: int) -> list[str]:
     places = [f"{method} on {dataset}: {jobs}" for method, dataset, jobs in counts.rows()]
     more = f", and {len(places) - MAX_LISTED} more" if len(places) > MAX_LISTED else ""
     count = f"{len(missing)} of {n_planned} jobs have no record yet"
-    return [f"{count} ({', '.join(places[:MAX_LISTED])}{more}): run npbench +experiment={name}"]
+    return [f"{count} ({', '.join(places[:MAX_LISTED])}{more}): run {command}"]
