@@ -81,13 +81,11 @@ def _parquet_size(content: Any) -> tuple[int, int]:
         raise ValueError("no footer")
     footer, _ = _struct(content[-8 - length : -8], 0)
     widths = [max(CELL_BYTES, leaf.get(2, 0)) for leaf in _leaves(footer[2])]  # 2: bytes of a value of fixed length
-    rows, n_bytes = abs(footer[3]), 0
+    rows, n_bytes = sum(_count(group[3]) for group in footer[4]), 0
     for group in footer[4]:
-        rows = max(rows, abs(group[3]))
         for width, column in zip(widths, group[1], strict=True):
-            values, size = _chunk_size(content, column[3])
-            n_bytes += size + width * max(values, abs(group[3]), abs(column[3][5]))
-    return rows, n_bytes
+            n_bytes += _chunk_size(content, column[3]) + width * max(_count(column[3][5]), group[3])
+    return max(rows, _count(footer[3])), n_bytes
 
 
 def _leaves(elements: list[Any]) -> list[Any]:
@@ -107,19 +105,28 @@ def _leaves(elements: list[Any]) -> list[Any]:
     return leaves
 
 
-def _chunk_size(content: Any, chunk: dict[int, Any]) -> tuple[int, int]:
-    """Return the values and the unpacked bytes in the pages of a column."""
-    values, n_bytes = 0, 0
-    at = min(chunk.get(11) or chunk[9], chunk[9])  # a dictionary comes before the data
+def _chunk_size(content: Any, chunk: dict[int, Any]) -> int:
+    """Return the unpacked bytes in the pages of a column, whose values must be those that the column states."""
+    n_values, n_bytes = 0, 0
+    at = _count(min(chunk.get(11) or chunk[9], chunk[9]))  # a dictionary comes before the data
     end = at + chunk[7]
-    if at < 0:
-        raise ValueError("an offset before the start")
     while at < end:
         page, at = _struct(content, at)
-        n_bytes += abs(page[2])
-        values += abs((page.get(5) or page.get(8) or {1: 0})[1])
-        at += abs(page[3])
-    return values, n_bytes
+        n_bytes += _count(page[2])
+        at += _count(page[3])
+        data, dictionary = page.get(5) or page.get(8), page.get(7)
+        n_values += _count(data[1]) if data else 0
+        _count(dictionary[1] if dictionary else 0)
+    if n_values != chunk[5]:
+        raise ValueError("pages of other values")
+    return n_bytes
+
+
+def _count(number: int) -> int:
+    """Return a number that is not negative: readers take it for one near 2^64, and reserve as much memory."""
+    if number < 0:
+        raise ValueError("a negative number")
+    return number
 
 
 def _struct(content: Any, at: int) -> tuple[dict[int, Any], int]:
@@ -182,24 +189,24 @@ def _varint(content: Any, at: int) -> tuple[int, int]:
     raise ValueError("a number of more than 64 bits")
 
 
-def _arrow_messages(content: Any) -> Iterator[tuple[int, int]]:
-    """Yield where the metadata and the body of each message in an Arrow file or stream are."""
+def _arrow_messages(content: Any) -> Iterator[tuple[int, int, int]]:
+    """Yield where the metadata and the body of each message in an Arrow file or stream are, and the body's length."""
     if content[:6] == b"ARROW1":
         footer = Flat(content, len(content) - 10 - _number("<i", content, len(content) - 10))
         for blocks in (footer.vector(2, 24), footer.vector(3, 24)):  # dictionaries and batches
             for block in blocks:
-                start = _number("<q", content, block)
-                yield _metadata(content, start), start + _number("<i", content, block + 8)
+                start, length = _number("<q", content, block), _number("<i", content, block + 8)
+                yield _metadata(content, start), start + length, _number("<q", content, block + 16)
         return
     at = 0
     while at + 8 <= len(content) and (start := _metadata(content, at)) < len(content):
-        length = _number("<i", content, start - 4)
+        length = _count(_number("<i", content, start - 4))
         if not length:
             return
-        message = Flat(content, start)
-        yield start, start + length
-        body = message.field(3)
-        at = start + length + (0 if body is None else abs(_number("<q", content, body)))
+        body = Flat(content, start).field(3)
+        n_bytes = 0 if body is None else _count(_number("<q", content, body))
+        yield start, start + length, n_bytes
+        at = start + length + n_bytes
 
 
 def _metadata(content: Any, at: int) -> int:
@@ -207,7 +214,7 @@ def _metadata(content: Any, at: int) -> int:
     return at + (8 if _number("<i", content, at) == -1 else 4)
 
 
-def _batch_size(content: Any, metadata: int, body: int) -> int:
+def _batch_size(content: Any, metadata: int, body: int, n_body: int) -> int:
     """Return the bytes that the arrays of a message take; compressed buffers begin with their length."""
     message = Flat(content, metadata)
     kind, header = message.field(1), message.table(2)
@@ -215,14 +222,16 @@ def _batch_size(content: Any, metadata: int, body: int) -> int:
         header = header.table(1)
     elif kind is None or content[kind] != BATCH:
         return 0
-    if header is None:
+    if header is None or body + n_body > len(content):
         raise ValueError("a message without content")
     is_packed = header.field(3) is not None
-    n_bytes = CELL_BYTES * sum(abs(_number("<q", content, node)) for node in header.vector(1, 16))
+    n_bytes = CELL_BYTES * sum(_count(_number("<q", content, node)) for node in header.vector(1, 16))
     for buffer in header.vector(2, 16):
-        start, length = struct.unpack_from("<qq", content, buffer)
+        start, length = map(_count, struct.unpack_from("<qq", content, buffer))
+        if start + length > n_body:
+            raise ValueError("a buffer beyond the end")
         unpacked = _number("<q", content, body + start) if is_packed and length else -1
-        n_bytes += length if unpacked == -1 else abs(unpacked)
+        n_bytes += length if unpacked == -1 else _count(unpacked)
     return n_bytes
 
 

@@ -27,7 +27,7 @@ KEYWORDS = Settings("{}={}", {"positive": "pos_label"})
 
 def listed(items: Iterable[str]) -> str:
     """Join the first ten items by commas, with the number of the others."""
-    every = list(items)
+    every = [item if item.isprintable() else repr(item) for item in items]
     more = f" and {len(every) - MAX_LISTED} more" if len(every) > MAX_LISTED else ""
     return ", ".join(every[:MAX_LISTED]) + more
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import struct
-import zlib
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -17,11 +15,10 @@ from npbench.data.file_limits import require_fits
 from npbench.data.labels import spelled
 from npbench.data.wording import absent, listed
 from npbench.errors import RequestError
+from npbench_files import mat_check
 from npbench_files.tables import EXACT_LIMIT
 
 HDF5_VERSION = 2  # SciPy's major version of MATLAB's format 7.3
-PACKED = 15  # type of a packed variable of a MATLAB file
-BLOCK_BYTES = 1 << 20
 MAX_FEATURES = 10**6  # default limit for SVMLight files, where one wrong index can exhaust the memory
 
 
@@ -50,35 +47,12 @@ def read_mat(stream: IO[bytes], *, label: str | None = None, features: str | Non
     from scipy.io import loadmat
     from scipy.io.matlab import matfile_version
 
-    if matfile_version(stream)[0] == HDF5_VERSION:
+    version, _ = matfile_version(stream)
+    if version == HDF5_VERSION:
         raise RequestError("MATLAB files of version 7.3 are not read: use save(..., '-v7'), CSV or Parquet.")
-    _require_small(stream)
-    variables = loadmat(stream, spmatrix=False)
-    return chosen({name: v for name, v in variables.items() if not name.startswith("__")}, label, features)
-
-
-def _require_small(stream: IO[bytes]) -> None:
-    """Raise RequestError if the variables of a MATLAB file do not fit, packed or by the sizes that they state."""
-    from scipy.io import whosmat
-
-    stream.seek(0)
-    order = "<II" if stream.read(128)[126:] == b"IM" else ">II"
-    n_bytes = 0
-    while len(tag := stream.read(8)) == 8:
-        kind, size = struct.unpack(order, tag)
-        if kind != PACKED:
-            stream.seek(size, io.SEEK_CUR)
-            continue
-        unpacking, packed = zlib.decompressobj(), stream.read(size)
-        while packed:
-            n_bytes += len(unpacking.decompress(packed, BLOCK_BYTES))
-            packed = unpacking.unconsumed_tail
-            require_fits(n_bytes)
-    stream.seek(0)
-    shapes = [(shape, of_class == "sparse") for _, shape, of_class in whosmat(stream)]
-    sizes = [max(shape, default=0) if is_sparse else math.prod(shape) for shape, is_sparse in shapes]
-    require_fits(8 * sum(map(abs, sizes)))
-    stream.seek(0)
+    names = mat_check.variables(stream) if version else None
+    found = loadmat(stream, spmatrix=False, variable_names=names)
+    return chosen({name: v for name, v in found.items() if not name.startswith("__")}, label, features)
 
 
 def read_npz(stream: IO[bytes], *, label: str | None = None, features: str | None = None) -> tuple[Any, pl.Series]:

@@ -68,6 +68,16 @@ def test_a_limit_is_a_number_of_bytes(word, monkeypatch):
         check_parquet(stored(pl.DataFrame({"a": [1.0]}), "parquet"))
 
 
+def test_numbers_that_readers_take_for_huge_ones_are_refused():
+    """Polars reserves 2^61 bytes for a page of -7 values, which ends the process."""
+    stream = io.BytesIO()
+    pl.DataFrame({"a": np.arange(40.0)}).write_parquet(stream, compression="uncompressed", statistics=False)
+    content = stream.getvalue()
+    n_values = content.index(80, 4)  # 40 in the header of the page, as a zigzag number
+    with pytest.raises(RequestError, match="damaged"):
+        check_parquet(io.BytesIO(content[:n_values] + bytes([13]) + content[n_values + 1 :]))
+
+
 @pytest.mark.parametrize("writer", WRITERS)
 def test_damaged_metadata_are_an_error_of_the_file_and_end_in_time(writer):
     content = stored(pl.DataFrame({"a": np.arange(50.0), "b": ["x", "y"] * 25}), writer).getvalue()

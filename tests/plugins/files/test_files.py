@@ -542,6 +542,52 @@ def test_a_sparse_matrix_with_wrong_indices_is_refused(name, place, value, role,
     assert refused("t.mat", content.replace(right.tobytes(), wrong.tobytes()), label="y")
 
 
+def test_damaged_files_are_read_or_refused(tmp_path):
+    folder = tmp_path / "whole"
+    folder.mkdir()
+    write_all(folder, np.random.default_rng(0).normal(size=(20, 2)), [WORDS[i % 2] for i in range(20)])
+    arrays = {"x": sparse.csc_array(np.eye(20)), "class": np.resize([0.0, 1.0], 20)}
+    for name, options in {"v5.mat": {}, "v7.mat": {"do_compression": True}, "v4.mat": {"format": "4"}}.items():
+        scipy.io.savemat(folder / name, arrays, **options)
+    random = np.random.default_rng(0)
+    for path in sorted(folder.iterdir()):
+        content = path.read_bytes()
+        for _ in range(60):
+            changed = bytearray(content[: random.integers(1, len(content) + 1)] if random.random() < 0.2 else content)
+            for place in random.integers(0, len(changed), random.integers(1, 6)):
+                changed[place] = random.choice([0, 127, 128, 255, random.integers(256)])
+            written(path.name, bytes(changed))
+            try:
+                load_dataset("file", path=path.name, label="class", positive="yes")
+            except RequestError as error:
+                assert all(fault.startswith(f"{path.name}: ") for fault in error.faults)  # noqa: PT017
+
+
+@pytest.mark.parametrize("kind", [0, 14, 15, 20, 11269])
+def test_an_unknown_type_in_a_matlab_file_is_refused(kind, tmp_path):
+    scipy.io.savemat(tmp_path / "t.mat", {"X": np.ones((9, 2)), "y": np.resize([0.0, 1.0], 9)})
+    content = (tmp_path / "t.mat").read_bytes()
+    for values, code in ((np.ones((9, 2)), 9), (np.resize([0.0, 1.0], 9), 9)):
+        at = content.index(values.tobytes()) - 8
+        assert content[at] == code
+        fault = refused("t.mat", content[:at] + kind.to_bytes(4, "little") + content[at + 4 :], label="y")
+        assert "cannot be read as MATLAB" in fault
+
+
+def test_cells_that_claim_more_than_memory_are_refused(tmp_path):
+    words = np.array(["no", "yes"] * 2, dtype=object)
+    scipy.io.savemat(tmp_path / "t.mat", {"X": np.ones((4, 2)), "y": words})
+    content = (tmp_path / "t.mat").read_bytes()
+    sizes = np.array([1, 4], dtype=np.int32).tobytes()
+    for claimed, word in (
+        ([2**31 - 1, 2**31 - 1], "NPBENCH_MAX_BYTES"),
+        ([1, 5], "cannot be read"),
+        ([-1, 4], "cannot"),
+    ):
+        changed = content.replace(sizes, np.array(claimed, dtype=np.int32).tobytes())
+        assert word in refused("t.mat", changed, label="y", positive="yes")
+
+
 @pytest.mark.parametrize("save", [scipy.io.savemat, lambda path, arrays: np.savez(path, **arrays)])
 def test_ambiguous_variables_must_be_named(save, tmp_path):
     path = tmp_path / ("t.mat" if save is scipy.io.savemat else "t.npz")
