@@ -26,17 +26,22 @@ def run(asked: Requested) -> Exit:
 
 
 def report(plan: Plan, asked: Requested, *, skipped: int) -> Exit:
-    """Print the table of a plan's records; return whether all jobs succeeded, on the data sets that are present."""
+    """Print the tables of a plan's records; return whether all jobs succeeded, on the data sets that are present."""
     from npbench.report.run_summary import COLUMNS, print_experiment, print_outcome, print_summary
     from npbench.report.select.metrics import shown_by_problem
+    from npbench.report.trials import VALIDATION_LOSS, print_trials
 
     experiment = asked.experiment
     tabled = experiment is not None and experiment.table is not None
     metrics = shown_by_problem(asked.requests)
-    columns = dict.fromkeys([*COLUMNS, *(name for names in metrics.values() for name in names)])
-    records = plan.records(None if tabled else list(columns))  # a table may need any columns
+    further = [asked.settings.objective or VALIDATION_LOSS, *(name for names in metrics.values() for name in names)]
+    columns = None if tabled else list(dict.fromkeys([*COLUMNS, *further]))  # a table may need any columns
+    records = plan.records(columns)
     if experiment is not None and tabled:
         print_experiment(experiment, records, asked.settings.results)
+    elif asked.hydra is not None and asked.hydra.adaptive:
+        best = print_trials(records, asked.settings.objective, maximised=asked.hydra.maximised)
+        print_summary(best, metrics=metrics)
     else:
         print_summary(records, metrics=metrics)
     print_outcome(records, planned=len(plan.jobs), skipped=skipped, folder=plan.store.folder)

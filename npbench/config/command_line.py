@@ -126,7 +126,8 @@ def compose_all(options: Namespace) -> Combinations:
     else:
         hydra_words += hydra_launch.task_words([*swept, *words], sweeps[0])
     hydra_words += hydra_launch.logging_words(node)
-    launch = hydra_launch.HydraLaunch(folder, config_name, hydra_words, adaptive, tasks)
+    maximised = adaptive and hydra_launch.is_maximised(node)
+    launch = hydra_launch.HydraLaunch(folder, config_name, hydra_words, adaptive, tasks, maximised)
     return Combinations(sweeps, faults, experiment, launch)
 
 

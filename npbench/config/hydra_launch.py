@@ -41,6 +41,7 @@ class HydraLaunch:
     overrides: Sequence[str]
     adaptive: bool  # the sweeper chooses values as it goes, so that the jobs are not known before
     combinations: Sequence[Sequence[str]] | None = None  # of a sweep whose jobs are known
+    maximised: bool = False  # whether the sweeper prefers large values
 
 
 def hydra_node(loader: ConfigLoader, words: Sequence[str], config_name: str) -> DictConfig:
@@ -69,6 +70,12 @@ def _compared(node: DictConfig) -> Mapping[str, Any]:
 def has_basic_sweeper(node: DictConfig) -> bool:
     """Return whether the sweeper runs every combination, known before."""
     return bool(OmegaConf.select(node, "sweeper._target_") == BASIC_SWEEPER)
+
+
+def is_maximised(node: DictConfig) -> bool:
+    """Return whether the sweeper prefers large values of its objective, as Optuna or Nevergrad says it."""
+    direction = OmegaConf.select(node, "sweeper.direction")
+    return "maximize" in str(direction).lower() or OmegaConf.select(node, "sweeper.optim.maximize") is True
 
 
 def effect_faults(words: Sequence[str], multirun: bool) -> list[str]:

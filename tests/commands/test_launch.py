@@ -59,10 +59,14 @@ def records():
     return RecordStore(Path("results/records")).frame()
 
 
-def best_value():
+def best_value(key="best_value"):
     """Return the best value that Optuna found."""
     (folder,) = Path("results/hydra").iterdir()
-    return yaml.safe_load((folder / "optimization_results.yaml").read_text())["best_value"]
+    return yaml.safe_load((folder / "optimization_results.yaml").read_text())[key]
+
+
+def best_params():
+    return best_value("best_params")
 
 
 def test_single_run_in_a_folder_of_hydra(answer):
@@ -181,6 +185,10 @@ def test_optuna_minimises_the_validation_loss(answer):
     assert stored["selection_loss"].null_count() == 0  # measured, although nothing is selected
     losses = stored.group_by("params").agg(pl.mean("selection_loss"))["selection_loss"]
     assert best_value() == pytest.approx(losses.min())
+    assert f"Best trial: shrinkage={best_params()['solver.shrinkage']}" in text
+    trials, _, rates = text.partition("Best trial")
+    assert (trials.count("\nblobs"), rates.count("\nblobs")) == (2, 1)  # test rates of the best alone
+    assert "p_fa" not in trials
 
     code, text = answer(*words, "solver.shrinkage=interval(0,1)")
     assert (code, "4 of them from before" in text) == (0, True)
@@ -202,6 +210,8 @@ def test_optuna_optimises_a_metric(answer):
     code, text = answer("-m", *BLOBS, *trials, "execution.objective=auc", "solver.shrinkage=interval(0,0.9)")
     assert code == 0, text
     assert best_value() == pytest.approx(records().group_by("params").agg(pl.mean("auc"))["auc"].max())
+    assert f"shrinkage={best_params()['solver.shrinkage']}, auc" in text
+    assert "optimistic" in text
 
 
 @needs("hydra_optuna_sweeper")
