@@ -78,7 +78,8 @@ def read_delimited(
     has_header = _is_header(fields, settings) if header is None else header
     frame = _parsed(stream, sign, has_header)
     lines = Lines(stream, sign, has_header)
-    if frame[:, -1].null_count():  # Polars fills short lines with missing values
+    # Polars fills short lines with missing values.
+    if frame[:, -1].null_count() and lines.n_signs() != (frame.width - 1) * (len(frame) + has_header):
         lines.refuse_ragged(len(frame))
     names = _written(frame.columns) if has_header else [""] * frame.width
     frame.columns = _named(names)
@@ -111,7 +112,7 @@ def _utf8(stream: IO[bytes]) -> IO[bytes]:
 def _first_line(stream: IO[bytes]) -> tuple[bytes, str]:
     """Return the first line that is not empty, as bytes and as text, of a long one the start."""
     line = b"\n"
-    while line in (b"\n", b"\r\n"):
+    while line.removeprefix(codecs.BOM_UTF8) in (b"\n", b"\r\n"):
         line = stream.readline(MAX_HEADER_BYTES)
     stream.seek(0)
     first = line[:MAX_LINE_BYTES].decode("utf-8-sig", errors="replace").rstrip("\r\n")
@@ -163,6 +164,12 @@ class Lines:
         self._opened: Callable[[], Any] = partial(nullcontext, stream)
         if isinstance(path, str):
             self._opened = partial(Path(path).open, "rb")
+
+    def n_signs(self) -> int:
+        """Return the number of separators, those in quotes included."""
+        with self._opened() as stream:
+            stream.seek(0)
+            return sum(block.count(self._sign) for block in iter(partial(stream.read, BLOCK_BYTES), b""))
 
     def refuse_ragged(self, n_rows: int | None) -> None:
         """Raise RequestError for the first line with more or fewer fields than the first one."""
@@ -270,7 +277,8 @@ def _converted(words: pl.Series, decimal: str | None, settings: Settings) -> pl.
     if numbers.null_count() > words.null_count():
         return words
     with_comma = words.filter(words.str.contains(",", literal=True))
-    if len(with_comma) and decimal != "comma" and (decimal or with_comma.str.contains(THOUSANDS).all()):
+    is_unclear = with_comma.str.contains(THOUSANDS).all() or words.str.contains(".", literal=True).any()
+    if len(with_comma) and decimal != "comma" and (decimal or is_unclear):
         raise RequestError(
             f"the column {words.name!r} holds numbers with commas, such as {with_comma[0]!r}: set "
             f"{settings('decimal', 'comma')} for decimal commas, otherwise remove them."

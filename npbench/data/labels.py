@@ -68,7 +68,7 @@ class Labels:
 
     Raises
     ------
-    ValueError
+    RequestError
         If the column has more than one dimension, masked values or values that are no labels, such as lists.
     """
 
@@ -223,11 +223,9 @@ def classes(
 def require_complete(labels: Labels, name: str, settings: Settings = KEYWORDS) -> None:
     """Raise RequestError if labels are missing."""
     if labels.n_missing:
-        hint = (
-            f"set {OPTIONS('unlabelled', 'drop')}, or add them"
-            if settings is OPTIONS
-            else "add them, or remove the rows"
-        )
+        hint = "add them, or remove the rows"
+        if settings is OPTIONS:
+            hint += f" by {settings('unlabelled', 'drop')}"
         raise RequestError(f"{name} has {labels.n_missing} missing of {len(labels.codes)}: {hint}.")
 
 

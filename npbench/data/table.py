@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -57,7 +58,7 @@ class Table:
             return None
         is_odd = words.is_not_null() & as_numbers(words).is_null()
         odd, present = is_odd.arg_true(), len(words) - words.null_count()
-        if not 0 < len(odd) <= (1 - MOSTLY) * present:
+        if not len(odd) or present - len(odd) < MOSTLY * present:
             return None
         more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
         return (
@@ -82,8 +83,9 @@ class Table:
         if missing := column.null_count():
             row = column.is_null().arg_max() or 0
             raise RequestError(f"{setting} is {name!r}, which has {missing} missing, first in {self.place(row)}.")
-        if column.dtype != pl.String:
+        if column.dtype.is_numeric() or column.dtype.is_temporal():
             return column
+        column = column.cast(pl.String)
         known = {word: _seconds(word) for word in column.unique()}
         if wrong := [word for word, seconds in known.items() if seconds is None]:
             row = column.is_in(wrong).arg_max() or 0
@@ -149,5 +151,6 @@ def index_columns(content: Any) -> list[str]:
 
 def refuse_repeated(names: Sequence[str]) -> None:
     """Raise RequestError if a name occurs twice, so that a label cannot be a feature as well."""
-    if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise RequestError(f"the column {repeated[0]!r} occurs {names.count(repeated[0])} times: rename or remove one.")
+    if len(set(names)) < len(names):
+        ((name, count),) = Counter(names).most_common(1)
+        raise RequestError(f"the column {name!r} occurs {count} times: rename or remove one.")

@@ -20,7 +20,7 @@ from npbench.errors import RequestError, unknown_name
 TEXT_SETTINGS = ("delimiter", "header", "decimal")
 ARFF_NUMERIC = ("NUMERIC", "REAL", "INTEGER")
 SCHEMA_BYTES = 1 << 20  # part of a file where pandas describes its columns
-CELL_BYTES = 8
+POINTER_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def read_arff(stream: IO[bytes]) -> Table:
         raise RequestError(message) from error
     lines = [line.decode() for line in stream]
     n_columns = sum(line.lstrip()[:10].lower() == "@attribute" for line in lines)
-    require_fits(CELL_BYTES * n_columns * len(lines))  # rows that list few columns become whole
+    require_fits(POINTER_BYTES * n_columns * len(lines))  # rows that list few columns become whole
     content = _arff.load(iter(lines), return_type=_arff.DENSE)
     names = [name for name, _ in content["attributes"]]
     refuse_repeated(names)

@@ -18,7 +18,6 @@ import polars as pl
 
 from npbench.contracts import Solver
 from npbench.data import BinaryData
-from npbench.data.file_limits import check_parquet
 from npbench.errors import RequestError, collect_errors, unknown_name
 from npbench.evaluation.job import Job, Request
 from npbench.evaluation.measure import score_metrics, split_columns
@@ -98,19 +97,6 @@ def _parameters(request: Request) -> dict[str, Any]:
     """Return the parameters of the problem as columns of scores: numbers, or the JSON text of anything else."""
     parameters = json.loads(request.columns()["problem_params"])
     return {name: float(v) if isinstance(v, (int, float)) else json.dumps(v) for name, v in parameters.items()}
-
-
-def read_table(path: Path) -> pl.DataFrame:
-    """Read a table of scores, Parquet or CSV."""
-    try:
-        if path.suffix == ".csv":  # the first scores may be whole numbers, and others not
-            return pl.read_csv(path, infer_schema_length=None)
-        with path.open("rb") as stream:
-            check_parquet(stream)
-        return pl.read_parquet(path, glob=False)
-    except (OSError, pl.exceptions.PolarsError, RequestError) as error:
-        reason = str(error).partition("\n")[0]
-        raise RequestError(f"{path} cannot be read ({reason}): expected a Parquet or CSV file of scores") from error
 
 
 def checked(table: pl.DataFrame, tasks: Sequence[Task]) -> list[np.ndarray]:

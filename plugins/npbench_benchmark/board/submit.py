@@ -25,6 +25,7 @@ def run(words: Sequence[str]) -> Exit:
     options = _parser().parse_args(list(words) or ["--help"])
     _check_name(options.name)
     from npbench import session
+    from npbench.data.table_files import read_table
     from npbench.records import provenance
     from npbench.records.files import RECORDS
     from npbench.records.store import RecordStore
@@ -33,7 +34,7 @@ def run(words: Sequence[str]) -> Exit:
     output = options.output or Path("results", "submissions", options.name)
     with status("Checking the scores"):
         settings, tasks = submission.read_tasks(options.splits or options.scores.parent, options.name)
-        scores = submission.checked(submission.read_table(options.scores), tasks)
+        scores = submission.checked(read_table(options.scores).frame, tasks)
     facts = provenance.facts()
     session.describe(output, ["submit", *words], [], **facts, splits=settings)
     store = RecordStore(output / RECORDS)
