@@ -85,6 +85,8 @@ class Table:
             raise RequestError(f"{setting} is {name!r}, which has {missing} missing, first in {self.place(row)}.")
         if column.dtype.is_numeric() or column.dtype.is_temporal():
             return column
+        if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
+            raise RequestError(f"{setting} is {name!r}, which holds {_kind(column)}: expected dates and times.")
         column = column.cast(pl.String)
         known = {word: _seconds(word) for word in column.unique()}
         if wrong := [word for word, seconds in known.items() if seconds is None]:
