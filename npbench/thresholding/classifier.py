@@ -261,7 +261,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             splits = [self._hold_out(positive, by, random)]
         else:
             folds = StratifiedKFold(self.cv, shuffle=True, random_state=random) if _is_int(self.cv) else self.cv
-            splits = [(_rows(train), _rows(test)) for train, test in check_cv(folds, y, classifier=True).split(X, y)]
+            found = check_cv(folds, y, classifier=True).split(X, y)
+            splits = [(_rows(train, len(y)), _rows(test, len(y))) for train, test in found]
         # a fit may take hours: too few negatives are an error before it
         scored = np.concatenate([test for _, test in splits])
         members = groups(by, len(y))
@@ -378,9 +379,11 @@ def scores_of(classifier: Any, X: Any, pos_label: Any) -> np.ndarray:
     return given
 
 
-def _rows(part: Any) -> np.ndarray:
+def _rows(part: Any, n: int) -> np.ndarray:
     """Return the rows of a part of a split, given as a mask or as numbers."""
     part = np.asarray(part)
+    if part.dtype == bool and part.shape != (n,):
+        raise ValueError(f"A split has a mask of shape {part.shape}, expected ({n},).")
     return np.flatnonzero(part) if part.dtype == bool else part
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from polars import selectors as cs
 
-from npbench.data.labels import meaning, spelled
+from npbench.data.labels import spelled
 from npbench.data.table import Table, are_dates
 from npbench.data.wording import MAX_LISTED, absent, listed
 from npbench.errors import RequestError
@@ -18,6 +18,7 @@ from npbench.errors import RequestError
 TABLE_SETTINGS = ("label", "group", "columns", "drop")  # settings that name columns
 EXACT_LIMIT = 2**53  # float64 represents all smaller integers
 JOINT_ROWS = 100  # rows for each place where a counter may start again
+SURE_PAIRS = 20  # equal numbers that are expected, of which none is there
 MIN_IDENTIFIERS = 20  # fewer rows may count up, and fewer words may differ, by accident
 WORDS = cs.string() | cs.categorical() | cs.enum()
 INDEX_NAME = r"__index_level_\d+__|Unnamed: \d+"  # of columns that pandas saves for rows
@@ -93,26 +94,34 @@ def _counting(frame: pl.DataFrame, table: Table) -> Iterator[str]:
 
 
 def _is_counter(column: pl.Series) -> bool:
-    """Return whether whole numbers rise or fall from row to row, except where tables were joined."""
-    if len(column) < MIN_IDENTIFIERS or not column.dtype.is_numeric() or column.null_count():
+    """Return whether a column of whole numbers tells rows apart: they rise or fall, or none occurs twice."""
+    n_rows = len(column)
+    if n_rows < MIN_IDENTIFIERS or not column.dtype.is_numeric() or column.null_count():
         return False
     values = column.cast(pl.Float64)
+    if not (values == values.round()).all():
+        return False
     steps = values.diff().drop_nulls()
-    at_joints = max(1, len(column) // JOINT_ROWS)
-    return bool((values == values.round()).all()) and min((steps <= 0).sum(), (steps >= 0).sum()) <= at_joints
+    if min((steps <= 0).sum(), (steps >= 0).sum()) <= max(1, n_rows // JOINT_ROWS):
+        return True
+    # Of n numbers from a range of m, about n^2 / 2m pairs would be equal by accident.
+    span = float(values.max() or 0) - float(values.min() or 0) + 1  # type: ignore[arg-type]
+    return (span == n_rows or n_rows**2 >= 2 * SURE_PAIRS * span) and values.n_unique() == n_rows
 
 
 def _label_again(frame: pl.DataFrame, labels: pl.Series) -> Iterator[str]:
-    """Yield the error for columns that hold the labels."""
+    """Yield the error for columns that hold the labels, also by other names."""
     if len(labels) < MIN_IDENTIFIERS:
         return
     for column in frame:
-        pairs = zip(column.head(MIN_IDENTIFIERS), labels.head(MIN_IDENTIFIERS), strict=True)
-        # Few columns agree in their first rows, so that the others are not compared.
-        if all(meaning(one) == meaning(other) for one, other in pairs) and (
-            list(map(meaning, column.to_list())) == list(map(meaning, labels.to_list()))
-        ):
+        # Most columns differ in their first rows, so that the others are not compared.
+        if all(_is_renamed(column.head(n), labels.head(n)) for n in (MIN_IDENTIFIERS, len(labels))):
             yield f"the column {column.name!r} holds the labels again: {_leave_out([column.name])}."
+
+
+def _is_renamed(column: pl.Series, labels: pl.Series) -> bool:
+    pairs = pl.DataFrame({"column": column, "label": labels})
+    return column.n_unique() == labels.n_unique() == pairs.n_unique()
 
 
 def _neither(frame: pl.DataFrame, dates: Sequence[str]) -> Iterator[str]:
