@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
     from npbench import metrics
+    from npbench.contracts import Estimator
     from npbench.data import BinaryData
     from npbench.report.select.collect import load_records
     from npbench.thresholding.classifier import NPThresholdClassifier
@@ -52,12 +53,14 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name == "metrics":
-        return importlib.import_module("npbench.metrics")
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'npbench' has no attribute {name!r}")
+if not TYPE_CHECKING:  # type checkers refuse a name that is not imported above
+
+    def __getattr__(name: str) -> Any:
+        if name == "metrics":
+            return importlib.import_module("npbench.metrics")
+        if name in _LAZY:
+            return getattr(importlib.import_module(_LAZY[name]), name)
+        raise AttributeError(f"module 'npbench' has no attribute {name!r}")
 
 
 def run(**settings: Any) -> pl.DataFrame:
@@ -100,7 +103,7 @@ def run(**settings: Any) -> pl.DataFrame:
     return session.frame(requested(parse(["-m", *words]), words), Progress())
 
 
-def solver(name: str, /, **params: Any) -> Any:
+def solver(name: str, /, **params: Any) -> Estimator:
     """Return the unfitted scikit-learn estimator of the solver called ``name``.
 
     Parameters
@@ -131,7 +134,8 @@ def solver(name: str, /, **params: Any) -> Any:
 
         name, preset = settings_of(name)
         params = {**preset, **params}
-    return contracts.resolve(found.solver(name).estimator)(**params)
+    estimator: Estimator = contracts.resolve(found.solver(name).estimator)(**params)
+    return estimator
 
 
 def from_record(record: Mapping[str, Any], /) -> Pipeline:

@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 __all__ = ["BinaryData"]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from npbench.data.binary import BinaryData
+if not TYPE_CHECKING:  # type checkers refuse a name that is not imported above
 
-    return BinaryData
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from npbench.data.binary import BinaryData
+
+        return BinaryData

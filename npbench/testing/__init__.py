@@ -24,7 +24,9 @@ __all__ = ["Check", "check_dataset", "check_metric", "check_solver"]
 _MODULES = {"Check": "check", "check_dataset": "datasets", "check_metric": "metrics", "check_solver": "solvers"}
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+if not TYPE_CHECKING:  # type checkers refuse a name that is not imported above
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

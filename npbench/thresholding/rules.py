@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -16,6 +16,36 @@ from npbench.thresholding.threshold import GroupThresholds, Threshold, n_promise
 
 Rule = str | Callable[[np.ndarray, np.ndarray], float]
 REFERENCE_SIZE = 1000  # largest number of scores kept, to notice a shift later
+
+
+@overload
+def threshold(
+    scores: Any,
+    y: Any,
+    *,
+    rho: float = ...,
+    delta: float = ...,
+    by: None = None,
+    pos_label: Any = ...,
+    rule: Rule = ...,
+    recall: float | None = ...,
+    precision: float | None = ...,
+) -> Threshold: ...
+
+
+@overload
+def threshold(
+    scores: Any,
+    y: Any,
+    *,
+    rho: float = ...,
+    delta: float = ...,
+    by: Any,
+    pos_label: Any = ...,
+    rule: Rule = ...,
+    recall: float | None = ...,
+    precision: float | None = ...,
+) -> GroupThresholds: ...
 
 
 def threshold(
