@@ -178,8 +178,7 @@ def load_dataset(name: str, /, **params: Any) -> BinaryData:
     name : str
         A name from ``npbench list datasets``.
     **params
-        Settings of the data set, as in ``npbench.load_dataset("synthetic", seed=1)``; ``npbench data info NAME`` lists
-        them.
+        Settings of the data set, as in ``npbench.load_dataset("synthetic", seed=1)``; ``npbench info NAME`` lists them.
 
     Raises
     ------

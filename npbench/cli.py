@@ -20,7 +20,7 @@ from npbench import __version__
 from npbench.errors import Exit, RequestError, unknown_name
 
 # modules of npbench.commands
-COMMANDS = ("check", "data", "fit", "list", "monitor", "new", "plan", "report", "threshold")
+COMMANDS = ("check", "data", "fit", "info", "list", "monitor", "new", "plan", "report", "threshold")
 ASCII = {"±": "+-", "…": "...", "ρ": "rho"}  # for terminals without these characters; others become question marks
 # What to do about an error of the file system.
 REMEDIES = {
@@ -40,6 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     first = words[0] if words else ""
     if first == "--version":
         print(f"npbench {__version__}")
+        raise SystemExit(Exit.OK)
+    if words[1:] and first in ("-sc", "--shell-completion") and words[1].startswith("query="):
+        from npbench.commands.complete import print_words
+
+        print_words(words[1].partition("=")[2])
         raise SystemExit(Exit.OK)
     exit_with(lambda: _command(first, words[1:]) if first.isidentifier() else _hydra(words))
 

@@ -1,13 +1,9 @@
-"""``npbench data list|info``: data sets and places of their files. Only ``info`` imports the loaders."""
+"""``npbench data list``: data sets, and whether their files are here. Imports no loader."""
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
-import inspect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.filesize import decimal
@@ -15,16 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from npbench import registry
-from npbench.config.files import config_folders
 from npbench.console import printable
-from npbench.contracts import DataFile, Dataset, resolve
+from npbench.contracts import DataFile, Dataset
 from npbench.data import sources
-from npbench.errors import RequestError
-from npbench.signature import REQUIRED, signature
 
 PRESENT, INCOMPLETE, ABSENT, CORRUPT = "here", "in part", "to fetch", "WRONG"
 COLOURS = {PRESENT: "green", INCOMPLETE: "yellow", CORRUPT: "red"}
-NOT_IN_TABLE = ("name", "title", "files", "original", "mirror")  # fields with a place of their own
 
 
 def show_list() -> None:
@@ -90,59 +82,3 @@ def state_of(dataset: Dataset) -> tuple[str, str]:
 
 def _size(files: Iterable[DataFile]) -> int:
     return sum(file.size for file in files)
-
-
-def show(dataset: Dataset) -> None:
-    """Print the description of a data set, the place and state of each file, and the settings."""
-    console = Console()
-    provider = registry.installed().providers["dataset", dataset.name]
-    console.print(Text(f"{dataset.name}: {dataset.title}", "bold"))
-    values = ((field.name, getattr(dataset, field.name)) for field in dataclasses.fields(dataset))
-    stated = [(name, str(value)) for name, value in values if name not in NOT_IN_TABLE and value not in (None, "", ())]
-    console.print(named_rows([*stated, ("plugin", str(provider))]))
-    instead = f", read instead if it is here: npbench data fetch --original {dataset.name}"
-    mirrored = ", with the same data, read where the files above are absent"
-    for files, note in (
-        (dataset.files, ""),
-        (dataset.original.files if dataset.original else (), instead),
-        (dataset.mirror.files if dataset.mirror else (), mirrored),
-    ):
-        for file in files:
-            console.print(Text(f"{file.path}{note}", "bold"), named_rows(_places(file)))
-    for title, text in _settings(dataset):
-        console.print(Text(title, "bold"))
-        console.print(Text(text), soft_wrap=True)
-
-
-def _places(file: DataFile) -> Iterator[tuple[str, str | Text]]:
-    yield "size", f"{file.size} bytes ({decimal(file.size)})"
-    yield from (("sha256", file.sha256), ("address", file.url))
-    if file.wheel:
-        yield "wheel", f"{file.wheel.package} {file.wheel.version}, {file.member}"
-        yield "licence", file.wheel.licence
-    paths = list(sources.copies(file))
-    for path in paths:
-        try:
-            sources.verify(path, file)
-            yield PRESENT, f"{path}, hash right"
-        except RequestError as error:
-            yield CORRUPT, Text(str(error), "red")
-    if not paths:
-        yield ABSENT, "in none of the data folders (npbench data path)"
-
-
-def _settings(dataset: Dataset) -> Iterator[tuple[str, str]]:
-    """Yield the YAML of a data set or, without any, its parameters with the loader's documentation of them."""
-    paths = [folder / "dataset" / f"{dataset.name}.yaml" for folder in config_folders()]
-    if found := [path for path in paths if path.is_file()]:
-        yield from ((f"Settings, {path.name}", path.read_text(encoding="utf-8")) for path in found)
-        return
-    with contextlib.suppress(Exception):  # a plugin that cannot be imported has no settings to show
-        defaults = signature(dataset.load, len(dataset.files)).defaults
-        lines = [f"{name}: {_shown(value)}" for name, value in defaults.items()]
-        if lines:
-            yield "Settings", "\n".join([*lines, "", inspect.getdoc(resolve(dataset.load)) or ""])
-
-
-def _shown(value: Any) -> str:
-    return "required" if value is REQUIRED else "null" if value is None else str(value)

@@ -12,7 +12,8 @@ from pathlib import Path
 from rich.filesize import decimal
 
 from npbench import registry
-from npbench.commands.catalogue import show, show_list
+from npbench.commands.catalogue import show_list
+from npbench.commands.info import show_dataset
 from npbench.contracts import DataFile, Dataset
 from npbench.data import sources
 from npbench.errors import Exit, RequestError, collect_errors, unknown_name
@@ -65,7 +66,7 @@ def _datasets(names: Sequence[str]) -> list[Dataset]:
 
 def _info(options: Namespace) -> None:
     for dataset in _datasets(options.names):
-        show(dataset)
+        show_dataset(dataset)
 
 
 def _fetch(options: Namespace) -> Exit:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
@@ -15,25 +17,47 @@ from npbench.console import printable
 from npbench.errors import Exit, RequestError, unknown_name
 from npbench.problem import PROBLEMS
 
+MAX_LINES = 6  # of the names of a kind, in the list of all kinds
 BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
 
 Entry = tuple[str, list[str]]  # name; title, then notes
 
 
 def run(words: Sequence[str]) -> Exit:
-    """List the kinds that are named, or all."""
+    """Describe the kinds that are named, or print the names of all."""
+    parser = ArgumentParser("npbench list", description="List what is installed; `npbench info NAME` describes it.")
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"{', '.join(KINDS)} (default: the names of all)")
+    words = parser.parse_args(list(words)).kinds
     kinds = [word if word in KINDS else f"{word}s" for word in words]  # `npbench list solver` as well
     wrong = [word for word, kind in zip(words, kinds, strict=True) if kind not in KINDS]
     if wrong:
-        raise RequestError(*(unknown_name("kind to list", word, KINDS) for word in wrong))
-    show(kinds or KINDS)
+        hint = "`npbench info NAME` describes one solver or data set."
+        raise RequestError(*(f"{unknown_name('kind to list', word, KINDS)} {hint}" for word in wrong))
+    if kinds:
+        show(kinds)
+    else:
+        show_names()
     return Exit.OK
+
+
+def show_names(console: Console | None = None) -> None:
+    """Print the first names of each kind, on one screen."""
+    console = console or Console()
+    for kind, (heading, entries) in KINDS.items():
+        names = sorted(name for name, _ in entries())
+        lines = textwrap.wrap(", ".join(names), console.width - 2, break_on_hyphens=False)
+        shown = "\n".join(lines[:MAX_LINES])
+        console.print(Text(f"{heading}: {len(names)}", "bold"))
+        console.print(Text(textwrap.indent(shown, "  ")))
+        if n_hidden := len(names) - len(shown.replace(",", " ").split()):
+            console.print(Text(f"  and {n_hidden} more: npbench list {kind}", "dim"))
+    _show_unavailable(console)
+    console.print(Text("npbench list solvers describes each; npbench info NAME shows all of one.", "dim"))
 
 
 def show(kinds: Iterable[str], console: Console | None = None) -> None:
     """Print the entries of each kind, then the unavailable plugins with the reason."""
     console = console or Console()
-    unusable = registry.installed().unavailable
     for kind in kinds:
         heading, entries = KINDS[kind]
         console.print(Text(heading, "bold"))
@@ -43,7 +67,11 @@ def show(kinds: Iterable[str], console: Console | None = None) -> None:
                 (name, Text.assemble(printable(title), *((f"\n{printable(note)}", "dim") for note in notes if note)))
             )
         console.print(named_rows(rows))
-    for unavailable in unusable:
+    _show_unavailable(console)
+
+
+def _show_unavailable(console: Console) -> None:
+    for unavailable in registry.installed().unavailable:
         console.print(printable(str(unavailable)), style="red", markup=False, highlight=False)
 
 

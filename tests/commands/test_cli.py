@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from npbench import __version__, cli
+from npbench.cli import COMMANDS
 from npbench.records.store import RecordStore
 
 BLOBS = ("solver=centroid", "dataset=blobs", "execution.n_jobs=1")
@@ -123,22 +124,66 @@ def test_default_run(npbench):
     assert records()["solver"].to_list() == ["np_svm"]
 
 
-def test_completion(stranger, npbench, monkeypatch):
-    monkeypatch.setenv("COMP_POINT", "99")
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("re", "report"),
+        ("ver", "verify"),
+        ("data info pi", "pima"),
+        ("info ", "p_fa"),
+        ("check solver cen", "centroid"),
+        ("threshold --r", "--recall"),
+        ("list e", "experiments"),
+        ("report --experiment gasso", "gasso_table2"),
+        ("plan -m solver=ce", "solver=centroid"),
+        ("-m solver=np_svm,ge", "solver=np_svm,gen"),
+        ("metrics=", "metrics=[p_fa"),
+        ("metrics=[p_fa,p", "metrics=[p_fa,p_nd"),
+        ("solver=centroid solver.s", "solver.search.shrinkage="),
+        ("+experiment=gasso_t", "+experiment=gasso_table3"),
+        ("execution.", "execution.time_limit="),
+        ("protocol=", "protocol=nested"),
+        ("problem.", "problem.fpr_range="),
+    ],
+)
+def test_completion_has(line, expected, stranger, npbench, monkeypatch):
+    monkeypatch.setenv("COMP_LINE", f"npbench {line}")
+    assert expected in npbench("-sc", "query=bash")[1].split()
+    assert expected in npbench("-sc", "query=fish")[1].splitlines()
 
-    def completed(line):
-        monkeypatch.setenv("COMP_LINE", f"npbench {line}")
-        return npbench("-sc", "query=bash")[1].split()
 
-    assert {"solver.shrinkage=", "solver.search."} <= set(completed("solver=centroid solver.s"))
-    assert {"experiment=gasso_table2", "experiment=gasso_table3"} <= set(completed("experiment=gasso_t"))
+@pytest.mark.parametrize("line", ["threshold sco", "solver=no_such solver.", "no_such ", "data 'x", "", "info \0"])
+def test_completion_never_prints_an_error(line, npbench, monkeypatch):
+    monkeypatch.setenv("COMP_LINE", f"npbench {line}".replace("\0", "\x1b"))
+    code, _, error = npbench("-sc", "query=bash")
+    assert (code, error) == (0, "")
 
 
-def test_help_and_version(npbench):
-    code, text, _ = npbench("solver=logistic_regression", "solver.params.tol=0.25", "--help")  # the YAML has no tol
+def test_completion_imports_neither_hydra_nor_numerics():
+    code = (
+        "import sys; from npbench.commands.complete import words_for; words_for('npbench solver=gen solver.');"
+        "words_for('npbench info '); sys.exit(str({'hydra', 'numpy', 'sklearn', 'polars'} & set(sys.modules) or 0))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert ended.stderr.strip() == "0"
+
+
+@pytest.mark.slow  # Hydra writes the script
+def test_bash_completes(tmp_path):
+    script = """eval "$(npbench -sc install=bash)"
+        COMP_LINE="npbench data info pim"; COMP_POINT=${#COMP_LINE}; COMP_CWORD=3; hydra_bash_completion
+        echo "${COMPREPLY[@]}" """
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    ended = subprocess.run(["bash", "-c", script], check=False, capture_output=True, text=True, env=env)
+    assert (ended.stdout.strip(), ended.stderr) == ("pima", "")
+
+
+def test_help_is_one_screen_and_names_every_command(npbench):
+    code, text, _ = npbench("--help")
     assert code == 0
-    for expected in ("npbench list", "np_svm", "problem.rho=0.05", "Exit code", "tol: 0.25"):
-        assert expected in text
+    assert len(text.splitlines()) <= 40
+    assert max(map(len, text.splitlines())) <= 80
+    assert [name for name in (*COMMANDS, "verify", "submit", "splits") if name not in text] == []
     assert npbench("--version") == (0, f"npbench {__version__}\n", "")
 
 

@@ -128,6 +128,7 @@ def test_info_shows_every_field(folders, known, ended):
         preprocess="unit_norm",
         missing="keep",
         categories="codes",
+        named_by="origin",
     )
     known(toy)
     right, wrong = put(folders / "data", "a", b"right"), put(folders / "cache", "b", b"9,9\n")

@@ -24,7 +24,7 @@ LEFT_TO_CI = ("python3 -m venv", "python -m pip", "ruff", "codespell", "validate
 # Commands that run for an hour (.github/workflows/asv.yml runs them) or open a browser.
 MEASURES = ("asv machine", "asv run", "asv continuous", "asv publish", "asv preview")
 # Commands that tests may run in their own process.
-HERE = ("--help", "plan", "list", "new", "check", "data", "report", "threshold", "monitor", "fit")
+HERE = ("--help", "plan", "list", "new", "check", "data", "info", "report", "threshold", "monitor", "fit")
 # A line that ends with the path of a file, an optional cog comment, then the block.
 NAMED = r"(?:`(npbench-[\w./-]+)`:\n\n(?:<!-- [^\n]* -->\n\n)?)?"
 
@@ -117,7 +117,7 @@ def rehearsed(line):
     if line.startswith("npbench report") and "--experiment" not in line:
         return "npbench report --help"
     line = line.replace("npbench report --experiment ", "npbench plan +experiment=")
-    run = re.match(r"npbench (?!list|data |check |new |plan|-s|--)|npbench$", line)
+    run = re.match(r"npbench (?!list|info |data |check |new |plan|-s|--)|npbench$", line)
     line = line.replace("npbench", "npbench plan", 1) if run else line
     experiment = re.fullmatch(r"npbench plan \+experiment=(\w+)", line)  # composed in tests/plugins/papers
     return f"test -f {EXPERIMENTS / experiment[1]}.yaml" if experiment else line

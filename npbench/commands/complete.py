@@ -1,0 +1,103 @@
+"""Words that the Tab key completes: commands, options, settings and names. Imports neither Hydra nor a solver."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import io
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from npbench import __version__
+from npbench.config.files import config_dir, content, group_files, merged_choice
+from npbench.problem import PROBLEMS
+from npbench.registry import installed
+from npbench.signature import fields
+from npbench.user_cache import cached
+
+FLAGS = ("-m", "--cfg", "--config-dir", "--help", "--multirun", "--version")
+WITH_SETTINGS = ("fit", "plan", "report", "splits", "verify")
+NAMES: dict[str, Callable[[], Iterable[str]]] = {
+    "solver": lambda: {*installed().solvers, *group_files("solver")},
+    "dataset": lambda: installed().datasets,
+    "metric": lambda: installed().metrics,
+    "problem": lambda: PROBLEMS,
+    "experiment": lambda: group_files("experiment"),
+}
+# Words after a command and ``words`` that are neither settings nor options; other commands take files, which the shell
+# completes.
+WORDS: dict[str, Callable[[Sequence[str]], Iterable[str]]] = {
+    "list": lambda words: [f"{kind}s" for kind in NAMES],
+    "info": lambda words: [name for names in NAMES.values() for name in names()],
+    "data": lambda words: NAMES["dataset"]() if words else ("list", "info", "fetch", "verify", "path", "clean"),
+    "new": lambda words: () if words else ("solver", "dataset", "metric"),
+    "check": lambda words: NAMES.get(words[0], list)() if words else ("solver", "dataset", "metric", "plugin"),
+}
+
+
+def print_words(shell: str) -> None:
+    """Print what may stand in place of the last word of the line in ``COMP_LINE``; nothing where that is unknown."""
+    with contextlib.suppress(Exception):  # an error would be printed into the user's prompt
+        found = sorted(words_for(os.environ["COMP_LINE"], installed().commands))
+        print(("\n" if shell == "fish" else " ").join(found))
+
+
+def words_for(line: str, plugin_commands: Iterable[str] = ()) -> set[str]:
+    """Return the words that complete a command line; the shell keeps those that begin as its last word does."""
+    typed = line.split()
+    last = "" if line[-1:].isspace() else typed.pop()
+    before = typed[next((place + 1 for place, word in enumerate(typed) if Path(word).name == "npbench"), 1) :]
+    command = next((word for word in before if word.isidentifier()), None)
+    if before[-1:] == ["--experiment"]:
+        return set(NAMES["experiment"]())
+    if last.startswith("-"):
+        return set(_options(command) if command else FLAGS)
+    if command is None or command in WITH_SETTINGS:
+        from npbench.cli import COMMANDS
+
+        commands = () if before else (*COMMANDS, *plugin_commands)
+        return {*commands, *_settings(before, last)}
+    return set(WORDS[command](before[before.index(command) + 1 :]) if command in WORDS else ())
+
+
+def _settings(before: Sequence[str], last: str) -> Iterator[str]:
+    """Yield settings; after ``=``, the names of a choice, each after those of a sweep that are typed already."""
+    key, equals, value = last.partition("=")
+    group = key.lstrip("+").rpartition("/")[2]
+    if equals:
+        names = NAMES["metric"]() if group == "metrics" else NAMES[group]() if group in NAMES else group_files(group)
+        typed = value[: 1 + max(value.rfind(","), value.rfind("["))] or "[" * (group == "metrics")
+        yield from (f"{key}={typed}{name}" for name in names)
+        return
+    plus = "+" * last.startswith("+")
+    yield from (f"{plus}{name}=" for name in ("experiment", "solver", "dataset", "problem", "protocol", "execution"))
+    chosen = dict(word.lstrip("+").split("=", 1) for word in before if "=" in word)
+    yield from (f"{name}=" for name in content(config_dir() / "config.yaml") if name not in ("defaults", "hydra"))
+    for group in ("execution", "protocol"):
+        nodes = [content(path) for path in group_files(group).values()]
+        yield from (f"{group}.{name}=" for node in nodes for name in node if name not in ("name", "defaults"))
+    for problem in PROBLEMS.values():
+        yield from (f"problem.{name}=" for name in fields(problem))
+    section = merged_choice(chosen.get("solver", "np_svm").partition(",")[0], group_files("solver"))[1]
+    for name in section.get("search") or ():
+        yield from (f"solver.{name}=", f"solver.search.{name}=")
+    yield from (f"solver.{name}=" for name in section if name != "search")
+
+
+def _options(command: str) -> list[str]:
+    """Return the options in the help of a command, remembered: importing a command takes longer than a Tab may."""
+    module = installed().commands.get(command, f"npbench.commands.{command}")
+    spec = importlib.util.find_spec(module)
+    source = Path(spec.origin).read_bytes() if spec and spec.origin else b""
+
+    def read() -> list[str]:
+        shown = io.StringIO()
+        with contextlib.redirect_stdout(shown), contextlib.suppress(SystemExit):
+            importlib.import_module(module).run(["--help"])
+        return sorted({*re.findall(r"(?<!\S)--[a-z][\w-]*", shown.getvalue()), "--help"})
+
+    options: list[str] = cached("options", f"{__version__} {module}".encode() + source, read)
+    return options

@@ -1,0 +1,56 @@
+"""``npbench info`` and the list of all kinds."""
+
+import pytest
+from rich.console import Console
+
+from npbench.commands.info import KINDS
+from npbench.commands.list import show_names
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("centroid", ("Nearest centroid", "shrinkage", "searched over", "npbench solver=centroid")),
+        ("np_svm", ("Gasso", "max_iter: 200", "Half-width of the ramp", "npbench solver=np_svm")),
+        ("random_forest_umbrella", ("variant of", "scorer", "umbrella", "n_estimators")),
+        ("pauc_struct", ("npbench solver=pauc_struct dataset=breast problem=pauc",)),
+        ("blobs", ("npbench dataset=blobs", "Settings")),
+        ("file", ("delimiter: null", "dataset.path=...")),
+        ("np_score", ("lower", "P_nd + max(0, P_fa - rho) / rho", "metrics=[np_score]")),
+        ("qvalue", ("q-value", "q_svm", "problem=qvalue")),
+        ("gasso_table5", ("Table V", "sweeps:", "npbench +experiment=gasso_table5")),
+    ],
+)
+def test_info_shows(name, expected, stranger, npbench):
+    code, text, _ = npbench("info", name)
+    assert code == 0
+    assert [words for words in expected if words not in text] == []
+
+
+def test_info_describes_a_solver_whose_code_cannot_be_imported(install, npbench):
+    text = "import npbench\nfrom npbench.contracts import Solver\n\n\n@npbench.hookimpl\ndef npbench_solvers():\n"
+    install("npbench-x", npbench_x=f'{text}    return [Solver(name="absent", estimator="no_such:X", solves=("np",))]\n')
+    code, text, _ = npbench("info", "absent")
+    assert (code, "npbench solver=absent" in text) == (0, True)
+
+
+def test_info_names_what_is_near(npbench):
+    code, _, error = npbench("info", "pima", "np_svmm")
+    assert (code, "'np_svm'" in error) == (2, True)
+
+
+def test_every_name_is_on_one_screen_or_counted(stranger):
+    console = Console(width=80, record=True)
+    show_names(console)
+    lines = console.export_text().splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    for kind, (names, _) in KINDS.items():
+        n_hidden = sum(int(line.split()[1]) for line in lines if line.endswith(f"npbench list {kind}s"))
+        start = next(at for at, line in enumerate(lines) if f"{kind}=" in line or f"{kind}s=" in line)
+        shown = []
+        for line in lines[start + 1 :]:
+            if not line.startswith("  ") or "npbench list" in line:
+                break
+            shown += line.replace(",", " ").split()
+        assert len(shown) + n_hidden == len(names())
