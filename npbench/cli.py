@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if words[1:] and first in ("-sc", "--shell-completion") and words[1].startswith("query="):
         from npbench.commands.complete import print_words
 
-        print_words(words[1].partition("=")[2])
+        print_words(words[1].partition("=")[2], COMMANDS)
         raise SystemExit(Exit.OK)
     exit_with(lambda: _command(first, words[1:]) if first.isidentifier() else _hydra(words))
 

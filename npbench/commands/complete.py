@@ -38,14 +38,14 @@ WORDS: dict[str, Callable[[Sequence[str]], Iterable[str]]] = {
 }
 
 
-def print_words(shell: str) -> None:
+def print_words(shell: str, commands: Iterable[str]) -> None:
     """Print what may stand in place of the last word of the line in ``COMP_LINE``; nothing where that is unknown."""
     with contextlib.suppress(Exception):  # an error would be printed into the user's prompt
-        found = sorted(words_for(os.environ["COMP_LINE"], installed().commands))
+        found = sorted(words_for(os.environ["COMP_LINE"], [*commands, *installed().commands]))
         print(("\n" if shell == "fish" else " ").join(found))
 
 
-def words_for(line: str, plugin_commands: Iterable[str] = ()) -> set[str]:
+def words_for(line: str, commands: Iterable[str] = ()) -> set[str]:
     """Return the words that complete a command line; the shell keeps those that begin as its last word does."""
     typed = line.split()
     last = "" if line[-1:].isspace() else typed.pop()
@@ -56,10 +56,7 @@ def words_for(line: str, plugin_commands: Iterable[str] = ()) -> set[str]:
     if last.startswith("-"):
         return set(_options(command) if command else FLAGS)
     if command is None or command in WITH_SETTINGS:
-        from npbench.cli import COMMANDS
-
-        commands = () if before else (*COMMANDS, *plugin_commands)
-        return {*commands, *_settings(before, last)}
+        return {*(() if before else commands), *_settings(before, last)}
     return set(WORDS[command](before[before.index(command) + 1 :]) if command in WORDS else ())
 
 
