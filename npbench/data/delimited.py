@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -176,19 +176,20 @@ class Lines:
         ends, starts, fields = self._records()
         if n_rows is not None and len(starts) != n_rows + self._has_header:
             return  # quotes inside of fields, where lines and rows differ
-        wrong = [row for row in np.flatnonzero(fields != fields[0]).tolist() if self._text(ends, row)]
+        wrong = list(self._filled(ends, np.flatnonzero(fields != fields[0]).tolist()))
         if not wrong:
             return
         found, expected = fields[wrong[0]], fields[0]
-        if found < expected and not any(self._text(ends, row) for row in range(wrong[0] + 1, len(starts))):
+        if found < expected and not any(self._filled(ends, range(wrong[0] + 1, len(starts)))):
             raise RequestError(
                 f"the last line has {found} of {expected} columns: the file was cut off. Get it again, or remove the "
                 "line."
             )
+        columns = "1 column" if found == 1 else f"{found} columns"
         more = f", as do {len(wrong) - 1} others" if len(wrong) > 1 else ""
         raise RequestError(
-            f"line {starts[wrong[0]]} has {found} columns where the first has {expected}{more}: correct it, and quote "
-            "fields that hold the separator."
+            f"line {starts[wrong[0]]} has {columns} where the first has {expected}{more}: correct it, and quote fields "
+            "that hold the separator."
         )
 
     def place(self, row: int, n_rows: int) -> str:
@@ -196,11 +197,13 @@ class Lines:
         _, starts, _ = self._records()
         return f"line {starts[row + self._has_header]}" if len(starts) == n_rows + self._has_header else row_place(row)
 
-    def _text(self, ends: np.ndarray, row: int) -> bytes:
-        """Return the start of a line without spaces."""
+    def _filled(self, ends: np.ndarray, rows: Iterable[int]) -> Iterator[int]:
+        """Yield those of some lines that are not empty, given where each ends."""
         with self._opened() as stream:
-            stream.seek(ends[row - 1] + 1 if row else 0)
-            return stream.readline(MAX_SHOWN_CHARACTERS).strip()
+            for row in rows:
+                stream.seek(ends[row - 1] + 1 if row else 0)
+                if stream.readline(MAX_SHOWN_CHARACTERS).strip():
+                    yield row
 
     def _records(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return where each line ends, its number, and the number of its fields; a quoted field may have line ends."""
@@ -209,7 +212,7 @@ class Lines:
             parts = list(self._blocks(stream))
         ends, lines, signs = (np.concatenate(part) for part in zip(*parts, strict=True))
         fields, starts = np.diff(signs, prepend=0) + 1, np.concatenate([[0], lines[:-1]]) + 1
-        skipped = next((row for row in range(len(ends)) if self._text(ends, row)), 0)  # empty lines before the first
+        skipped = next(self._filled(ends, range(len(ends))), 0)  # empty lines before the first
         return ends[skipped:], starts[skipped:], fields[skipped:]
 
     def _blocks(self, stream: IO[bytes]) -> Iterator[tuple[np.ndarray, ...]]:

@@ -141,6 +141,8 @@ def _struct(content: Any, at: int) -> tuple[dict[int, Any], int]:
             number, at = _integer(content, at)
         if kind <= 2:
             fields[number] = kind == 1
+        elif kind in (5, 6) and (coded := content[at]) < 128:  # most fields, and a call costs as much as the rest
+            fields[number], at = coded >> 1 ^ -(coded & 1), at + 1
         else:
             fields[number], at = _value(content, at, kind)
     return fields, at + 1

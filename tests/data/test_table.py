@@ -83,7 +83,7 @@ def test_numbers_are_read_from_every_text(text, expected, encoding):
         ("s,y\nlow,1\nhigh,0\n", "--score is 's', which holds words such as 'low'"),
         ("s,5\n1,2\n", "--header true"),
         ("S,y\n1,2\n", "--score is 's'"),
-        ("s,y\n1,2\n3\n4,5\n", "line 3 has 1 columns where the first has 2"),
+        ("s,y\n1,2\n3\n4,5\n", "line 3 has 1 column where the first has 2"),
         ("s,y\n1,2\n3,4,5\n", "line 3 has 3 columns"),
     ],
 )
