@@ -28,7 +28,7 @@ COLUMNS: dict[str, Any] = {
     "key": pl.String,
     "row": pl.List(pl.Int32),
     "label": pl.List(pl.Int8),
-    "score": pl.List(pl.Float32),
+    "score": pl.List(pl.Float64),
 }
 MAX_NAME = 60
 
@@ -76,7 +76,7 @@ class ScoreStore:
         paths = [merged, *singles] if merged.exists() else singles
         if not paths:  # the folder was removed
             return
-        frame = pl.concat([_checked(path) for path in paths])
+        frame = pl.concat([_checked(path) for path in paths], how="vertical_relaxed")  # float32 in npbench 0.1
         atomic_write(merged, parquet(frame.unique("key", keep="last", maintain_order=True)), self._name)
         for path in singles:
             path.unlink()

@@ -31,7 +31,8 @@ def lead(collection: Collection) -> Section:
     if len(problems) > 1:
         notes.append(f"Each of the {len(problems)} problems has its own sections: {', '.join(problems)}.")
     if collection.n_older:
-        notes.append(f"{collection.n_older} older records of the same jobs were left out; the latest counts.")
+        what = f"{collection.n_older} older records of the same jobs were left out"
+        notes.append(f"{what}; the published one counts, then the latest.")
     if any(environment.mixtures(records)):
         notes.append(
             f"Some results were not produced under the same conditions: see the notes in {environment.TITLE!r}."

@@ -20,6 +20,7 @@ from npbench.report.sections.experiment import figure, places, sections, with_ri
 from npbench.report.select.asked import folder_with_records, missing_jobs, of_requests, rivals, settings_of_jobs
 from npbench.report.select.collect import Collection, measured, sources
 from npbench.report.select.methods import named
+from npbench.report.select.precedence import read_by_precedence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,7 +59,7 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     if any(word.startswith("solver=") for word in options.overrides):
         frame = with_rivals(experiment, frame, results)
     if others:
-        added = read(sources(others, faults.append), faults.append)
+        added = read_by_precedence([folder, *sources(others, faults.append)], faults.append)
         frame = pl.concat([frame, rivals(frame, added)], how="diagonal_relaxed")
     records = measured(named(frame))
     collection = Collection(records, faults)

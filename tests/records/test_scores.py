@@ -78,4 +78,17 @@ def test_scores_of_killed_and_later_commands_are_read(tmp_path):
     after = read_scores(tmp_path)
     assert {row["key"]: len(row["score"]) for row in after.iter_rows(named=True)} == {"first": 5, "second": 3}
     assert before.sort("key").equals(after.sort("key"))
-    assert after.schema["score"] == pl.List(pl.Float32)
+    assert after.schema["score"] == pl.List(pl.Float64)
+
+
+def test_scores_of_single_precision_are_merged_with_new_ones(tmp_path):
+    """As npbench 0.1 stored them."""
+    store = ScoreStore(tmp_path / SCORES)
+    old = pl.read_parquet(content("old")).cast({"score": pl.List(pl.Float32)})
+    (tmp_path / SCORES / "blobs-abc").mkdir(parents=True)
+    old.write_parquet(tmp_path / SCORES / "blobs-abc" / "1.parquet")
+    store.append("blobs", "abc", content("new"))
+    store.close()
+    assert len(list((tmp_path / SCORES).rglob("*.parquet"))) == 1
+    sums = read_scores(tmp_path).select("key", pl.col("score").list.sum())
+    assert dict(sums.rows()) == {"new": 1.5, "old": 1.5}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from npbench.records.files import PUBLISHED, RECORDS, SUBMISSIONS
 from npbench.records.provenance import ROOT
 from npbench.records.reading import Setting, read, typed_by, with_methods
 from npbench.report.select.methods import stated
+from npbench.report.select.precedence import read_by_precedence
 
 STATED = "stated_params"  # fixed parameters without defaults, JSON
 IN_WHEEL, IN_CHECKOUT = ROOT, ROOT.parent / "results"
@@ -52,10 +54,11 @@ def rivals(records: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:
 
 
 def stored_records(results: Path) -> pl.DataFrame:
-    """Return the records in a results folder, and those published below it and with npbench; its own come last."""
+    """Return the records in a results folder, and those published or submitted below it and with npbench."""
     shared = [folder / part for folder in (IN_WHEEL, IN_CHECKOUT, results) for part in (PUBLISHED, SUBMISSIONS)]
     folders = [*(one for folder in shared for one in sorted(folder.glob(f"**/{RECORDS}"))), results / RECORDS]
-    return read((folder for folder in folders if folder.is_dir()), lambda fault: None)
+    there = [folder for folder in folders if folder.is_dir()]
+    return read_by_precedence(there, lambda fault: warnings.warn(fault, stacklevel=2))
 
 
 def of_requests(requests: Sequence[Any], frame: pl.DataFrame) -> pl.DataFrame:

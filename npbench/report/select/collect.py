@@ -18,13 +18,14 @@ from npbench.numerics.roc_grid import FPR_GRID
 from npbench.problem import PROBLEMS
 from npbench.records.fields import ASKED, SCHEMA, TRAINING_SECONDS
 from npbench.records.files import PUBLISHED, RECORDS, RUNS
-from npbench.records.reading import is_object, read
+from npbench.records.reading import is_object
 from npbench.report.escape import is_file_name
 from npbench.report.select.asked import latest
 from npbench.report.select.data_names import with_data_names
 from npbench.report.select.filters import SOURCE, filtered
 from npbench.report.select.labels import labels
 from npbench.report.select.methods import named
+from npbench.report.select.precedence import read_by_precedence
 
 MAX_RUN_BYTES = 10_000_000
 MAX_METRIC = 1e150
@@ -50,10 +51,7 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     """
     faults: list[str] = []
     found = sources(folders, faults.append)
-    stored = _drawable(_understood(read(found, faults.append), faults.append), faults.append)
-    if stored.is_empty():
-        raise RequestError(*(faults or [f"There are no records in {', '.join(map(str, folders))}."]))
-    stored = named(_numbered(stored))
+    stored = _drawable(read_jobs(folders, found, faults), faults.append)
     jobs = latest(stored)
     if "label" in filters:
         jobs = jobs.with_columns(label=pl.Series(labels(jobs), dtype=pl.String))
@@ -61,6 +59,17 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     records = measured(filtered(jobs, filters).drop(SOURCE))
     runs = list(_runs(found, records["run_id"].drop_nulls().unique().sort(), faults.append))
     return Collection(records, faults, runs, len(stored) - len(jobs))
+
+
+def read_jobs(folders: Sequence[Path], found: Sequence[Path], faults: list[str]) -> pl.DataFrame:
+    """Return the records of the sources found in some folders whose problem is known, and add to ``faults``.
+
+    Raise a RequestError if there are none.
+    """
+    stored = _understood(read_by_precedence(found, faults.append), faults.append)
+    if stored.is_empty():
+        raise RequestError(*(faults or [f"There are no records in {', '.join(map(str, folders))}."]))
+    return named(_numbered(stored))
 
 
 def load_records(*folders: str | os.PathLike[str]) -> pl.DataFrame:
@@ -92,7 +101,8 @@ def load_records(*folders: str | os.PathLike[str]) -> pl.DataFrame:
     [('gen', 'breast', 0), ('gen', 'breast', 1)]
     """
     faults: list[str] = []
-    found = read(sources([Path(folder) for folder in folders or ("results",)], faults.append), faults.append)
+    named_folders = sources([Path(folder) for folder in folders or ("results",)], faults.append)
+    found = read_by_precedence(named_folders, faults.append)
     if found.is_empty():
         raise RequestError(*(faults or [f"There are no records in {', '.join(map(str, folders))}."]))
     for fault in faults:

@@ -24,6 +24,7 @@ from npbench.planning.plan import Sources
 from npbench.records.fields import TASK, Role, names
 
 SPLITS = "splits.json"
+FORMAT = "npbench splits 1"  # of npbench_benchmark/formats/splits-1.json
 
 
 def write_splits(requests: Sequence[Request], words: Sequence[str], folder: Path, with_data: bool = False) -> int:
@@ -46,7 +47,7 @@ def write_splits(requests: Sequence[Request], words: Sequence[str], folder: Path
             _table(data).write_parquet(folder / "data" / f"{name}.parquet")
         hashes = {"data_sha256": data.sha256, "split_sha256": [split.sha256 for split in splits]}
         described += [{**_asked(request), "repeats": request.repeats, **hashes} for request in same]
-    text = json.dumps({"words": list(words), "tasks": described}, indent=1)
+    text = json.dumps({"format": FORMAT, "words": list(words), "tasks": described}, indent=1)
     (folder / SPLITS).write_text(text, encoding="utf-8")
     return len(by_dataset)
 

@@ -24,7 +24,7 @@ def run(words: Sequence[str]) -> Exit:
     from npbench import session
     from npbench_benchmark.board.split_files import SPLITS, write_splits
 
-    asked = session.ask(_with_one_solver(settings))
+    asked = session.ask(with_one_solver(settings))
     try:
         with status("Writing splits"):
             n_datasets = write_splits(asked.requests, settings, options.write, options.data)
@@ -36,7 +36,7 @@ def run(words: Sequence[str]) -> Exit:
     return Exit.OK
 
 
-def _with_one_solver(words: Sequence[str]) -> list[str]:
+def with_one_solver(words: Sequence[str]) -> list[str]:
     """Return settings with one solver of their experiment, since splits do not depend on the solver."""
     from npbench import session
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,18 @@ from npbench.planning.plan import Sources, jobs_of
 from npbench.problem import PROBLEMS
 from npbench.records.fields import FEATURES
 from npbench.registry import installed
+
+
+@contextmanager
+def as_request_errors(what: str) -> Iterator[None]:
+    """Turn whatever settings of another type or range raise into a RequestError that begins with ``what``."""
+    try:
+        yield
+    except RequestError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
+        reason = f"{type(error).__name__}: {error}"[:200]
+        raise RequestError(f"{what} cannot be used ({reason})") from error
 
 
 def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Request:

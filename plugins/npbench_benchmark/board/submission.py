@@ -23,16 +23,14 @@ from npbench.evaluation.job import Job, Request
 from npbench.evaluation.measure import score_metrics, split_columns
 from npbench.evaluation.splits import Split
 from npbench.planning.plan import Sources, jobs_of
-from npbench.records.fields import TASK
 from npbench.records.record import TEST_SCORES, Record
 from npbench.records.scores import packed
 from npbench_benchmark.board.split_files import SPLITS
-from npbench_benchmark.board.stored_request import request_of
+from npbench_benchmark.board.stored_request import as_request_errors, request_of
+from npbench_benchmark.formats import validate
 
 SUBMITTED = "submitted scores"  # stands where records name the distribution of the solver
 ROW, SCORE = "row", "score"
-# Of a task in SPLITS, for all its repeats.
-COLUMNS = [name for name in TASK if name != "repeat"] + ["metrics", "repeats", "data_sha256", "split_sha256"]
 
 
 class Submitted:
@@ -57,40 +55,35 @@ class Task:
 def read_tasks(folder: Path, name: str) -> tuple[list[str], list[Task]]:
     """Return the settings of a folder of splits, and the tasks of a method called ``name``."""
     path = folder / SPLITS
-    try:
-        described = json.loads(path.read_text(encoding="utf-8"))
-        words = list(described["words"])
-        asked = [{name: task[name] for name in COLUMNS} for task in described["tasks"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RequestError(
-            f"{path} cannot be read ({error}): name the folder of `npbench splits --write` with --splits"
-        ) from error
-    if not asked:
-        raise RequestError(f"{path} has no tasks: write the splits again")
+    if wrong := validate.faults("splits", path):
+        raise RequestError(f"{path}: {wrong[0]}; name the folder of `npbench splits --write` with --splits")
+    described = json.loads(path.read_text(encoding="utf-8"))
     sources = Sources()
-    found = collect_errors([partial(_tasks, one, name, sources) for one in asked])
-    return words, [task for tasks in found for task in tasks]
+    found = collect_errors([partial(_tasks, one, name, sources) for one in described["tasks"]])
+    return described["words"], [task for tasks in found for task in tasks]
 
 
 def _tasks(asked: Mapping[str, Any], name: str, sources: Sources) -> list[Task]:
     method = {"solver": name, "params": "{}", "search": "{}", "repeat": asked["repeats"] - 1}
-    request = _request({**asked, **method})
-    data = sources.data(request)
+    described = {**asked, **method}
+    with as_request_errors(f"a task of {asked['dataset']} in {SPLITS}"):
+        request = request_of(described, _stand_in(described))
+        data = sources.data(request)
+        splits = [request.protocol.split(data, request.seed, repeat) for repeat in range(request.repeats)]
     remedy = "write the splits again and score them again"
     if data.sha256 != asked["data_sha256"]:
         raise RequestError(f"dataset {data.name!r} differs from the one whose splits were written: {remedy}")
     tasks = []
     for job in jobs_of(request, data):
-        split = request.protocol.split(data, request.seed, job.repeat)
+        split = splits[job.repeat]
         if split.sha256 != asked["split_sha256"][job.repeat]:
             raise RequestError(f"dataset {data.name!r} is split otherwise than when the splits were written: {remedy}")
         tasks.append(Task(replace(job, distribution=SUBMITTED), data, split))
     return tasks
 
 
-def _request(record: Mapping[str, Any]) -> Request:
-    solver = Solver(name=record["solver"], estimator=f"{__name__}:Submitted", solves=(record["problem"],))
-    return request_of(record, solver)
+def _stand_in(record: Mapping[str, Any]) -> Solver:
+    return Solver(name=record["solver"], estimator=f"{__name__}:Submitted", solves=(record["problem"],))
 
 
 def _parameters(request: Request) -> dict[str, Any]:
@@ -103,15 +96,9 @@ def checked(table: pl.DataFrame, tasks: Sequence[Task]) -> list[np.ndarray]:
     """Return the scores of each task, in the order of its test rows."""
     table = _typed(table, tasks[0].name)
     names = list(tasks[0].name)
-    score, stored = pl.col(SCORE), pl.col(SCORE).cast(pl.Float32)
-    one_of = f"of {len(table)} scores are"
+    score, one_of = pl.col(SCORE), f"of {len(table)} scores are"
     for is_wrong, what, remedy in (
         (~score.is_finite().fill_null(False), f"{one_of} NaN, infinite or missing", "expected finite numbers"),
-        (
-            ~stored.is_finite() | ((stored == 0) & (score != 0)),
-            f"{one_of} out of the range of float32, in which they are stored",
-            "multiply all scores by a positive number",
-        ),
         (pl.struct(*names, ROW).is_duplicated(), "scores are duplicates", "expected one for each row"),
     ):
         if len(wrong := table.filter(is_wrong)):
@@ -173,28 +160,29 @@ def _scores(group: pl.DataFrame, task: Task) -> np.ndarray:
 def records(tasks: Sequence[Task], scores: Sequence[np.ndarray], facts: Mapping[str, Any]) -> Iterator[Record]:
     """Yield the record of each task, with its scores; metrics that need a model are NaN, and there are no seconds."""
     for task, values in zip(tasks, scores, strict=True):
-        kept = packed(task.job.key, task.split.test, task.data.y[task.split.test], values)
-        stored = values.astype(np.float32).astype(float)  # from which the metrics must follow
-        columns: dict[str, Any] = {**facts, **_columns(task, stored), TEST_SCORES: kept}
+        y = task.data.y[task.split.test]
+        kept = packed(task.job.key, task.split.test, y, values)
+        answers = answers_of(task.job.request, task.data, task.split, values)
+        columns: dict[str, Any] = {**facts, **task.job.columns, **answers, TEST_SCORES: kept}
         yield Record(columns)
 
 
-def _columns(task: Task, scores: np.ndarray) -> dict[str, Any]:
-    y = task.data.y[task.split.test]
-    answers = score_metrics(task.job.request, y, scores)
-    return {**task.job.columns, "status": "ok", **split_columns(task.split, task.data), **answers}
+def answers_of(request: Request, data: BinaryData, split: Split, scores: np.ndarray) -> dict[str, Any]:
+    """Return what follows from the scores of the test rows of a split."""
+    return {"status": "ok", **split_columns(split, data), **score_metrics(request, data.y[split.test], scores)}
 
 
-def rescored(record: Mapping[str, Any], stored: pl.DataFrame, sources: Sources) -> dict[str, Any]:
-    """Compute a submitted record again from its stored scores."""
-    kept = stored.filter(key=record["key"])
-    if kept.is_empty():
-        raise RequestError(f"the test scores of {record['solver']} on {record['dataset']} are not stored")
-    request = _request(record)
+def rescored(record: Mapping[str, Any], stored: Mapping[str, Any], sources: Sources) -> dict[str, Any]:
+    """Compute what follows from the stored test scores of a record, of its own split of the data that are here."""
+    what = f"the scores of {record['solver']} on {record['dataset']}"
+    request = request_of(record, _stand_in(record))
     data = sources.data(request)
     split = request.protocol.split(data, request.seed, record["repeat"])
-    (job,) = (job for job in jobs_of(request, data) if job.repeat == record["repeat"])
-    rows, labels = kept["row"][0].to_numpy(), kept["label"][0].to_numpy()
-    if not (np.array_equal(rows, split.test) and np.array_equal(labels, data.y[split.test])):
-        raise RequestError(f"the scores of {record['solver']} on {record['dataset']} belong to other rows than here")
-    return _columns(Task(job, data, split), kept["score"][0].to_numpy().astype(float))
+    expected = split.test, data.y[split.test]
+    scores = np.array(stored["score"], dtype=float)
+    is_here = (np.array_equal(stored[name], one) for name, one in zip(("row", "label"), expected, strict=True))
+    if not all(is_here) or len(scores) != len(split.test):
+        raise RequestError(f"{what} belong to other rows than here")
+    if not np.isfinite(scores).all():
+        raise RequestError(f"{what} are not finite")
+    return answers_of(request, data, split, scores)

@@ -1,7 +1,13 @@
-"""Rerun stored jobs in this environment, and compare every metric."""
+"""Recompute stored records from their test scores, rerun a sample of them, and compare every answer.
+
+Metrics of all records follow from their scores and the labels that are here, whatever a worker or an author wrote. Only
+a rerun shows that the solver gives these scores: of a share of forged records, a random sample finds one with the
+probability that :func:`power` returns.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,26 +21,30 @@ from npbench.errors import RequestError
 from npbench.evaluation.job import Job
 from npbench.planning.forecast import changes
 from npbench.planning.plan import Sources
-from npbench.records.fields import ASKED, SCHEMA, Role, names
+from npbench.records.fields import ASKED, SCHEMA, TASK, Role, names
 from npbench.records.reading import LABEL
-from npbench_benchmark.board.stored_request import job_of
+from npbench_benchmark.board.stored_request import as_request_errors, job_of
 from npbench_benchmark.board.submission import SUBMITTED, rescored
 
-# Besides the metrics; what depends on time or memory is not compared.
 RESULT_COLUMNS = names(Role.ANSWER)
+OF_SPLIT = ("status", "split_sha256", "n_test_positive", "n_test_duplicates", "roc")  # answers that follow from scores
 MACHINE = names(Role.MACHINE)
+CLOCKS = ("select_cpu_seconds", "fit_cpu_seconds")
 MAX_DIFFERENCE = 1e-9  # relative; sums in another order differ by less
+MAX_SPEED_RATIO = 10  # between machines
+MIN_SECONDS = 0.1  # in shorter times noise is larger
+SHARE, POWER = 0.05, 0.95
 
 
 @dataclass
 class Verified:
-    """A stored job and what rerunning it gave."""
+    """A stored job and what computing it here gave."""
 
     record: Mapping[str, Any]
-    compared: int = 0  # number of answers
     differing: dict[str, tuple[Any, Any]] = field(default_factory=dict)  # answers stored and here
     environment: list[str] = field(default_factory=list)  # what differs in data, code, versions, machine
-    fault: str = ""  # why the job cannot be rerun
+    fault: str = ""  # why the job cannot be compared
+    seconds: tuple[float, float] = (0.0, 0.0)  # of training, stored and here
 
     @property
     def is_same(self) -> bool:
@@ -42,52 +52,136 @@ class Verified:
         return not self.fault and not self.differing
 
 
+def power(n_records: int, size: int, share: float = SHARE) -> float:
+    """Return the probability that a sample has a forged record if a share of all records is forged.
+
+    The number of forged records in a sample drawn without replacement is hypergeometric, so that none is found with
+    probability C(N - f, n) / C(N, n), of N records, f = ceil(share * N) of them forged, and n in the sample.
+
+    >>> round(power(10_000, 59), 3), power(20, 20), round(power(100, 5), 3)
+    (0.952, 1.0, 0.23)
+    """
+    forged = math.ceil(share * n_records - 1e-9)  # 0.05 * 140 is above 7
+    return 1 - math.comb(n_records - forged, size) / math.comb(n_records, size) if n_records else 0.0
+
+
+def sample_size(n_records: int, share: float = SHARE, least: float = POWER) -> int:
+    """Return the size of the smallest sample whose :func:`power` is ``least`` or more.
+
+    >>> sample_size(100_000), sample_size(1000), sample_size(26), sample_size(1)
+    (59, 57, 20, 1)
+    """
+    return next((size for size in range(n_records) if power(n_records, size, share) >= least), n_records)
+
+
 def sample(records: pl.DataFrame, size: int, seed: int) -> list[dict[str, Any]]:
-    """Return ``size`` of the good records, or all; the same ones for the same records and seed, in any order."""
-    good = records.filter(status="ok").sort(ASKED)
-    places = sorted(random.Random(seed).sample(range(len(good)), min(size, len(good))))
-    return good[places].to_dicts()
+    """Return ``size`` of the records that can be rerun, or all.
+
+    They depend on the records and the seed, not on the order of the records. Scores of other programs have no job, and
+    time limits and memory depend on the machine.
+    """
+    known = records.filter(pl.col("status").is_in(["ok", "failed"]), pl.col("distribution").ne_missing(SUBMITTED))
+    ordered = known.sort(ASKED)
+    places = sorted(random.Random(seed).sample(range(len(ordered)), min(size, len(ordered))))
+    return ordered[places].to_dicts()
 
 
-def verify(records: Sequence[Mapping[str, Any]], scores: pl.DataFrame) -> Iterator[Verified]:
-    """Rerun stored jobs and yield the comparison of each."""
+def recompute(records: Sequence[Mapping[str, Any]], scores: pl.DataFrame) -> Iterator[Verified]:
+    """Yield the comparison of each record with what follows from its test scores; records without any have a fault."""
+    sources = Sources()
+    kept = {row["key"]: row for row in scores.iter_rows(named=True)}
+    for record in records:
+        one = Verified(record)
+        try:
+            if record["key"] not in kept:
+                raise RequestError(f"its test scores are not stored: run it with {KEEP_SCORES}")
+            with as_request_errors("its settings"):
+                here = rescored(record, kept[record["key"]], sources)
+            _compare(one, here, [name for name in (*OF_SPLIT, *_metrics(record)) if _follows(name, record, here)])
+            if record["distribution"] == SUBMITTED:  # nothing was trained here
+                one.differing |= {name: (record[name], None) for name in CLOCKS if record[name] is not None}
+        except RequestError as error:
+            one.fault = str(error)
+        yield one
+
+
+KEEP_SCORES = "execution.keep_scores=true"
+
+
+def _follows(name: str, record: Mapping[str, Any], here: Mapping[str, Any]) -> bool:
+    """Return whether scores determine a metric: those of a model are NaN without it, and reruns compare them."""
+    if name not in here or name in OF_SPLIT or record["distribution"] == SUBMITTED:
+        return True
+    has_both_classes = not math.isnan(here.get("auc", 0.0))
+    return not (has_both_classes and _is_missing(here[name]))
+
+
+def rerun(records: Sequence[Mapping[str, Any]]) -> Iterator[Verified]:
+    """Run stored jobs here and yield the comparison of each."""
     sources, found = Sources(), [Verified(record) for record in records]
     jobs: list[tuple[Verified, Job]] = []
     for one in found:
         try:
-            if one.record["distribution"] == SUBMITTED:
-                _compare(one, rescored(one.record, scores, sources))
-            else:
+            with as_request_errors("its settings"):
                 job = job_of(one.record, sources)
-                one.environment += changes(one.record, job)
-                jobs.append((one, job))
+            one.environment += changes(one.record, job)
+            jobs.append((one, job))
         except RequestError as error:
             one.fault = str(error)
     data = {job.data.data_sha256: sources.data(job.request) for _, job in jobs}
     ran = session.answers([job for _, job in jobs], data)
     for one, job in jobs:
         here = ran[job.key]
-        _compare(one, here)
+        _compare(one, here, [*RESULT_COLUMNS, *_metrics(one.record)])
+        one.seconds = _training(one.record), _training(here)
         one.environment += [
             f"{name} {one.record[name]} -> {here.get(name)}" for name in MACHINE if one.record[name] != here.get(name)
         ]
     yield from found
 
 
-def _compare(one: Verified, here: Mapping[str, Any]) -> None:
+def unequal_clocks(found: Sequence[Verified]) -> str:
+    """Return a sentence if the training of rerun jobs took far more or less time than their records say, else none."""
+    odd = [
+        one.seconds
+        for one in found
+        if max(one.seconds) >= MIN_SECONDS and max(one.seconds) > MAX_SPEED_RATIO * min(one.seconds)
+    ]
+    if not odd:
+        return ""
+    stored, here = odd[0]
+    what = f"Training times of {len(odd)} of {len(found)} jobs differ by a factor above {MAX_SPEED_RATIO}"
+    return f"{what}: the first takes {here:.3g} s of processor time here, {stored:.3g} s in its record."
+
+
+def lacking(records: pl.DataFrame, asked: pl.DataFrame) -> pl.DataFrame:
+    """Return the tasks among ``asked`` (settings of jobs) without a record."""
+    return asked.select(TASK).unique(maintain_order=True).join(records, on=TASK, how="anti", maintain_order="left")
+
+
+def _compare(one: Verified, here: Mapping[str, Any], compared: Sequence[str]) -> None:
     # A column that the record lacks is younger than it, or was left out when the record was published.
-    compared = [*(name for name in RESULT_COLUMNS if one.record[name] is not None), *_metrics(one.record)]
-    one.compared = len(compared)
     one.differing = {
-        name: (one.record[name], here.get(name)) for name in compared if not equal(one.record[name], here.get(name))
+        name: (one.record[name], here.get(name))
+        for name in compared
+        if not (one.record[name] is None and name in SCHEMA) and not equal(one.record[name], here.get(name))
     }
-    if here.get("status") != "ok":
+    if here.get("status") != one.record["status"]:
         one.fault = f"{here.get('status')} here: {here.get('error')}"
 
 
 def _metrics(record: Mapping[str, Any]) -> list[str]:
-    """Return all columns beyond the schema: reports read them whether or not the record lists them as its metrics."""
-    return [name for name in record if name not in SCHEMA and name != LABEL]
+    """Return all columns beyond the schema and the problem: reports read them, whichever metrics the record lists."""
+    problem = json.loads(record["problem_params"])
+    return [name for name in record if name not in SCHEMA and name != LABEL and name not in problem]
+
+
+def _training(record: Mapping[str, Any]) -> float:
+    return sum(record.get(name) or 0.0 for name in CLOCKS)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def equal(stored: Any, here: Any) -> bool:
@@ -98,7 +192,7 @@ def equal(stored: Any, here: Any) -> bool:
     >>> equal(0.3, 0.1 + 0.2), equal(0.3, 0.31), equal(None, float("nan")), equal("[1]", "[1]")
     (True, False, True, True)
     """
-    stored, here = (None if isinstance(v, float) and math.isnan(v) else v for v in (stored, here))
+    stored, here = (None if _is_missing(v) else v for v in (stored, here))
     if isinstance(stored, float) and isinstance(here, (int, float)):
         return math.isclose(stored, here, rel_tol=MAX_DIFFERENCE, abs_tol=MAX_DIFFERENCE)
     return bool(stored == here)

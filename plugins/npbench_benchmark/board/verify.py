@@ -1,7 +1,8 @@
-"""``npbench verify``: rerun a sample of stored jobs in this environment, and compare every metric."""
+"""``npbench verify``: recompute stored records from their scores, and rerun a sample of them."""
 
 from __future__ import annotations
 
+import secrets
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -10,64 +11,139 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from npbench.console import status
+from npbench.console import printable, status
 from npbench.errors import Exit, RequestError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from npbench_benchmark.board.verification import Verified
 
 MAX_SHOWN = 40  # characters of an answer
+MAX_LISTED = 20  # records that do not follow from their scores
 DESCRIPTION = """\
-Reruns a random sample of stored jobs here, and compares every metric with the record. RECORDS is a results folder, a
-folder of records or a .parquet file. Prints what differs, and how the environments differ in data, code, versions and
-machine.
+Recomputes every metric of all stored records from their test scores, and reruns a random sample of the jobs here.
+RECORDS is a results folder, a folder of records or a .parquet file. Prints what differs, and how the environments
+differ in data, code, versions and machine. A submission, results/submissions/NAME, must hold its scores.
 """
 
 
 def run(words: Sequence[str]) -> Exit:
-    """Rerun a sample of stored jobs; the exit code is 1 if a metric differs or a job cannot be rerun."""
+    """Verify records; the exit code is 1 if an answer differs, or cannot be compared."""
     options = _parser().parse_args(list(words) or ["--help"])
-    if options.sample < 1:
+    if options.sample is not None and options.sample < 1:
         raise RequestError(f"--sample is {options.sample}: expected 1 or more")
-    from npbench.records.files import RECORDS
-    from npbench.records.scores import read_scores
-    from npbench.report.select.collect import collect
     from npbench_benchmark.board import verification
 
+    seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     with status("Reading records"):
-        collection = collect([options.records], {})
-    for fault in collection.faults:
-        print(f"npbench: {fault}", file=sys.stderr)
-    chosen = verification.sample(collection.records, options.sample, options.seed)
-    if not chosen:
+        records, scores, faults = _read(options.records)
+    faults += _lacking(records, options.experiment) if options.experiment else []
+    good = records.filter(status="ok")
+    with status(f"Recomputing {len(good)} records"):
+        recomputed = list(verification.recompute(_compared(options.records, good, scores), scores))
+    population = verification.sample(records, len(records), seed)
+    size = verification.sample_size(len(population)) if options.sample is None else options.sample
+    chosen = verification.sample(records, size, seed)
+    if not recomputed and not chosen:
         raise RequestError(f"no record in {options.records} is ok: nothing to verify")
-    folder = options.records if options.records.is_dir() else options.records.parent
-    scores = read_scores(folder.parent if folder.name == RECORDS else folder)
     with status(f"Running {len(chosen)} jobs"):
-        found = list(verification.verify(chosen, scores))
-    return _print(found, len(collection.records.filter(status="ok")))
-
-
-def _print(found: Sequence[Verified], n_good: int) -> Exit:
+        found = list(verification.rerun(chosen))
+    faults += filter(None, [verification.unequal_clocks(found)])
     console = Console(highlight=False, soft_wrap=True)
+    _print_recomputed(recomputed, len(good), console)
+    if population:
+        _print_rerun(found, len(population), seed, console)
+    for fault in faults:
+        print(f"npbench: {printable(fault)}", file=sys.stderr)
+    return Exit.OK if not faults and all(one.is_same for one in (*recomputed, *found)) else Exit.FAILED
+
+
+def _read(source: Path) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
+    """Return the records of a source with their labels, their test scores, and what could not be read."""
+    import polars as pl
+
+    from npbench.records.files import RECORDS
+    from npbench.records.scores import read_scores
+    from npbench.report.select.asked import latest
+    from npbench.report.select.collect import read_jobs, sources
+    from npbench.report.select.labels import labels
+
+    faults: list[str] = []
+    records = latest(read_jobs([source], sources([source], faults.append), faults))
+    folder = source if source.is_dir() else source.parent
+    scores = read_scores(folder.parent if folder.name == RECORDS else folder)
+    return records.with_columns(label=pl.Series(labels(records), dtype=pl.String)), scores, faults
+
+
+def _compared(source: Path, good: pl.DataFrame, scores: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the records to recompute: all of a submission, else those with scores."""
+    from npbench.report.select.precedence import OWN, PUBLISHED, origin
+    from npbench_benchmark.board.verification import SUBMITTED
+
+    if origin(source) in (OWN, PUBLISHED):
+        has_scores = good["key"].is_in(scores["key"].implode()) | (good["distribution"] == SUBMITTED)
+        good = good.filter(has_scores.fill_null(False))
+    return good.to_dicts()
+
+
+def _lacking(records: pl.DataFrame, experiment: str) -> list[str]:
+    """Return a sentence if an experiment has tasks without a record."""
+    from npbench import session
+    from npbench.report.select.asked import settings_of_jobs
+    from npbench_benchmark.board.splits import with_one_solver
+    from npbench_benchmark.board.verification import lacking
+
+    requests = session.ask(with_one_solver(["-m", f"+experiment={experiment}"])).requests
+    missing = lacking(records, settings_of_jobs(requests))
+    if missing.is_empty():
+        return []
+    first = ", ".join(str(missing[name][0]) for name in ("dataset", "problem_params", "repeat"))
+    return [f"{len(missing)} tasks of {experiment} have no record, the first {first}: run all of it"]
+
+
+def _print_recomputed(found: Sequence[Verified], n_good: int, console: Console) -> None:
+    wrong = [one for one in found if not one.is_same]
+    for one in wrong[:MAX_LISTED]:
+        _print_one(one, console)
+    if len(wrong) > MAX_LISTED:
+        console.print(f"and {len(wrong) - MAX_LISTED} more records")
+    if found:
+        console.print(f"{len(found) - len(wrong)} of {len(found)} records follow from their test scores.")
+    if n_good > len(found):
+        console.print(f"{n_good - len(found)} records have no test scores: only those in the sample are compared.")
+
+
+def _print_rerun(found: Sequence[Verified], n_population: int, seed: int, console: Console) -> None:
+    from npbench_benchmark.board.verification import SHARE, power
+
     for one in found:
-        record = one.record
-        verdict = "[green]same   [/]" if one.is_same else "[red]differs[/]"
-        console.print(f"{verdict} ", end="")
-        job = f"{record['label']} on {record['dataset']}, {record['problem_params']}, repeat {record['repeat']}"
-        console.print(job, markup=False)
-        if one.fault:
-            console.print(f"          not compared: {one.fault}", markup=False)
-        for name, (stored, here) in one.differing.items():
-            console.print(f"          {name}: {_shown(stored)} -> {_shown(here)}", markup=False)
+        _print_one(one, console)
     causes = {cause: None for one in found for cause in one.environment}
     if causes:
         console.print("\nThis environment differs from the records':")
         for cause in causes:
-            console.print(f"  {cause}", markup=False)
-    n_same = sum(one.is_same for one in found)
-    console.print(f"\n{n_same} of {len(found)} jobs have the same metrics; a sample of {n_good}.")
-    return Exit.OK if n_same == len(found) else Exit.FAILED
+            _print_line(f"  {cause}", console)
+    n_same, probability = sum(one.is_same for one in found), power(n_population, len(found))
+    console.print(f"\n{n_same} of {len(found)} jobs have the same metrics; a sample of {n_population}.")
+    console.print(f"It finds {SHARE:.0%} forged records with probability {probability:.2f}; --seed {seed} repeats it.")
+
+
+def _print_one(one: Verified, console: Console) -> None:
+    record = one.record
+    console.print("[green]same   [/] " if one.is_same else "[red]differs[/] ", end="")
+    job = f"{record['label']} on {record['dataset']}, {record['problem_params']}, repeat {record['repeat']}"
+    _print_line(job, console)
+    if one.fault:
+        _print_line(f"          not compared: {one.fault}", console)
+    for name, (stored, here) in one.differing.items():
+        _print_line(f"          in {name}: {_shown(stored)} -> {_shown(here)}", console)
+
+
+def _print_line(text: str, console: Console) -> None:
+    from npbench.report import escape
+
+    console.print(escape.line(text), markup=False)
 
 
 def _shown(value: Any) -> str:
@@ -78,6 +154,8 @@ def _shown(value: Any) -> str:
 def _parser() -> ArgumentParser:
     parser = ArgumentParser("npbench verify", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("records", type=Path, metavar="RECORDS", help="folder of results or records, or .parquet file")
-    parser.add_argument("--sample", type=int, default=5, metavar="N", help="number of jobs (default: 5)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the sample (default: 0)")
+    sample = "number of jobs (default: enough to find 5 %% forged records with probability .95, 59 of very many)"
+    parser.add_argument("--sample", type=int, metavar="N", help=sample)
+    parser.add_argument("--seed", type=int, help="seed of the sample (default: a new one, which is printed)")
+    parser.add_argument("--experiment", metavar="NAME", help="experiment that must be there in full")
     return parser

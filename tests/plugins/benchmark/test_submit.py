@@ -116,8 +116,6 @@ def edited(column, value, rows=slice(0, 1)):
         (edited("score", float("nan")), "NaN"),
         (edited("score", float("inf")), "infinite"),
         (edited("score", None), "missing"),
-        (edited("score", 1e39), "float32"),
-        (edited("score", 1e-60), "float32"),
         (edited("dataset", "blob"), "did you mean 'blobs'"),
         (edited("rho", 0.2), "rho=0.2"),
         (edited("repeat", 7), "repeat=7"),

@@ -71,7 +71,9 @@ def test_jobs_that_cannot_be_rerun_fail(results, npbench, columns, expected):
 
 
 def test_the_sample_depends_on_the_seed_only():
-    records = frame(record(repeat=n, key=str(n), status="failed" if n == 3 else "ok") for n in range(9))
+    records = frame(
+        record(repeat=n, key=str(n), distribution="npbench", status="timeout" if n == 3 else "ok") for n in range(9)
+    )
     chosen = {seed: [one["key"] for one in sample(records, 4, seed)] for seed in range(5)}
     assert [one["key"] for one in sample(records.reverse(), 4, 1)] == chosen[1]
     assert len({tuple(keys) for keys in chosen.values()}) > 1

@@ -1,0 +1,85 @@
+"""Which records count: published, then own, and of a submission those of its own method only."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from npbench.report.select.asked import stored_records
+from npbench.report.select.collect import collect, load_records
+from npbench.report.select.precedence import origin
+from sample_records import record, stored
+
+LATER = "2026-06-01T00:00:00Z"
+
+
+def rates(records):
+    return dict(records.filter(repeat=0).select("solver", "p_fa").rows())
+
+
+def put_published(solver="np_svm", **columns):
+    stored(record(key=f"p {solver}", solver=solver, p_fa=0.1, **columns), place="results/published/board")
+
+
+def put_submission(name="mine", **columns):
+    kept = {"solver": name, "p_fa": 0.9, "stored_at": LATER, **columns}
+    stored(record(**{"key": f"s {name}", **kept}), place=f"results/submissions/{name}")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("results/records", ""),
+        ("results/published/gasso/records/a.parquet", "published"),
+        ("results/submissions/mine", "mine"),
+        ("results/submissions/mine/records", "mine"),
+        ("results/published/../submissions/mine/records", "mine"),
+        ("results/submissions", ""),
+    ],
+)
+def test_origins(path, expected):
+    assert origin(Path(path)) == expected
+
+
+@pytest.mark.parametrize("columns", [{"solver": "np_svm"}, {"method": "np_svm"}, {"method": "gen"}, {"solver": None}])
+def test_records_of_rivals_in_a_submission_are_left_out_by_name(columns):
+    put_published()
+    put_submission()
+    put_submission("evil", repeat=1, key="evil", **columns)
+    sources = [Path("results/published"), Path("results/submissions")]
+    found = collect(sources, {})
+    assert rates(found.records) == {"np_svm": 0.1, "mine": 0.9}
+    assert set(found.records["method"]) == {"np_svm", "mine"}
+    assert any("evil" in fault for fault in found.faults)
+    with pytest.warns(UserWarning, match="evil"):
+        assert rates(load_records(*sources)) == {"np_svm": 0.1, "mine": 0.9}
+    with pytest.warns(UserWarning, match="evil"):
+        here = stored_records(Path("results"))
+    assert "evil" not in set(here["key"])
+
+
+@pytest.mark.parametrize("taken", ["np_svm", "np_svm_umbrella"])
+def test_a_submission_of_a_published_name_is_left_out(taken):
+    put_published(method=taken)
+    put_submission(taken, problem_params='{"rho":0.3}')
+    found = collect([Path("results/published"), Path("results/submissions")], {})
+    assert found.records["p_fa"].to_list() == [0.1]
+    assert any(taken in fault for fault in found.faults)
+
+
+def test_published_records_come_before_own_and_own_before_submitted():
+    put_published("gen")
+    put_submission("mine")
+    own = [record(key=f"o {name}", solver=name, p_fa=0.5, stored_at=LATER) for name in ("gen", "mine", "uzawa")]
+    stored(*own)
+    found = collect([Path("results/published"), Path("results")], {})
+    assert rates(found.records) == {"gen": 0.1, "mine": 0.5, "uzawa": 0.5}
+    assert found.n_older == 2
+    assert found.faults == []
+
+
+def test_variants_of_its_own_belong_to_a_submission():
+    put_published()
+    put_submission("mine", method="mine_umbrella")
+    assert rates(collect([Path("results/submissions/mine")], {}).records) == {"mine": 0.9}
+    assert pl.Series(["mine_umbrella"]).equals(load_records("results/submissions/mine")["method"], check_names=False)
