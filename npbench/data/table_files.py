@@ -11,16 +11,14 @@ from typing import IO, Any
 import polars as pl
 
 from npbench.data.delimited import read_delimited
-from npbench.data.file_limits import check_arrow, check_parquet, require_fits
+from npbench.data.file_limits import check_arrow, check_parquet
 from npbench.data.opening import is_packed, opened
-from npbench.data.table import Table, index_columns, refuse_repeated
+from npbench.data.table import Table, index_columns
 from npbench.data.wording import OPTIONS, Settings
 from npbench.errors import RequestError, unknown_name
 
 TEXT_SETTINGS = ("delimiter", "header", "decimal")
-ARFF_NUMERIC = ("NUMERIC", "REAL", "INTEGER")
 SCHEMA_BYTES = 1 << 20  # part of a file where pandas describes its columns
-POINTER_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -58,32 +56,11 @@ def _index_columns(stream: IO[bytes]) -> list[str]:
     return index_columns(start) or index_columns(stream.read())
 
 
-def read_arff(stream: IO[bytes]) -> Table:
-    """Return the table in an ARFF file, with nominal attributes and strings as words."""
-    # fetch_openml's private parser is a maintained copy of liac-arff; SciPy's reads neither strings nor sparse rows.
-    try:
-        from sklearn.externals import _arff
-    except ImportError as error:
-        message = "the installed scikit-learn has no parser for ARFF files: save it as CSV or Parquet."
-        raise RequestError(message) from error
-    lines = [line.decode() for line in stream]
-    n_columns = sum(line.lstrip()[:10].lower() == "@attribute" for line in lines)
-    require_fits(POINTER_BYTES * n_columns * len(lines))  # rows that list few columns become whole
-    content = _arff.load(iter(lines), return_type=_arff.DENSE)
-    names = [name for name, _ in content["attributes"]]
-    refuse_repeated(names)
-    types = [pl.Float64 if kind in ARFF_NUMERIC else pl.String for _, kind in content["attributes"]]
-    frame = pl.DataFrame(content["data"], schema=dict(zip(names, types, strict=True)), orient="row")
-    nominal = [name for name, kind in content["attributes"] if isinstance(kind, list)]
-    return Table(frame.with_columns(pl.col(nominal).cast(pl.Categorical)))
-
-
 FORMATS = {
     "csv": Format("CSV", (".csv", ".txt", ".data", ".dat"), read_delimited, TEXT_SETTINGS),
     "tsv": Format("TSV", (".tsv", ".tab"), read_delimited, TEXT_SETTINGS),
     "parquet": Format("Parquet", (".parquet", ".pq"), read_parquet),
     "arrow": Format("Arrow", (".arrow", ".feather", ".ipc"), read_arrow),
-    "arff": Format("ARFF", (".arff",), read_arff),
 }
 
 

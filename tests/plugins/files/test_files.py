@@ -463,6 +463,16 @@ def test_dates_in_a_text_are_no_features(form):
     assert loaded("t.csv", text, label="y", drop="when").n_features == 2
 
 
+def test_times_group_the_rows_of_a_day(tmp_path):
+    hours = pl.datetime_range(pl.datetime(2026, 1, 1), pl.datetime(2026, 1, 3, 11), "1h", eager=True)
+    table = rows_of(when=hours)
+    expected = [i // 24 for i in range(ROWS)]
+    assert loaded("t.csv", table.write_csv(), label="y", group="when").groups.tolist() == expected
+    for kind in (pl.Datetime, pl.Date):
+        table.with_columns(pl.col("when").cast(kind)).write_parquet(tmp_path / "t.parquet")
+        assert load_dataset("file", path="t.parquet", label="y", group="when").groups.tolist() == expected
+
+
 def index_files(frame):
     frame.to_parquet("t.parquet")
     frame.rename_axis("customer").to_parquet("named.parquet")
