@@ -85,12 +85,20 @@ def matrix(table: Table, parts: Parts) -> tuple[np.ndarray, dict[int, list[str]]
 
 def _counting(frame: pl.DataFrame, table: Table) -> Iterator[str]:
     """Yield the error for columns that number the rows, or that pandas saved to tell them apart."""
+    many = [name for name, n_values in _of_first_rows(frame).items() if n_values >= MIN_IDENTIFIERS // 2]
     saved = {name for name in frame.columns if name in table.index or re.fullmatch(INDEX_NAME, name)}
-    if found := [name for name in frame.columns if name in saved or _is_counter(frame[name])]:
+    saved.update(name for name in many if _is_counter(frame[name]))
+    if found := [name for name in frame.columns if name in saved]:
         yield (
             f"{_columns(found)} row numbers or an index, which are not features: {_leave_out(found)}, or name all "
             "features in dataset.columns."
         )
+
+
+def _of_first_rows(frame: pl.DataFrame) -> dict[str, int]:
+    """Return how many values each column has in its first rows, which spares most columns a look at all."""
+    first = frame.head(MIN_IDENTIFIERS).select(cs.numeric() | cs.boolean() | WORDS)
+    return dict(zip(first.columns, first.select(pl.all().n_unique()).row(0), strict=True)) if first.width else {}
 
 
 def _is_counter(column: pl.Series) -> bool:
@@ -113,10 +121,12 @@ def _label_again(frame: pl.DataFrame, labels: pl.Series) -> Iterator[str]:
     """Yield the error for columns that hold the labels, also by other names."""
     if len(labels) < MIN_IDENTIFIERS:
         return
-    for column in frame:
-        # Most columns differ in their first rows, so that the others are not compared.
-        if all(_is_renamed(column.head(n), labels.head(n)) for n in (MIN_IDENTIFIERS, len(labels))):
-            yield f"the column {column.name!r} holds the labels again: {_leave_out([column.name])}."
+    n_first, n_labels = MIN_IDENTIFIERS, labels.head(MIN_IDENTIFIERS).n_unique()
+    for name, n_values in _of_first_rows(frame).items():
+        if n_values == n_labels and all(
+            _is_renamed(frame[name].head(n), labels.head(n)) for n in (n_first, len(labels))
+        ):
+            yield f"the column {name!r} holds the labels again: {_leave_out([name])}."
 
 
 def _is_renamed(column: pl.Series, labels: pl.Series) -> bool:
