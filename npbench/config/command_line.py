@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from hydra._internal.utils import get_args_parser  # Hydra's own parser has no public name
 from hydra.types import RunMode
@@ -49,7 +49,7 @@ class Combinations:
 def parse(words: Sequence[str]) -> Namespace:
     """Parse flags and settings as Hydra does, and register the configuration of plugins."""
     parser = get_args_parser()
-    parser.prog = "npbench"
+    parser.error = _refuse  # type: ignore[method-assign]  # instead of Hydra's usage
     options = parser.parse_intermixed_args(list(words))  # flags may stand between settings
     if options.config_dir and not Path(options.config_dir).is_dir():
         raise RequestError(f"--config-dir {options.config_dir} is not a folder: name one that holds YAML files")
@@ -58,6 +58,10 @@ def parse(words: Sequence[str]) -> Namespace:
     options.overrides = [readable(word) for word in options.overrides]
     search_path.register(str(Path(options.config_dir).absolute()) if options.config_dir else None)
     return options
+
+
+def _refuse(message: str) -> NoReturn:
+    raise RequestError(f"{message}: write settings as solver=np_svm, without dashes; see `npbench --help`.")
 
 
 def requested(options: Namespace, words: Sequence[str] = ()) -> Requested:

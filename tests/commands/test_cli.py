@@ -192,6 +192,8 @@ def test_help_is_one_screen_and_names_every_command(npbench):
     [
         (["lst"], "Unknown command 'lst': did you mean 'list'?"),
         (["list", "solvres"], "did you mean 'solvers'?"),
+        (["--solver", "np_svm"], "--solver: write settings as solver="),
+        (["plan", "--rho=0.1"], "--rho=0.1"),
         (["--help", "solver=zzz"], "Unknown solver 'zzz'"),
         (["--cfg", "job", "seeed=1", "solver=centroid"], "did you mean 'seed'?"),
         (["--config-dir", "nowhere"], "--config-dir nowhere"),
