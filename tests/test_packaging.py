@@ -52,7 +52,7 @@ def test_every_plugin_folder_is_an_entry_point():
 
 def test_every_package_is_typed_and_the_version_has_one_source():
     assert [package.name for package in (ROOT / "npbench", *PLUGINS) if not (package / "py.typed").is_file()] == []
-    assert PROJECT["project"]["dynamic"] == ["version"]
+    assert "version" in PROJECT["project"]["dynamic"]
     assert npbench.__version__ == metadata.version("npbench")
     assert f"\nversion: {npbench.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
@@ -178,3 +178,37 @@ def test_the_wheel_holds_packages_plugins_and_configuration(tmp_path):
     roots = {name.partition("/")[0] for name in names}
     packages = {"npbench", *(path.name for path in PLUGINS)}
     assert {root for root in roots if not root.endswith(".dist-info")} == packages
+
+
+@pytest.fixture
+def metadata_of_a_release(monkeypatch):
+    """Return a function of the repository's address that returns the project's metadata."""
+    core = pytest.importorskip("hatchling.metadata.core")
+    manager = pytest.importorskip("hatchling.plugin.manager").PluginManager()
+
+    def built(repository):
+        monkeypatch.setenv("NPBENCH_REPOSITORY", repository)
+        monkeypatch.setenv("NPBENCH_REVISION", "v1.0")
+        return core.ProjectMetadata(str(ROOT), manager).core
+
+    return built
+
+
+def test_readme_of_a_release_has_absolute_links_and_the_metadata_its_addresses(metadata_of_a_release):
+    address = "https://code.example/owner/npbench"
+    found = metadata_of_a_release(address)
+    assert f"]({address}/raw/v1.0/docs/img/guarantee.png)" in found.readme
+    assert f"]({address}/blob/v1.0/CHANGELOG.md)" in found.readme
+    links = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```$", "", found.readme, flags=re.M | re.S))
+    assert len(links) > 40
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
+    for link in links:
+        path = re.sub(rf"{address}/(blob|raw)/v1.0/|#.*", "", link)
+        assert path.startswith("https://") or (ROOT / path).is_file()
+    assert address in found.urls.values()
+
+
+def test_a_build_without_an_address_invents_none(metadata_of_a_release):
+    found = metadata_of_a_release("")
+    assert found.readme == (ROOT / "README.md").read_text(encoding="utf-8")
+    assert found.urls == {}

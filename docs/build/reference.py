@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 from blocks import fenced, table
 from measured import ratios  # noqa: F401
+from speed_history import history  # noqa: F401
 
 from npbench import contracts, hookspecs, registry, testing
 from npbench.records import fields as record_fields

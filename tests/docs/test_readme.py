@@ -21,7 +21,7 @@ EXAMPLE = ROOT / "docs" / "examples" / "npbench-nearest-mean"
 RAW = {"pima", "spambase"}
 # Commands that install or develop npbench itself; .ci/run types them instead.
 LEFT_TO_CI = ("python3 -m venv", "python -m pip", "ruff", "codespell", "validate", "mypy", "cog", "mkdocs", "asv")
-# Commands that run for an hour (.github/workflows/asv.yml runs them) or open a browser.
+# Commands that run for an hour (.github/workflows/pages.yml runs them) or open a browser.
 MEASURES = ("asv machine", "asv run", "asv continuous", "asv publish", "asv preview")
 # Commands that tests may run in their own process.
 HERE = ("--help", "plan", "list", "new", "check", "data", "info", "report", "threshold", "monitor", "fit")

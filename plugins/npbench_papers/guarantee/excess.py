@@ -64,7 +64,11 @@ def plot(records: pl.DataFrame, printed: Printed) -> Figure:
 def chart(records: pl.DataFrame) -> Chart:
     """Return the share of repeats with P_fa > rho, and the mean of P_nd, against n: a row for each data set."""
     groups = with_rules(records).group_by("dataset", "rho", "delta", maintain_order=True)
-    rows = [_panels(f"{dataset}, ρ = {rho:g}", delta, group) for (dataset, rho, delta), group in groups]
+    several = records["dataset"].n_unique() > 1
+    rows = [
+        _panels(f"bound on false alarms: {rho:g}{f', {dataset}' if several else ''}", delta, group)
+        for (dataset, rho, delta), group in groups
+    ]
     return Chart("guarantee", "How often thresholds exceed the bound", rows, ["Bars: exact 95 % limits of the share."])
 
 
@@ -124,8 +128,8 @@ def _panels(title: str, delta: float, group: pl.DataFrame) -> list[Panel]:
         share = [count / len(part) for count, part in zip(above, parts, strict=True)]
         shares.append(Series(str(rule), n, share, low, high))
         misses.append(Series(str(rule), n, [fmean(part["p_nd"]) for part in parts]))
-    x_title = "negatives left out"
+    x_title = "negatives that set the threshold"
     return [
-        Panel(title, x_title, "share of P_fa > ρ", shares, x_log=True, level=("δ", delta)),
-        Panel(title, x_title, "P_nd, mean", misses, x_log=True),
+        Panel(title, x_title, "share of repeats above the bound", shares, x_log=True, level=("allowed share", delta)),
+        Panel(title, x_title, "share of positives missed", misses, x_log=True),
     ]

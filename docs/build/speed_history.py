@@ -1,0 +1,96 @@
+"""Every benchmark of asv across commits, as a table with a curve in each row: without scripts and other hosts."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from blocks import table
+
+HISTORY = Path(__file__).parents[2] / "results" / "published" / "speed" / "history"
+COLUMNS = ("benchmark", "unit", "commits", "latest", "latest / best", "course")
+SHOWN = 100  # commits of a curve
+WORSE = 2.0  # latest / best in bold from here on: the factor of the workflow that compares pull requests
+WIDTH, HEIGHT = 120, 24
+
+
+class Point(NamedTuple):
+    """A value at a commit."""
+
+    date: int
+    commit: str
+    value: float
+
+
+def history() -> str:
+    """Return a table for each machine that has results."""
+    benchmarks = _json(HISTORY / "benchmarks.json")
+    machines = sorted(path.parent for path in HISTORY.glob("*/machine.json"))
+    return "\n".join(part for machine in machines for part in _of_machine(machine, benchmarks))
+
+
+def _of_machine(folder: Path, benchmarks: dict[str, Any]) -> Iterator[str]:
+    machine, lines = _json(folder / "machine.json"), courses(folder, benchmarks)
+    described = "{cpu}, {num_cpu} cores, {ram}".format_map(machine)
+    yield f"\n## {_text(folder.name)}\n\n{_text(described)}.\n"
+    yield table(COLUMNS, (_row(name, benchmarks[key]["unit"], line) for (key, name), line in sorted(lines.items())))
+
+
+def courses(folder: Path, benchmarks: dict[str, Any]) -> dict[tuple[str, str], list[Point]]:
+    """Return for each benchmark, and its name with parameters, the values of the current version by date."""
+    found: dict[tuple[str, str], list[Point]] = {}
+    for path in folder.glob("*-*.json"):
+        run = _json(path)
+        for key, stored in run["results"].items():
+            result = dict(zip(run["result_columns"], stored, strict=False))
+            if key not in benchmarks or result["version"] != benchmarks[key]["version"]:
+                continue  # removed, or measured something else
+            for combination, value in zip(itertools.product(*result["params"]), result["result"] or (), strict=False):
+                if value is not None and math.isfinite(value):
+                    point = Point(run["date"], run["commit_hash"][:8], value)
+                    found.setdefault((key, _name(key, combination)), []).append(point)
+    return {key: sorted(line) for key, line in found.items()}
+
+
+def _name(key: str, combination: tuple[str, ...]) -> str:
+    values = ", ".join(value.strip("'") for value in combination)
+    return f"{key}({values})" if values else key
+
+
+def _row(name: str, unit: str, line: list[Point]) -> tuple[str, ...]:
+    latest, best = line[-1].value, min(point.value for point in line)
+    ratio = latest / best if best > 0 else math.nan
+    cell = "-" if math.isnan(ratio) else f"**{ratio:.2f}**" if ratio >= WORSE else f"{ratio:.2f}"
+    return f"<code>{_text(name)}</code>", _text(unit), str(len(line)), f"{latest:.3g}", cell, curve(line[-SHOWN:])
+
+
+def curve(line: list[Point]) -> str:
+    """Return values from zero on as SVG; pointing at one shows its commit."""
+    top = max(point.value for point in line) or 1.0
+    step = WIDTH / max(1, len(line) - 1)
+    at = [(f"{i * step:.1f}", f"{HEIGHT * (1 - max(0.0, point.value) / top):.1f}") for i, point in enumerate(line)]
+    dots = "".join(
+        f'<circle cx="{x}" cy="{y}" r="2"><title>{_text(_label(point))}</title></circle>'
+        for (x, y), point in zip(at, line, strict=True)
+    )
+    points = " ".join(map(",".join, at))
+    return f'<svg class="course" viewBox="-3 -3 {WIDTH + 6} {HEIGHT + 6}"><polyline points="{points}"/>{dots}</svg>'
+
+
+def _label(point: Point) -> str:
+    return f"{point.value:.3g} at {point.commit}, {datetime.fromtimestamp(point.date / 1000, UTC):%Y-%m-%d}"
+
+
+def _text(text: str) -> str:
+    """Return text that is neither HTML nor ends a cell."""
+    return html.escape(text).replace("|", "&#124;")
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
