@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -45,26 +46,63 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """Return a float64 matrix: NaN for missing values, -1 for unknown words.
 
-        ``X`` is a frame with the columns of the data set, or an array in their order. Codes in an array of numbers
-        stay. A column that is missing, or has words where numbers are expected, raises ValueError.
+        ``X`` has the columns of the data set by name, as a frame, a dict of columns or a list of dicts; rows and arrays
+        without names have them in order. Codes in an array of numbers stay. A column that is missing, occurs twice, or
+        has words where numbers are expected, raises ValueError.
         """
+        expected = list(self.columns or ())
+        X = _with_names(X, expected)
         if not hasattr(X, "columns"):
             X = np.asarray(X)
+            if expected and X.shape[1:] != (len(expected),):
+                raise ValueError(f"X has the shape {X.shape}, expected the columns {', '.join(expected)}.")
             if X.dtype.kind in "biuf":
                 return X.astype(np.float64, copy=False)
             X = pl.DataFrame(X.tolist(), orient="row", strict=False, infer_schema_length=None)
-        elif lacking := [name for name in self.columns or () if name not in X.columns]:
-            raise ValueError(f"X has no column {lacking[0]!r}, expected {', '.join(self.columns or ())}.")
-        elif self.columns:
-            X = X[list(self.columns)]
+        elif expected:
+            _require_columns(expected, list(X.columns), "X")
+            X = X[expected]
         words = self.words or {}
         encoded = [_encoded(pl.Series(X[name]), words.get(place)) for place, name in enumerate(X.columns)]
         return np.column_stack(encoded)
 
 
+def _with_names(X: Any, columns: Sequence[str]) -> Any:
+    """Return data whose values have names as a frame, and other data unchanged."""
+    if isinstance(X, pl.LazyFrame):
+        return X.collect()
+    if isinstance(X, Mapping) or hasattr(X, "column_names"):  # the latter is Arrow's
+        return pl.DataFrame(X, strict=False)
+    if names := getattr(getattr(X, "dtype", None), "names", None):  # a structured array
+        return pl.DataFrame({name: X[name] for name in names})
+    if hasattr(X, "columns") or (first := _named(next(iter(X), None))) is None:
+        return X
+    rows = [_named(row) or {} for row in X]
+    for number, row in enumerate(rows):
+        _require_columns(columns or list(first), list(row), f"row {number} of X")
+    return pl.DataFrame(rows, strict=False, infer_schema_length=None)
+
+
+def _named(row: Any) -> Mapping[str, Any] | None:
+    """Return a row with names as a mapping: a dict, a named tuple, a data class, a Series; None for another."""
+    if isinstance(row, Mapping):
+        return row
+    if dataclasses.is_dataclass(row) and not isinstance(row, type):
+        return dataclasses.asdict(row)
+    convert = getattr(row, "_asdict", None) or getattr(row, "to_dict", None)
+    return convert() if convert else None
+
+
+def _require_columns(expected: Sequence[str], found: Sequence[str], what: str) -> None:
+    for name in expected:
+        if (count := found.count(name)) != 1:
+            has = f"has {count} columns called" if count else "has no column"
+            raise ValueError(f"{what} {has} {name!r}, expected {', '.join(map(str, expected))}, each once.")
+
+
 def _encoded(column: pl.Series, words: Sequence[str] | None) -> np.ndarray:
     if words is not None:
-        codes: dict[str | None, float | None] = {None: None, **{word: float(code) for code, word in enumerate(words)}}
+        codes = {None: None, "NaN": None, **{word: float(code) for code, word in enumerate(words)}}
         column = column.cast(pl.String).replace_strict(codes, default=UNKNOWN_WORD, return_dtype=pl.Float64)
     try:
         return column.cast(pl.Float64).to_numpy()

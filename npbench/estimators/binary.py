@@ -14,6 +14,8 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from npbench.estimators.samples import canonical
+
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier of two classes by the sign of a score; takes arrays and CSR matrices.
@@ -141,12 +143,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return {}
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        """Check a training set and learn its labels; return X (an array or CSR) and y in {-1, +1}.
+        """Check a training set and learn its labels; return X (an array or canonical CSR) and y in {-1, +1}.
 
         X is float64, or has the first of ``_dtypes`` unless its own is among them; it is then not copied.
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._dtypes, order="C")
-        return X, self._signs(y)
+        return canonical(X), self._signs(y)
 
     def _signs(self, y: np.ndarray) -> np.ndarray:
         """Learn the labels of a training set; return y in {-1, +1}."""
@@ -159,8 +161,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return 2.0 * codes - 1.0
 
     def _samples(self, X: Any) -> Any:
-        """Check samples to be scored; return X as float64, an array or CSR."""
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        """Check samples to be scored; return X as float64, an array or canonical CSR."""
+        return canonical(validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +15,7 @@ from npbench.testing.check import refusal, require
 from npbench.testing.samples import apart, blobs, made, scores
 from npbench.testing.solver_answers import SCORE_TOLERANCE
 
+FORMATS = ("coo", "csc", "bsr")  # npbench passes CSR; a solver may refuse these
 LABELS = ((0, 1), (1, 2), (-3.0, 7.0), (False, True), ("no", "yes"))
 
 
@@ -117,6 +120,66 @@ def sparse_equals_dense(solver: Solver) -> None:
             f"Scores of {kind.__name__} samples differ from scores of dense ones by {difference:.2g} of their spread, "
             f"expected at most {SCORE_TOLERANCE}: correct fit for CSR samples, or remove the tag sparse.",
         )
+
+
+def sparse_forms(solver: Solver) -> None:
+    """Repeated, unsorted and zero entries, and other sparse formats, mean the same samples (tag sparse)."""
+    X, y = blobs()
+    plain = sparse.csr_array(X * (np.abs(X) > 0.5))
+    expected, parts = scores(solver, plain, y, plain), _in_parts(plain)
+    forms = {
+        "repeated, unsorted": parts,
+        "zero": _with_zeros(plain),
+        **{name: parts.asformat(name) for name in FORMATS},
+    }
+    for what, form in forms.items():
+        found: list[np.ndarray] = []
+        text = refusal(partial(_append_scores, found, solver, form, y))
+        kind = f"{what.upper()} samples" if what in FORMATS else f"CSR samples with {what} entries"
+        require(text is None or what in FORMATS, f"{kind} are refused ({text}): they are valid.")
+        require(
+            not found or apart(expected, found[0]) <= SCORE_TOLERANCE,
+            f"{kind} give other scores than the same samples in canonical form: call sum_duplicates() and "
+            "eliminate_zeros() of a copy, as npbench.estimators.samples.canonical does.",
+        )
+
+
+def _append_scores(found: list[np.ndarray], solver: Solver, X: Any, y: np.ndarray) -> None:
+    found.append(scores(solver, X, y, X))
+
+
+def _in_parts(X: Any) -> Any:
+    """Return a CSR matrix with each entry as two halves, in descending order of the columns."""
+    rows, _ = X.nonzero()
+    twice = np.repeat(np.lexsort((-X.indices, rows)), 2)
+    return sparse.csr_array((X.data[twice] / 2, X.indices[twice], 2 * X.indptr), shape=X.shape)
+
+
+def _with_zeros(X: Any) -> Any:
+    """Return a CSR matrix that stores all zeros."""
+    n, d = X.shape
+    return sparse.csr_array((X.toarray().ravel(), np.tile(np.arange(d), n), d * np.arange(n + 1)), shape=X.shape)
+
+
+def unchanged_inputs(solver: Solver) -> None:
+    """The arrays of the caller stay as they are, in fit and in decision_function."""
+    X, y = blobs()
+    samples = {"X": X}
+    if "sparse" in solver.tags:
+        samples["the CSR matrix X"] = _in_parts(sparse.csr_array(X * (np.abs(X) > 0.5)))
+    for what, given in samples.items():
+        arrays = {what: _arrays(given), "y": [y]}
+        before = copy.deepcopy(arrays)
+        made(solver).fit(given, y).decision_function(given)
+        for name, parts in arrays.items():
+            require(
+                all(np.array_equal(old, new) for old, new in zip(before[name], parts, strict=True)),
+                f"fit or decision_function changes {name}, which belongs to the caller: work with a copy.",
+            )
+
+
+def _arrays(X: Any) -> list[np.ndarray]:
+    return [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
 
 
 def sparse_is_refused(solver: Solver) -> None:

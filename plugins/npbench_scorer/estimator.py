@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import COUNT, FRACTION, TWO_OR_MORE, HasMethods, StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
+from npbench.estimators.samples import canonical
 from npbench.numerics import thresholds
 from npbench.thresholding.classifier import NPThresholdClassifier, held_out
 from npbench_scorer import inner
@@ -175,10 +176,10 @@ class Scorer(BinaryClassifier):
         """Leave X to the classifier: a frame may have words and missing values."""
         X, y = validate_data(self, X, y, skip_check_array=True)
         X, y = indexable(X, column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True))
-        return X, self._signs(y)
+        return canonical(X), self._signs(y)
 
     def _samples(self, X: Any) -> Any:
-        return X
+        return canonical(X)
 
     def _explanation(self) -> str:
         return f"{len(self._warnings)} of {self.n_splits} fits did not converge. {self._warnings[0]}"

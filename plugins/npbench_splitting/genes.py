@@ -14,6 +14,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from npbench.estimators.constraints import COUNT, Constraints
+from npbench.estimators.samples import canonical
 
 SAME_VALUE = 1e-13  # relative size of a spread or a difference of means that counts as 0
 
@@ -67,6 +68,7 @@ class GeneScore(SelectorMixin, BaseEstimator):
         """Score the features of ``X``, an array or sparse matrix, for labels of at least two classes."""
         self._validate_params()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        X = canonical(X)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"GeneScore compares classes, but y has only one class: {self.classes_[0]!r}.")

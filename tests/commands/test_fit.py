@@ -123,7 +123,9 @@ def test_the_saved_model_takes_a_frame_with_words(categories):
     predicted = model.predict(table.sample(fraction=1, shuffle=True, seed=0).select("c", "label", "a", "b"))
     assert np.mean(predicted == 1) > 0.2  # b alone detects 90 % of the positives, 36 % of the rows
     coded = npbench.load_dataset("file", path="table.csv", label="label").X
-    for frame in (table, table.to_pandas().astype({"b": "category"}), table.drop("label").rows()):
+    by_name = table.select("c", "b", "a", "label")
+    named = by_name, by_name.to_pandas().astype({"b": "category"}), by_name.to_dicts(), by_name.to_dict(as_series=False)
+    for frame in (*named, table.drop("label").rows()):
         np.testing.assert_array_equal(model.decision_function(frame), model.decision_function(coded))
     with pytest.raises(ValueError, match="'b'"):
         model.predict(table.drop("b"))

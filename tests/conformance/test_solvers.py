@@ -28,7 +28,7 @@ def faulty(name="Sound", **changes):
 def test_a_sound_solver_passes(checks_of, install):
     install("npbench-made-up", npbench_made_up="")
     found = checks_of(SOUND)
-    assert len(found) == len({check.claim for check in found.values()}) == 21
+    assert len(found) == len({check.claim for check in found.values()}) == 23
     for check in found.values():
         check()
 
@@ -61,6 +61,9 @@ def test_a_sound_solver_passes(checks_of, install):
         ("non_finite", faulty("ScoresNaN"), "decision_function with a feature that is nan is accepted"),
         ("sparse_equals_dense", faulty("SparseDiffers"), "differ from"),
         ("sparse_equals_dense", faulty("Dense"), "Unexpected TypeError"),
+        ("sparse_forms", faulty("CountsEntries"), "repeated"),
+        ("unchanged_inputs", faulty("SortsInPlace"), "CSR"),
+        ("unchanged_inputs", faulty("CentresInPlace"), "changes X"),
         ("sparse_is_refused", faulty(tags=frozenset()), "add the tag"),
         ("direction", faulty("Reversed"), "larger must mean more positive"),
         ("same_seed", faulty("Unseeded"), "Two fits to the same sample differ"),

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from npbench.estimators.binary import BinaryClassifier
@@ -92,3 +93,32 @@ def test_docstring_adds_inherited_entries():
     for attribute in ("classes_", "n_features_in_", "coef_", "intercept_"):
         assert described.count(f"\n{attribute} : ") == 1
     assert "Notes" not in described  # of scikit-learn's base class
+
+
+ROWS = sparse.csr_array(np.array([[0.0, 1.0], [1.0, 0.0], [4.0, 4.0], [5.0, 3.0]]))
+REVERSED = sparse.csr_array((ROWS.data[[0, 1, 3, 2, 5, 4]], ROWS.indices[[0, 1, 3, 2, 5, 4]], ROWS.indptr))
+HALVES = sparse.csr_array((np.repeat(ROWS.data / 2, 2), np.repeat(ROWS.indices, 2), 2 * ROWS.indptr))
+
+
+@pytest.mark.parametrize("form", ["csr", "coo", "csc", "bsr", "lil"])
+@pytest.mark.parametrize("same", [HALVES, REVERSED, ROWS], ids=["halves", "reversed", "canonical"])
+def test_sparse_samples_reach_the_numerics_in_canonical_form(same, form):
+    seen = []
+
+    class Seeing(MeanDifference):
+        def _fit(self, X, signs):
+            seen.append(X)
+            super()._fit(X, signs)
+
+        def _scores(self, X):
+            seen.append(X)
+            return super()._scores(X)
+
+    given = same.asformat(form)
+    data = given.data.copy()
+    Seeing().fit(given, Y).predict(given)
+    for samples in seen:
+        assert samples.format == "csr"
+        for part in ("data", "indices", "indptr"):
+            assert np.array_equal(getattr(samples, part), getattr(ROWS, part))
+    assert np.array_equal(given.data, data)

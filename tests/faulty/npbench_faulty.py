@@ -328,3 +328,26 @@ def first(y, scores, *, problem, estimator):
 
 def nothing(y, scores, *, problem, estimator):
     return np.nan
+
+
+class CountsEntries(Sound):
+    def _training_set(self, X, y):
+        self._n_entries = X.nnz if sparse.issparse(X) else X.size
+        return super()._training_set(X, y)
+
+    def _spoil(self, X, signs):
+        self.coef_ = self.coef_ + np.array([1.0, 0.0, 0.0]) * (self._n_entries > X.size)
+
+
+class SortsInPlace(Sound):
+    def _training_set(self, X, y):
+        if sparse.issparse(X):
+            X.sum_duplicates()
+        return super()._training_set(X, y)
+
+
+class CentresInPlace(Sound):
+    def _training_set(self, X, y):
+        if not sparse.issparse(X) and X.flags.writeable:
+            X -= X.mean(axis=0)
+        return super()._training_set(X, y)
