@@ -115,8 +115,9 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     (106, 59)
     """
 
+    # Some classifiers, such as a stack, have their methods for scores once they are fitted.
     estimator: Any = parameter(
-        HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"]), kw_only=False
+        HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"]), ClassifierMixin, kw_only=False
     )
     rho: float = parameter(FRACTION, default=0.05)
     delta: float = parameter(FRACTION, default=0.05)
@@ -368,6 +369,10 @@ def scores_of(classifier: Any, X: Any, pos_label: Any) -> np.ndarray:
     if hasattr(classifier, "decision_function"):
         given = np.asarray(classifier.decision_function(X), dtype=np.float64)
         given = given if last else -given
+    elif not hasattr(classifier, "predict_proba"):
+        raise ValueError(
+            f"{type(classifier).__name__} has neither decision_function nor predict_proba: it has no scores."
+        )
     else:
         chance = np.maximum(np.asarray(classifier.predict_proba(X), dtype=np.float64), np.finfo(np.float64).tiny)
         given = np.log(chance[:, int(last)]) - np.log(chance[:, int(not last)])

@@ -6,7 +6,12 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
@@ -202,6 +207,13 @@ def test_labels_of_any_type_give_the_same_classifier(labels):
 @pytest.mark.parametrize("label", [np.int64(1), np.float32(1), np.bool_(True), "1"])
 def test_the_positive_label_may_have_another_type_than_the_labels(label):
     assert NPThresholdClassifier(LogisticRegression(), rho=0.1, pos_label=label).fit(X, Y).pos_label_ == 1
+
+
+def test_classifiers_whose_scores_come_with_the_fit():
+    stack = StackingClassifier([("one", GaussianNB()), ("two", LogisticRegression())])
+    assert NPThresholdClassifier(stack, rho=0.1).fit(X, Y).predict(X).any()
+    with pytest.raises(ValueError, match="VotingClassifier"):
+        NPThresholdClassifier(VotingClassifier(stack.estimators), rho=0.1).fit(X, Y)
 
 
 def test_a_split_may_be_two_masks():
