@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -93,6 +95,63 @@ def test_an_address_without_a_scheduler_is_an_error(data, run, monkeypatch):
         run("tcp://127.0.0.1:9", jobs(data, {}))
 
 
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(dask, "SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr(dask, "SECONDS_TO_ANSWER", 1.0)
+
+
+def test_a_port_that_takes_connections_and_is_silent_is_an_error(data, run, impatient):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(RequestError, match=str(port)):
+            run(f"tcp://127.0.0.1:{port}", jobs(data, {}))
+
+
+def test_an_encrypted_address_without_certificates_is_an_error(scheduler, data, run):
+    with pytest.raises(RequestError, match="TLS"):
+        run(scheduler.replace("tcp", "tls"), jobs(data, {}))
+
+
+def test_a_worker_that_hangs_or_fails_is_told_from_the_others(scheduler, impatient):
+    async def hang():
+        await asyncio.sleep(10)
+
+    with dask._client(scheduler, 1) as client:
+        (worker,) = client.nthreads()
+        assert "answered" in dask._asked(client, [worker], hang)[worker]
+        assert "ZeroDivisionError" in dask._asked(client, [worker], divmod, 1, 0)[worker]
+        assert dask._asked(client, [worker], str) == {worker: ""}
+
+
+def test_jobs_go_to_workers_that_can_run_them(data, run, monkeypatch, tmp_path):
+    from distributed import LocalCluster
+
+    monkeypatch.syspath_prepend(MODULES)
+    fault = lambda job, dask_worker=None: "no plugin" if getattr(dask_worker, "name", 0) == 1 else None  # noqa: E731
+    monkeypatch.setattr(dask, "_fault", fault)
+    options = {"threads_per_worker": 1, "processes": False, "dashboard_address": None, "local_directory": str(tmp_path)}
+    two = LocalCluster(n_workers=2, protocol="tcp", host="127.0.0.1", **options)
+    with two as cluster, pytest.warns(UserWarning, match="no plugin"):
+        counts, _ = run(cluster.scheduler_address, jobs(data, *[{}] * 6))
+    assert counts == {"ok": 6}
+
+
+def test_data_that_are_lost_with_the_last_worker_are_sent_again(scheduler, data, run, monkeypatch):
+    submit, lost = dask._Cluster._submit, []
+
+    def submit_and_lose(cluster, *arguments):
+        submit(cluster, *arguments)
+        if len(lost) < 2:
+            lost.extend(cluster._sent.values())
+            for sent in lost:
+                sent.cancel()
+
+    monkeypatch.setattr(dask._Cluster, "_submit", submit_and_lose)
+    counts, _ = run(scheduler, jobs(data, *[{}] * 4))
+    assert counts == {"ok": 4}
+
+
 @pytest.mark.slow  # starts a scheduler and two workers as processes: 6 s
 def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data, run, tmp_path):
     address, workers = cluster
@@ -109,3 +168,25 @@ def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data
     processes = [int(path.name.removeprefix("pid-")) for path in tmp_path.glob("pid-*")]
     assert len(processes) >= 2
     assert all(ended(pid) for pid in processes)  # those of the worker that was killed too
+
+
+@pytest.mark.slow  # starts a scheduler and three workers as processes: 15 s
+def test_a_last_worker_that_is_replaced_loses_no_job(cluster, data, run, tmp_path):
+    address, workers = cluster
+    command = [sys.executable, "-m", "dask", "worker", "--no-nanny", "--nthreads", "1", "--no-dashboard", address]
+    replacing = []
+
+    def replace(record):
+        if not replacing:
+            for worker in workers:
+                worker.kill()
+            options = {"env": {**os.environ, "PYTHONPATH": MODULES}, "cwd": tmp_path, "stderr": subprocess.DEVNULL}
+            replacing.append(subprocess.Popen(command, **options))
+
+    try:
+        counts, _ = run(address, jobs(data, *[{"folder": str(tmp_path), "seconds": 0.2}] * 8), on_record=replace)
+    finally:
+        for process in replacing:
+            process.kill()
+            process.wait()
+    assert counts == {"ok": 8}
