@@ -14,6 +14,7 @@ import numpy as np
 from rich.console import Console
 
 from npbench.commands import score_files
+from npbench.contracts import Estimate
 from npbench.data.labels import classes
 from npbench.data.table import days
 from npbench.data.wording import OPTIONS
@@ -22,10 +23,10 @@ from npbench.numerics.np_roc import np_roc
 from npbench.numerics.thresholds import fewest_negatives
 from npbench.report.render import picture_page, terminal
 from npbench.report.render.drawing import own_style, save_picture
-from npbench.report.sheet import Row, Sheet, number
+from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.columns import groups
 from npbench.thresholding.rules import threshold
-from npbench.thresholding.threshold import GroupThresholds, Threshold
+from npbench.thresholding.threshold import GroupThresholds, Threshold, clopper_pearson, rounded_down
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,12 +53,7 @@ def run(words: Sequence[str]) -> Exit:
     try:
         found = threshold(values, is_positive, rho=rho, by=by, pos_label=True, **asked)
     except ValueError as error:
-        faults = [str(error)]
-        if "held-out negatives" in faults[0] and by is None:
-            promise = f"{_percent(rho)} at {_percent(1 - options.delta)}"
-            n, needed = int(np.sum(~is_positive)), fewest_negatives(rho, options.delta)
-            faults.append(f"{needed} negatives for {promise}; you have {n}.")
-        raise RequestError(*faults) from error
+        raise RequestError(str(error)) from error
     names = {"score": options.score, "label": options.label, **known._asdict(), "by": options.by}
     members: Mapping[Any, Threshold] = found.groups if isinstance(found, GroupThresholds) else {None: found}
     samples = {}
@@ -152,11 +148,8 @@ def _thresholds(samples: Mapping[Any, Sample]) -> Sheet:
     columns = ["threshold", "negatives", "needed", "false alarms", "positives", "misses", "95 % limits"]
     rows: list[Row] = []
     for name, (one, *_) in samples.items():
-        missed = one.p_nd()
         counts = (one.n_negatives, one.n_needed, one.false_alarms, one.n_positives)
-        limits = f"[{missed.low:.3f}, {missed.high:.3f}]" if missed else "-"
-        rate = number(missed and missed.value)
-        found: Row = [f"score > {one.value:.6g}", *(number(count, "d") for count in counts), rate, limits]
+        found: Row = [f"score > {one.value:.6g}", *(number(count, "d") for count in counts), *_rate(one.p_nd())]
         rows.append(found if name is None else [str(name), *found])
     left = len(samples) - MAX_GROUPS
     notes = [f"pictures and other bounds: for the first {MAX_GROUPS} groups only"] if left > 0 else []
@@ -171,12 +164,18 @@ def _plan(name: Any, sample: Sample) -> Sheet:
     rows: list[Row] = []
     for rho in sorted({*BOUNDS, one.rho}, reverse=True):
         needed = fewest_negatives(rho, one.share)
-        limits = curve.at(rho) if curve and len(negatives) >= needed else None
-        span = f"[{limits.p_nd_low:.3f}, {limits.p_nd_high:.3f}]" if limits else "-"
+        misses = curve.at(rho).p_nd * len(positives) if curve and len(negatives) >= needed else None
+        missed = None if misses is None else clopper_pearson(round(misses), len(positives), 0.95)
         more = number(max(0, needed - len(negatives)), "d")
-        rows.append([_percent(rho), number(needed, "d"), more, number(limits and limits.p_nd), span])
-    title = f"other bounds at {_percent(1 - one.share)}; you have {len(negatives)} negatives{of_group}"
-    return Sheet(title, ["bound", "negatives", "to collect", "misses", "limits"], rows)
+        rows.append([_percent(rho), number(needed, "d"), more, *_rate(missed)])
+    level = rounded_down(100 * (1 - one.share), 4)
+    title = f"other bounds at {level:g} %; you have {len(negatives)} negatives{of_group}"
+    return Sheet(title, ["bound", "negatives", "to collect", "misses", "95 % limits"], rows)
+
+
+def _rate(missed: Estimate | None) -> Row:
+    """Return the cells of a miss rate and its limits."""
+    return [number(missed.value), interval((missed.low, missed.high))] if missed else [number(None), interval(None)]
 
 
 def _drawn(samples: Mapping[Any, Sample]) -> Figure:

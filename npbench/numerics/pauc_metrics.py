@@ -14,18 +14,21 @@ scores may be infinite, and NaN ranks its sample as the worst of its class.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import betainc, expit, logit, ndtri
+from scipy.special import betainc, expit, logit, ndtri, stdtrit
 from scipy.stats import binom
 
+from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.rates import acceptance, ranked
 from npbench.numerics.thresholds import SAME_RATE
 
 NEGLIGIBLE_PROBABILITY = 1e-9  # tails of counts with less do not affect the limits
+NEGLIGIBLE_ERROR = 1e-12  # that of constant scores, but for rounding
+LEAST_DEGREES = 0.01  # of freedom
+MOST_SKEW = 0.75  # chosen by simulation, see Area.limits
 
 
 @dataclass(frozen=True)
@@ -35,26 +38,43 @@ class Area:
     value: float
     error: float  # standard error; NaN if a class has a single sample
     n_disjoint: int  # largest number of pairs of a positive and a negative in the range without a common sample
+    degrees: float  # of freedom of the standard error (Welch and Satterthwaite)
 
-    def limits(self, confidence: float = 0.95, scale: Literal["logit", "identity"] = "logit") -> tuple[float, float]:
+    def limits(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return confidence limits of the population's value, with equal tails.
 
-        They are ``value -+ z error`` clipped to [0, 1] on the scale "identity", and the same for
-        ``log(value / (1 - value))`` on the scale "logit", which has better coverage near 0 and 1 and for small samples.
+        Disjoint pairs are independent trials, so that Clopper and Pearson's limits for their number hold always. They
+        are the limits of scores that rank perfectly. Otherwise they are the widest allowed, and the limits are
+
+            logit(value) -+ h,   h = -log(1 - g x) / g,   x = q error / (value (1 - value))
+
+        With s the variance as a share of that of disjoint pairs, ``u = (1 - s)^2`` and ``g = 0.75 u``, q is the mean of
+        Student's quantile, with weight u, and the normal one. With s = 1, pairs are like trials, the error follows from
+        the value, and h is x, as usual on this scale. If s is small, the error is an estimate, and too small in
+        samples that lack gross errors by chance, so that h exceeds x.
+
+        Notes
+        -----
+        Coverage of 95 % limits, simulated for normal scores with equal and unequal variances and exponential ones,
+        AUC from 0.6 to 0.999, 5 to 1000 positives, 20 to 3000 negatives and ranges [0, 1], [0, 0.1], [0, 0.05] and
+        [0.05, 0.2]: 0.93 or more, except for 0.91 to 0.93 with one or two negatives in the range, or for heavy tails.
+        DeLong's limits on the logit scale cover 0.58 to 0.93 in a quarter of these cases. Where they cover, these are
+        of about the same width, but several times as wide for few samples that are ranked almost perfectly.
         """
-        tail = (1.0 - confidence) / 2.0
         if math.isnan(self.error):  # a class has a single sample
             return 0.0, 1.0
-        # All pairs are in order, or none: the error says nothing. The disjoint pairs are independent trials with
-        # the same outcome: they have Clopper and Pearson's limits.
-        if self.value in (0.0, 1.0):
-            least = tail ** (1.0 / self.n_disjoint)
-            return (least, 1.0) if self.value else (0.0, 1.0 - least)
-        half = -float(ndtri(tail)) * self.error
-        if scale == "identity":
-            return max(0.0, self.value - half), min(1.0, self.value + half)
-        centre, half = logit(self.value), half / (self.value * (1.0 - self.value))
-        return float(expit(centre - half)), float(expit(centre + half))
+        value = round(self.value, 12)  # a perfect ranking has a sum of shares that may be 1 - 2e-16
+        low, high = rate_limits(self.n_disjoint * value, self.n_disjoint, confidence)
+        if value in (0.0, 1.0) or self.error < NEGLIGIBLE_ERROR:
+            return low, high
+        spread, tail = value * (1.0 - value), (1.0 - confidence) / 2.0
+        doubt = (1.0 - min(1.0, self.n_disjoint * self.error**2 / spread)) ** 2
+        quantile = (1.0 - doubt) * -float(ndtri(tail)) + doubt * -float(stdtrit(self.degrees, tail))
+        half, skew = quantile * self.error / spread, MOST_SKEW * doubt
+        if skew * half >= 1.0:
+            return low, high
+        half = -math.log1p(-skew * half) / skew if skew else half
+        return max(low, float(expit(logit(value) - half))), min(high, float(expit(logit(value) + half)))
 
 
 def pairwise(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
@@ -128,7 +148,7 @@ def interpolated(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Are
     """
     _, tpr, fpr = acceptance(y, ranked(y, scores))
     area = fractional(y, scores, lo, hi)
-    return Area(mean_height(tpr, fpr, lo, hi), area.error, area.n_disjoint)
+    return replace(area, value=mean_height(tpr, fpr, lo, hi))
 
 
 def mean_height(tpr: np.ndarray, fpr: np.ndarray, lo: float, hi: float) -> float:
@@ -171,25 +191,44 @@ def tpr_at(y: np.ndarray, scores: np.ndarray, fpr: float) -> float:
 def tpr_limits(y: np.ndarray, scores: np.ndarray, fpr: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return limits of the population's true-positive rate at a false-positive rate, with equal tails.
 
-    For continuous scores, the number K of negatives above the population's threshold is binomial, with n trials of
-    probability ``fpr``. Given K, c positives are above the threshold, and the rate has Jeffreys' posterior
-    Beta(c + 1/2, n_pos - c + 1/2). The limits are quantiles of the mixture over K. They include the uncertainty of both
-    the threshold and the rate, without random draws, and do not collapse if all positives are above, or none.
+    The number K of negatives above the population's threshold is binomial, with n trials of probability ``fpr``. The
+    threshold then lies between the K-th and the next largest negative, and between c_K and c_(K+1) positives are above
+    it: c_0 = 0, since it may be anywhere above the largest negative, and c_(n+1) = n_pos. Given c, the limits are
+    halfway between those of Jeffreys and of Clopper and Pearson: quantiles of Beta(c + 1/4, n_pos - c + 3/4), or 0 for
+    c = 0, and of Beta(c + 3/4, n_pos - c + 1/4), or 1 for c = n_pos. Those of the mixture over K and both counts, each
+    with weight 1/2, are returned. For K = 0, the lower limit takes c = 0 only: it is 0 where ``(1 - fpr)^n`` exceeds
+    the tail.
+
+    Notes
+    -----
+    Coverage of 95 % limits in 10,000 draws of normal scores, 20 to 1000 negatives, 20 to 200 positives, rates from
+    0.001 to 0.5: 0.959 or more. With ties, of scores rounded to 1/4 or 1 standard deviation, 0.938 or more, but for
+    0.926 where the false-positive rate of one score is within 5 % of ``fpr``.
     """
     n_pos, n_neg = int(np.sum(y > 0)), int(np.sum(y < 0))
-    tail = (1.0 - confidence) / 2.0
     distribution = binom(n_neg, fpr)
     fewest, most = distribution.ppf(NEGLIGIBLE_PROBABILITY), distribution.ppf(1.0 - NEGLIGIBLE_PROBABILITY)
-    # numbers of detected positives, each with the probability of its numbers of false alarms
     alarms = np.arange(int(fewest), int(most) + 1)
-    counts, which = np.unique(_detected(y, scores, alarms), return_inverse=True)
-    probabilities = np.bincount(which, weights=distribution.pmf(alarms))
-    probabilities = probabilities / probabilities.sum()
+    more = _detected(y, scores, alarms)
+    fewer = np.where(alarms > 0, _detected(y, scores, alarms - 1), 0)
+    probabilities = distribution.pmf(alarms)
+    weights, tail = np.tile(probabilities / probabilities.sum() / 2.0, 2), (1.0 - confidence) / 2.0
+    low = _posterior_quantile(np.append(fewer, np.where(alarms > 0, more, 0)), weights, n_pos, tail)
+    return low, 1.0 - _posterior_quantile(n_pos - np.append(fewer, more), weights, n_pos, tail)
 
-    def excess(rate: float, share: float) -> float:
-        return float(probabilities @ betainc(counts + 0.5, n_pos - counts + 0.5, rate)) - share
 
-    return float(brentq(excess, 0.0, 1.0, (tail,))), float(brentq(excess, 0.0, 1.0, (1.0 - tail,)))
+def _posterior_quantile(counts: np.ndarray, weights: np.ndarray, n: int, tail: float) -> float:
+    """Return the lower limit of a rate after a number of successes in n trials that is known by its distribution."""
+    counts, which = np.unique(counts, return_inverse=True)
+    probabilities = np.bincount(which, weights=weights)
+    some = counts > 0
+    counts, probabilities = counts[some], probabilities[some]
+
+    def excess(rate: float) -> float:
+        below = betainc(counts + 0.25, n - counts + 0.75, rate)
+        return 1.0 - float(probabilities @ (1.0 - below)) - tail
+
+    return 0.0 if excess(0.0) >= 0.0 else float(brentq(excess, 0.0, 1.0))
 
 
 def _detected(y: np.ndarray, scores: np.ndarray, alarms: np.ndarray) -> np.ndarray:
@@ -214,8 +253,16 @@ def _over_ranks(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> 
     above, not_below = (np.searchsorted(-negatives, -positives, side) for side in ("left", "right"))
     of_positives = 1.0 - (passed[above] + passed[not_below]) / 2.0
     of_negatives = wins[np.clip(np.arange(n), first, last) - first] / (2 * m)
-    variance = _variance(of_positives) / m + n * _variance(of_negatives) / (end - begin) ** 2
-    return Area(value, math.sqrt(variance), max(1, min(m, math.floor(end - begin))))
+    variances = _variance(of_positives) / m, n * _variance(of_negatives) / (end - begin) ** 2
+    in_range = max(1, math.floor(end - begin))
+    degrees = _degrees(variances, (m - 1, in_range - 1))
+    return Area(value, math.sqrt(sum(variances)), min(m, in_range), degrees)
+
+
+def _degrees(variances: tuple[float, float], degrees: tuple[int, int]) -> float:
+    """Return the degrees of freedom of a sum of estimated variances (Welch and Satterthwaite), above 0."""
+    doubt = sum(part**2 / max(own, LEAST_DEGREES) for part, own in zip(variances, degrees, strict=True))
+    return max(LEAST_DEGREES, sum(variances) ** 2 / doubt) if doubt else LEAST_DEGREES
 
 
 def _variance(values: np.ndarray) -> float:

@@ -60,7 +60,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     threshold : {"umbrella", "empirical"} or callable, default="umbrella"
         Rule, as in :func:`npbench.threshold`.
     recall, precision : float, optional
-        Lower bounds to promise together with rho, in ]0, 1[. Positives are then held out as well as negatives.
+        Lower bounds to promise together with rho, in ]0, 1[: see :func:`npbench.threshold`. Positives are then held
+        out as well as negatives.
     random_state : int, RandomState or None, default=None
         Seed of the held-out samples or folds.
 
@@ -268,8 +269,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         scored = np.concatenate([test for _, test in splits])
         members = groups(by, len(y))
         counts = {name: int(np.sum(~positive[np.intersect1d(rows, scored)])) for name, rows in members.items()}
-        share = self.delta / len(members) / n_promises(self.recall, self.precision)
-        require_negatives(counts, self.rho, share, self.threshold)
+        require_negatives(counts, self.rho, self.delta, self.threshold, n_promises(self.recall, self.precision))
         return splits
 
     def _hold_out(self, positive: np.ndarray, by: Any, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:

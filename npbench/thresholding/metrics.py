@@ -253,4 +253,5 @@ def _with_limits(
     require_rate("confidence", confidence)
     if weight is not None:
         raise ValueError("Confidence limits take no sample_weight: leave out sample_weight or confidence.")
-    return Estimate(value, *limits(confidence))
+    low, high = limits(confidence)
+    return Estimate(value, min(low, value), max(value, high))  # ties can move the value outside of the limits

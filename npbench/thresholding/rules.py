@@ -12,9 +12,11 @@ import numpy as np
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_above
 from npbench.thresholding.columns import as_scores, groups, positives, require_rate, same_length
-from npbench.thresholding.threshold import GroupThresholds, Threshold, n_promises
+from npbench.thresholding.threshold import GroupThresholds, Threshold, n_promises, rounded_down, rounded_up
 
 Rule = str | Callable[[np.ndarray, np.ndarray], float]
+Parts = dict[Any, tuple[np.ndarray, np.ndarray]]  # scores of each group, and which samples are positive
+MAX_TRIED_PRECISIONS = 60
 REFERENCE_SIZE = 1000  # largest number of scores kept, to notice a shift later
 
 
@@ -84,7 +86,9 @@ def threshold(
         callable receives labels in {-1, 1} and scores, and returns the threshold.
     recall, precision : float, optional
         Lower bounds to promise together with rho, in ]0, 1[. All promises share delta evenly. They need held-out
-        positives and the rule "umbrella"; a precision needs them as frequent as among new samples.
+        positives and the rule "umbrella"; a precision needs them as frequent as among new samples. With probability
+        1 - delta, all bounds hold or no threshold is returned; where a bound is out of reach, most thresholds that are
+        returned break one.
 
     Returns
     -------
@@ -143,19 +147,20 @@ def calibrate(
             require_rate(name, rate)
     if n_promises(recall, precision) > 1 and rule != "umbrella":
         raise ValueError(f"The rule {rule!r} promises no recall or precision: use the rule 'umbrella'.")
-    members = groups(by, len(scores))
-    each = delta / len(members)
+    parts = {name: (scores[rows], positive[rows]) for name, rows in groups(by, len(scores)).items()}
+    each = delta / len(parts)
     share = each / n_promises(recall, precision)
-    require_negatives({name: int(np.sum(~positive[rows])) for name, rows in members.items()}, rho, share, rule)
+    counts = {name: int(np.sum(~is_positive)) for name, (_, is_positive) in parts.items()}
+    require_negatives(counts, rho, delta, rule, n_promises(recall, precision))
+    # the bound on false alarms gives the lowest threshold; a precision may raise it, a recall forbids it
+    values = {name: _value(part, is_positive, rho, share, rule) for name, (part, is_positive) in parts.items()}
+    if precision is not None:
+        values = _precise(parts, values, precision, share)
+    if recall is not None:
+        _require_recall(parts, values, recall, share)
     found = {}
-    for name, rows in members.items():
-        # the bound on false alarms gives the lowest threshold; a precision may raise it, a recall forbids it
-        part, is_positive = scores[rows], positive[rows]
-        value = _value(part, is_positive, rho, share, rule)
-        if precision is not None:
-            value = _precise(part, is_positive, value, precision, share)
-        if recall is not None:
-            _require_recall(part[is_positive], value, recall, share)
+    for name, (part, is_positive) in parts.items():
+        value = values[name]
         above, negatives = part > value, part[~is_positive]
         found[name] = Threshold(
             value,
@@ -197,43 +202,89 @@ def _value(scores: np.ndarray, positive: np.ndarray, rho: float, delta: float, r
     return value
 
 
-def _precise(scores: np.ndarray, positive: np.ndarray, least: float, precision: float, delta: float) -> float:
-    """Return the lowest threshold from ``least`` on that keeps a precision with probability 1 - delta."""
-    ascending, hits_ascending = np.sort(scores), np.sort(scores[positive])
+def _precise(parts: Parts, least: Mapping[Any, float], precision: float, delta: float) -> dict[Any, float]:
+    """Return for each group the lowest threshold that keeps a precision, too; raise a ValueError if there is none."""
+    ascending = {name: (np.sort(scores), np.sort(scores[positive])) for name, (scores, positive) in parts.items()}
+
+    def tried(precision: float) -> dict[Any, float]:
+        return {name: _lowest_precise(*part, least[name], precision, delta) for name, part in ascending.items()}
+
+    values = tried(precision)
+    lacking = [name for name, value in values.items() if math.isinf(value)]
+    if not lacking:
+        return values
+    # Each precision has its own numbers of accepted samples to test: whether another can be promised takes a try.
+    smaller = (rounded_down(precision * 0.98**step, 3) for step in range(1, MAX_TRIED_PRECISIONS))
+    reachable = next((one for one in smaller if not any(map(math.isinf, tried(one).values()))), 0.0)
+    raise ValueError(
+        f"No threshold keeps both bounds{_in_group(lacking[0])}: where false alarms are kept, "
+        f"{_can('precision', reachable)}, not {precision:g}. Use another precision, a smaller rho, or more samples."
+    )
+
+
+def _lowest_precise(
+    ascending: np.ndarray, hits_ascending: np.ndarray, least: float, precision: float, delta: float
+) -> float:
+    """Return the lowest threshold from ``least`` on with a precision, or infinity; all scores are ascending."""
     # Numbers of accepted samples, fixed beforehand; fewer than the first prove nothing even if all are positive.
-    first = math.ceil(math.log(delta) / math.log(precision))
-    steps = np.arange(max(0, 4 * math.log2(max(1, len(scores) / first)))) / 4
+    n, first = len(ascending), math.ceil(math.log(delta) / math.log(precision))
+    steps = np.arange(max(0, 4 * math.log2(max(1, n / first)))) / 4
     counts = np.unique((first * 2**steps).astype(int))
-    below = ascending[-1 - counts[counts < len(scores)]]  # the next score, which is not accepted
-    accepted = len(scores) - np.searchsorted(ascending, below, side="right")  # fewer than planned if there are ties
+    below = ascending[-1 - counts[counts < n]]  # the next score, which is not accepted
+    accepted = n - np.searchsorted(ascending, below, side="right")  # fewer than planned if there are ties
     below, accepted = below[accepted > 0], accepted[accepted > 0]
     hits = len(hits_ascending) - np.searchsorted(hits_ascending, below, side="right")
     # limit of the precision at each threshold, with Bonferroni's correction for their number
     proven = 1 - rate_above(accepted - hits, accepted, delta / max(1, len(counts)))
-    allowed = accepted <= np.sum(scores > least)
+    allowed = accepted <= np.sum(ascending > least)
     # of the thresholds that keep both bounds, the lowest accepts the most
     kept = allowed & (proven >= precision)
-    if not np.any(kept):
-        largest = np.max(proven, where=allowed, initial=0.0)
-        raise ValueError(
-            f"No threshold with the bound on false alarms has a precision of {precision:g} with probability "
-            f"{1 - delta:g}; the largest found is {largest:.3g}: use a smaller precision or rho, or more samples."
-        )
-    return max(least, thresholds.just_above(np.min(below[kept]), scores))
+    return max(least, thresholds.just_above(np.min(below[kept]), ascending)) if np.any(kept) else math.inf
 
 
-def _require_recall(positives: np.ndarray, value: float, recall: float, delta: float) -> None:
-    """Raise a ValueError if the threshold is above the k-th largest positive, below which too many may lie."""
+def _require_recall(parts: Parts, values: Mapping[Any, float], recall: float, delta: float) -> None:
+    """Raise a ValueError if a threshold is above the k-th largest positive, below which too many may lie."""
+    held_out = {name: part[is_positive] for name, (part, is_positive) in parts.items()}
     needed = thresholds.fewest_negatives(1 - recall, delta)
-    if len(positives) < needed:
-        raise ValueError(f"{len(positives)} held-out positives, expected at least {needed} for recall={recall:g}.")
+    lacking = [name for name in parts if not _keeps_recall(held_out[name], values[name], recall, delta)]
+    if not lacking:
+        return
+    # of several groups, the one with the least recall decides
+    kept = {name: _provable_recall(held_out[name], values[name], delta) for name in lacking}
+    name = min(kept, key=lambda one: kept[one])
+    count = len(held_out[name])
+    why = (
+        f"{count} held-out positives{_in_group(name)}, expected at least {needed}"
+        if count < needed
+        else f"No threshold keeps both bounds{_in_group(name)}"
+    )
+    raise ValueError(
+        f"{why}: where false alarms are kept, {_can('recall', rounded_down(kept[name], 3))}, not {recall:g}. Use a "
+        "smaller recall, a larger rho, or more samples."
+    )
+
+
+def _keeps_recall(positives: np.ndarray, value: float, recall: float, delta: float) -> bool:
+    if len(positives) < thresholds.fewest_negatives(1 - recall, delta):
+        return False
     rank = thresholds.umbrella_rank(len(positives), 1 - recall, delta)
-    if value >= np.sort(positives)[-rank]:
-        kept = 1 - float(rate_above(np.array(np.sum(positives <= value)), len(positives), delta))
-        raise ValueError(
-            f"No threshold keeps both bounds: where false alarms do, a recall of {kept:.3g} can be promised, not "
-            f"{recall:g}. Use a smaller recall, a larger rho, or more samples."
-        )
+    return bool(value < np.sort(positives)[-rank])
+
+
+def _provable_recall(positives: np.ndarray, value: float, delta: float) -> float:
+    """Return the largest recall that the umbrella rule promises at a threshold, or 0."""
+    if not len(positives):
+        return 0.0
+    return 1 - float(rate_above(np.array(np.sum(positives <= value)), len(positives), delta))
+
+
+def _can(name: str, rate: float) -> str:
+    """Return the part of an error that names a rate that is promised when asked for."""
+    return f"a {name} of {rate:g} can be promised" if rate > 0 else f"no {name} can be promised"
+
+
+def _in_group(name: Any) -> str:
+    return "" if name is None else f" in group {name!r}"
 
 
 def warn_if_saturated(negatives: np.ndarray, scores: np.ndarray, value: float) -> None:
@@ -249,24 +300,36 @@ def warn_if_saturated(negatives: np.ndarray, scores: np.ndarray, value: float) -
         )
 
 
-def require_negatives(counts: Mapping[Any, int], rho: float, delta: float, rule: Rule) -> None:
-    """Raise a ValueError if a group has too few calibration negatives for the rule."""
+def require_negatives(counts: Mapping[Any, int], rho: float, delta: float, rule: Rule, n_promised: int) -> None:
+    """Raise a ValueError if a group has too few calibration negatives for the rule.
+
+    ``counts`` has the negatives of each group. The groups share delta, and so do the promises of a group.
+    """
     if callable(rule):
         return
-    needed = thresholds.fewest_negatives(rho, delta) if rule == "umbrella" else 1
-    for name, count in counts.items():
-        if count < needed:
-            where = "" if name is None else f" in group {name!r}"
-            raise ValueError(
-                f"{count} held-out negatives{where}, expected at least {needed} for rho={rho:g} with probability "
-                f"{1 - delta:g}: hold out more of them, use {_feasible(count, delta)}a larger delta, or the rule "
-                "'empirical', which guarantees nothing."
-            )
+    n_shares = len(counts) * n_promised
+    needed = thresholds.fewest_negatives(rho, delta / n_shares) if rule == "umbrella" else 1
+    name, count = min(counts.items(), key=lambda one: one[1])
+    if count >= needed:
+        return
+    few = f"{count} held-out negatives{_in_group(name)}, expected at least {needed}"
+    if rule != "umbrella":
+        raise ValueError(f"{few}.")
+    shared = f", {delta:g} shared by {n_shares} bounds" if n_shares > 1 else ""
+    instead = _feasible(count, rho, delta, n_shares)
+    if n_promised == 1:
+        instead.append("the rule 'empirical', which guarantees nothing")
+    advice = ", or ".join(["hold out more of them", *([f"use {instead[0]}", *instead[1:]] if instead else [])])
+    raise ValueError(f"{few} for rho={rho:g} and delta={delta / n_shares:.3g}{shared}: {advice}.")
 
 
-def _feasible(n: int, delta: float) -> str:
-    """Return the advice for a bound that n negatives suffice for."""
-    return f"rho={smallest_rho(n, delta):.3g} or more, " if n else ""
+def _feasible(n: int, rho: float, delta: float, n_shares: int) -> list[str]:
+    """Return the changes of one bound with which n negatives suffice."""
+    if not n:
+        return []
+    larger = {"rho": smallest_rho(n, delta / n_shares), "delta": n_shares * (1 - rho) ** n}
+    rates = {name: rounded_up(rate, 3) for name, rate in larger.items()}
+    return [f"{name}={rate:g} or more" for name, rate in rates.items() if rate < 1]
 
 
 def smallest_rho(n: int, delta: float) -> float:

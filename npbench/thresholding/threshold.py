@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any, Self
 
 import numpy as np
@@ -32,7 +33,7 @@ class Threshold:
     rule : {"umbrella", "empirical", "custom"}
         Rule that gave the value.
     recall, precision : float, optional
-        Lower bounds that hold together with rho, with probability 1 - delta for all of them.
+        Lower bounds promised together with rho: with probability 1 - delta, all hold, or no threshold is returned.
     n_negatives, false_alarms : int
         Number of negatives in the calibration sample, and of those above the threshold.
     n_positives, misses : int
@@ -58,15 +59,16 @@ class Threshold:
 
     @property
     def guaranteed(self) -> bool:
-        """True if the false-alarm rate of new samples exceeds rho with probability at most delta."""
+        """True if a threshold that breaks a bound is returned with probability at most delta."""
         return self.rule == "umbrella" and not self.cross_fitted
 
     @property
     def promise(self) -> str:
         """The promise as a sentence."""
-        bound = f"the false-alarm rate of new samples from the same population exceeds {self.rho:g}"
+        bound = f"the false-alarm rate of new samples from the same population exceeds {rounded_up(self.rho):g}"
         if self.guaranteed:
-            return f"With probability {1 - self.delta:g} or more, {bound.replace('exceeds', 'is at most')}{self._also}."
+            kept = bound.replace("exceeds", "is at most")
+            return f"With probability {_sure(self.delta)} or more, {self._unless}{kept}{self._also}.{self._proviso}"
         if self.rule == "umbrella":
             return f"No guarantee: the scores are cross-fitted. Typically {bound} with probability {self.delta:g}."
         if self.rule == "empirical":
@@ -76,10 +78,21 @@ class Threshold:
     @property
     def _also(self) -> str:
         """The other rates that are promised."""
-        recall = "" if self.recall is None else f", the recall at least {self.recall:g}"
+        recall = "" if self.recall is None else f", the recall at least {rounded_down(self.recall):g}"
         if self.precision is None:
             return recall
-        return f"{recall}, the precision at least {self.precision:g} where positives are as frequent as here"
+        precision = f"{rounded_down(self.precision):g}"
+        return f"{recall}, the precision at least {precision} where positives are as frequent as here"
+
+    @property
+    def _unless(self) -> str:
+        """The other way to keep a promise of several rates: whether a threshold is returned depends on the sample."""
+        return "either no threshold is returned, or " if self._also else ""
+
+    @property
+    def _proviso(self) -> str:
+        """The limit of a promise of several rates."""
+        return " Of the thresholds that are returned, a larger share may break a bound." if self._also else ""
 
     @property
     def share(self) -> float:
@@ -135,7 +148,7 @@ class Threshold:
         lines = [
             f"score > {self.value:g}",
             self.promise,
-            f"{self.n_needed} negatives needed for {self.rho:.3g} at {1 - self.delta:g}; you have {self.n_negatives}",
+            f"{self.n_needed} negatives needed for {self.rho:.3g} at {_sure(self.share)}; you have {self.n_negatives}",
         ]
         if missed := self.p_nd():
             lines.append(f"misses: {missed.value:.1%} of {self.n_positives} [{missed.low:.1%}, {missed.high:.1%}]")
@@ -169,8 +182,9 @@ class GroupThresholds:
         if not self.guaranteed:
             return f"In each group: {one.promise}"
         return (
-            f"With probability {1 - self.delta:g} or more, the false-alarm rate of new samples is at most {one.rho:g}"
-            f"{one._also} in all {len(self.groups)} groups at once; in each alone, with probability {1 - one.delta:g}."
+            f"With probability {_sure(self.delta)} or more, {one._unless}the false-alarm rate of new samples is at "
+            f"most {rounded_up(one.rho):g}{one._also} in all {len(self.groups)} groups at once; in each alone, with "
+            f"probability {_sure(one.delta)}.{one._proviso}"
         )
 
     def values(self, by: Any) -> np.ndarray:
@@ -261,6 +275,21 @@ def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
 def n_promises(recall: float | None, precision: float | None) -> int:
     """Return the number of rates that share delta."""
     return 1 + (recall is not None) + (precision is not None)
+
+
+def rounded_up(number: float, digits: int = 6) -> float:
+    """Return a number with a few significant digits that is not smaller, but for rounding in the 14th."""
+    return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(f"{number:.14g}")))
+
+
+def rounded_down(number: float, digits: int = 6) -> float:
+    """Return a number with a few significant digits that is not larger, but for rounding in the 14th."""
+    return float(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(Decimal(f"{number:.14g}")))
+
+
+def _sure(delta: float) -> str:
+    """Return the probability 1 - delta as text, never 1."""
+    return f"{rounded_down(1 - delta):g}" if delta > 1e-6 else f"1 - {rounded_up(delta):g}"
 
 
 def clopper_pearson(errors: int, n: int, confidence: float) -> Estimate:

@@ -11,12 +11,12 @@ from npbench.numerics import pauc_metrics, rates
 
 
 def auc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
-    """Return the share of (positive, negative) pairs in the right order, ties one half, with DeLong's 95 % limits.
+    """Return the share of (positive, negative) pairs in the right order, ties one half, with 95 % limits.
 
     Unlike :func:`sklearn.metrics.roc_auc_score` it accepts infinite scores, as of a classifier that rejects everything.
     """
     area = pauc_metrics.pairwise(y, scores, 0.0, 1.0)
-    return Estimate(area.value, *area.limits(scale="identity"))
+    return Estimate(area.value, *area.limits())
 
 
 def pauc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:

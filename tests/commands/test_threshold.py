@@ -13,6 +13,7 @@ import pytest
 import npbench
 from npbench.commands import monitor, threshold
 from npbench.errors import Exit, RequestError
+from npbench.numerics.thresholds import fewest_negatives
 from npbench.thresholding.threshold import from_json
 
 RNG = np.random.default_rng(0)
@@ -48,7 +49,8 @@ def test_the_file_holds_the_threshold_of_the_library(capsys, file):
     columns = json.loads(Path("threshold/threshold.json").read_text())["columns"]
     assert columns == {"score": "s", "label": "y", "positive": "attack", "negative": "ok", "by": None}
     printed = capsys.readouterr().out
-    assert f"{expected.p_nd().value:.3f}" in printed
+    missed = expected.p_nd()
+    assert printed.count(f"{missed.value:.3f}  [{missed.low:.3f}, {missed.high:.3f}]") == 2  # in both tables
     assert "2995" in printed  # the plan: negatives for 0.1 %
     assert "data:image/png;base64," in Path("threshold/threshold.html").read_text()
     assert Path("threshold/np_roc.png").read_bytes().startswith(b"\x89PNG")
@@ -226,6 +228,14 @@ def test_a_budget_sets_the_threshold():
     assert stored().rho == pytest.approx(0.02)
 
 
+def test_one_number_of_negatives_is_needed():
+    TABLE[:120].write_csv("few.csv")
+    with pytest.raises(RequestError, match="expected at least 146") as refused:
+        threshold.run(["few.csv", *COLUMNS, "--rho", "0.025", "--recall", "0.5"])
+    assert fewest_negatives(0.025, 0.05) == 119
+    assert "119" not in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -234,7 +244,7 @@ def test_a_budget_sets_the_threshold():
         (["scores.csv", *COLUMNS, "--by", "G"], "--by is 'G'"),
         (["scores.csv", *COLUMNS[:-1], "y"], "expected numbers"),
         (["scores.csv", *COLUMNS, "--rho", "1"], "rho is 1"),
-        (["scores.csv", *COLUMNS, "--rho", "0.001"], "2995 negatives for 0.1 %"),
+        (["scores.csv", *COLUMNS, "--rho", "0.001"], "expected at least 2995 .*hold out"),
         (["scores.csv", *COLUMNS, "--budget", "5 per day"], "--rate"),
         (["scores.csv", *COLUMNS, "--budget", "5", "--rate", "9 per day"], "'5'"),
         (["scores.csv", *COLUMNS, "--rho", "0.1", "--budget", "1 per day", "--rate", "9 per day"], "--rho"),

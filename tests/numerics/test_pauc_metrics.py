@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
+from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.pauc_metrics import (
-    Area,
     fractional,
     interpolated,
     pairwise,
@@ -106,11 +106,11 @@ TWENTY = np.array(
 )
 
 
-def test_limits_of_twenty_scores_match_proc():
+def test_value_and_error_of_twenty_scores_match_proc():
     area = pairwise(Y, TWENTY, 0.0, 1.0)
     assert area.value == pytest.approx(0.791666666667, abs=1e-11)
     assert area.error**2 == pytest.approx(0.0113946383478, abs=1e-12)
-    assert area.limits(scale="identity") == pytest.approx((0.582448995354, 1.0), abs=1e-11)
+    assert area.value - norm.ppf(0.975) * area.error == pytest.approx(0.582448995354, abs=1e-11)
 
 
 @given(scored())
@@ -146,11 +146,13 @@ def test_errors_match_the_stratified_bootstrap(definition, fpr_range):
 def test_limits_contain_the_value_and_widen_with_confidence():
     y, scores = gaussian(40, 200, np.random.default_rng(1))
     area = fractional(y, scores, 0.0, 0.2)
-    for scale in ("logit", "identity"):
-        (low, high), (lower, higher) = area.limits(0.8, scale), area.limits(0.99, scale)
-        assert 0 <= lower < low < area.value < high < higher <= 1
-    low, high = area.limits(scale="identity")
-    assert high - low == pytest.approx(2 * norm.ppf(0.975) * area.error)
+    (low, high), (lower, higher) = area.limits(0.8), area.limits(0.99)
+    assert 0 <= lower < low < area.value < high < higher <= 1
+    y, scores = gaussian(10**5, 10**5, np.random.default_rng(1))
+    area = fractional(y, scores, 0.0, 1.0)  # for large samples the limits are normal
+    np.testing.assert_allclose(
+        area.limits(), area.value + norm.ppf([0.025, 0.975]) * area.error, atol=0.02 * area.error
+    )
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS)
@@ -160,12 +162,25 @@ def test_limits_of_perfect_scores_are_below_one(definition):
     assert (low, high) == (pytest.approx(0.025 ** (1 / 10)), 1.0)  # ten disjoint pairs, all in order
     low, high = definition(y, -y.astype(float), 0.0, 0.02).limits()
     assert (low, high) == (0.0, pytest.approx(1 - 0.025 ** (1 / 4)))  # four negatives in the range
+    for ends in itertools.combinations([0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 1.0], 2):  # sums may be 1 - 2e-16
+        low, high = definition(y, y.astype(float), *ends).limits()
+        assert high == 1.0
+        assert 0.02 < low < 0.7
 
 
-def test_constant_scores_have_error_zero_and_single_samples_limits_0_and_1():
+@given(scored(), ranges(), st.floats(0.01, 0.999))
+def test_limits_contain_the_value(sample, fpr_range, confidence):
+    area = fractional(*sample, *map(float, fpr_range))
+    low, high = area.limits(confidence)
+    assert 0 <= low <= area.value + 1e-12
+    assert area.value - 1e-12 <= high <= 1
+
+
+def test_limits_of_constant_scores_and_of_single_samples_are_wide():
     y = np.repeat([1, -1], [5, 50])
-    assert fractional(y, np.zeros(55), 0.0, 0.1) == Area(0.5, 0.0, 5)
-    assert fractional(y, np.zeros(55), 0.0, 0.1).limits() == (0.5, 0.5)
+    area = fractional(y, np.zeros(55), 0.0, 0.1)
+    assert (area.value, area.error, area.n_disjoint) == (0.5, 0.0, 5)
+    assert area.limits() == rate_limits(2.5, 5)  # nothing but the number of samples is known
     assert pairwise(np.array([1, -1, -1]), np.array([1.0, 0.0, -1.0]), 0.0, 1.0).limits() == (0.0, 1.0)
 
 
@@ -192,37 +207,78 @@ def test_tpr_at_fpr_is_the_best_of_all_thresholds(sample, fpr):
 def test_tpr_limits_match_simulated_quantiles(n_pos, n_neg, fpr):
     rng = np.random.default_rng(2)
     y, scores = gaussian(n_pos, n_neg, rng)
-    above = np.append(np.sort(scores[y < 0])[::-1], -np.inf)[rng.binomial(n_neg, fpr, size=200_000)]
-    counts = n_pos - np.searchsorted(np.sort(scores[y > 0]), above, "right")
-    drawn = np.quantile(rng.beta(counts + 0.5, n_pos - counts + 0.5), [0.025, 0.975])
-    np.testing.assert_allclose(tpr_limits(y, scores, fpr), drawn, atol=0.01)
+    alarms = rng.binomial(n_neg, fpr, size=200_000)
+    between = np.r_[np.inf, np.sort(scores[y < 0])[::-1], -np.inf]  # the threshold is between two of them
+    further = rng.integers(0, 2, len(alarms))
+    for sign, place in ((1, alarms + further * (alarms > 0)), (-1, alarms + further)):
+        counts = n_pos - np.searchsorted(np.sort(scores[y > 0]), between[place], "right")
+        hits, misses = (counts, n_pos - counts)[::sign]
+        rates = np.where(hits > 0, rng.beta(hits + 0.25, misses + 0.75), 0.0)  # of misses, for the upper limit
+        low = np.quantile(rates, 0.025)
+        assert tpr_limits(y, scores, fpr)[sign < 0] == pytest.approx(low if sign > 0 else 1 - low, abs=0.01)
 
 
 @pytest.mark.parametrize("n_pos", [1, 3])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_tpr_limits_do_not_collapse_at_0_or_1(n_pos, sign):
-    y = np.repeat([1, -1], [n_pos, 40])
+    y = np.repeat([1, -1], [n_pos, 200])
     low, high = tpr_limits(y, sign * y.astype(float), 0.05)
     low, high = (low, high) if sign > 0 else (1 - high, 1 - low)
-    assert 0.1 < low < 0.6
+    assert 0.05 < low < 0.6
     assert 0.99 < high <= 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("n_pos", "n_neg"), [(30, 100), (30, 1000), (1000, 200)])
-@pytest.mark.parametrize("shift", [1.0, 2.5])
-def test_limits_have_their_coverage(n_pos, n_neg, shift):
+def tpr_covered(n_pos, n_neg, fpr, shift, step, draws):
+    """Return how often the limits of the true-positive rate contain it, for normal scores rounded to a step, or 0."""
     rng = np.random.default_rng(3)
-    lo, hi = 0.02, 0.05
-    grid = np.linspace(lo, hi, 2001)
-    mean, rate = (norm.sf(norm.isf(fpr) - shift) for fpr in (grid, hi))
-    mean = np.mean(mean)
-    covered = np.zeros(2)
-    for _ in range(500):
+    levels = step * (np.arange(-40, 80) + 0.5) if step else np.array([norm.isf(fpr)])
+    rate = np.max(norm.sf(levels - shift), where=norm.sf(levels) <= fpr * (1 + 1e-12), initial=0.0)
+    covered = 0
+    for _ in range(draws):
         y, scores = gaussian(n_pos, n_neg, rng, shift)
-        limits = fractional(y, scores, lo, hi).limits(), tpr_limits(y, scores, hi)
-        covered += [low <= truth <= high for (low, high), truth in zip(limits, (mean, rate), strict=True)]
-    assert np.all(covered / 500 > 0.9)
+        low, high = tpr_limits(y, np.round(scores / step) if step else scores, fpr)
+        covered += low <= rate <= high
+    return covered / draws
+
+
+def area_covered(n_pos, n_neg, fpr_range, auc, draws):
+    """Return how often the limits of the partial area contain it, for normal scores."""
+    rng, shift = np.random.default_rng(4), np.sqrt(2) * norm.ppf(auc)
+    grid = np.linspace(*fpr_range, 20_001)
+    mean = np.mean(norm.sf(norm.isf((grid[1:] + grid[:-1]) / 2) - shift))
+    covered = 0
+    for _ in range(draws):
+        low, high = fractional(*gaussian(n_pos, n_neg, rng, shift), *fpr_range).limits()
+        covered += low <= mean <= high
+    return covered / draws
+
+
+@pytest.mark.parametrize(("n_neg", "fpr", "step"), [(50, 0.01, 0.0), (200, 0.01, 0.0), (100, 0.02, 0.5)])
+def test_rate_limits_cover_where_few_negatives_are_above(n_neg, fpr, step):
+    assert tpr_covered(50, n_neg, fpr, 2.0, step, draws=150) > 0.92
+
+
+@pytest.mark.parametrize(("n_pos", "auc", "fpr_range"), [(5, 0.95, (0.0, 1.0)), (10, 0.99, (0.0, 0.1))])
+def test_area_limits_cover_where_few_are_ranked_almost_perfectly(n_pos, auc, fpr_range):
+    assert area_covered(n_pos, 1000, fpr_range, auc, draws=150) > 0.9
+
+
+@pytest.mark.slow  # a minute of draws
+@pytest.mark.parametrize("step", [0.0, 0.25, 1.0])
+def test_rate_limits_have_their_coverage(step):
+    cells = itertools.product((20, 200), ((20, 0.2), (50, 0.01), (100, 0.05), (400, 0.01), (5000, 0.001)), (1.0, 2.5))
+    shares = {(n_pos, *of, shift): tpr_covered(n_pos, *of, shift, step, draws=1500) for n_pos, of, shift in cells}
+    print(*shares.items(), sep="\n")
+    assert min(shares.values()) > 0.94 - 3 * np.sqrt(0.05 * 0.95 / 1500)
+
+
+@pytest.mark.slow  # half a minute of draws
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.05, 0.2)])
+def test_area_limits_have_their_coverage(fpr_range):
+    cells = itertools.product((5, 20, 200, 1000), (100, 1000), (0.6, 0.9, 0.99, 0.999))
+    shares = {(n_pos, n_neg, auc): area_covered(n_pos, n_neg, fpr_range, auc, 1000) for n_pos, n_neg, auc in cells}
+    print(*shares.items(), sep="\n")
+    assert min(shares.values()) > 0.93 - 3 * np.sqrt(0.07 * 0.93 / 1000)
 
 
 def test_no_array_of_all_pairs_is_formed():

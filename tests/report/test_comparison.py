@@ -8,8 +8,10 @@ import pytest
 from scipy import stats
 
 import sample_records
+from npbench.numerics.binomial_limits import excess_p_values, rate_limits
 from npbench.records.fields import SCHEMA
 from npbench.report.sections import comparison as statistics
+from npbench.report.sections import excess
 from npbench.report.select.pairing import blocks
 from npbench.report.stats import paired
 from npbench.report.stats.paired import corrected_t_rows, holm, superiority
@@ -185,6 +187,27 @@ def test_how_often_the_bound_is_exceeded():
     expected = {"data": "pima", "rho": "0.1", "solver": "a", "repeats": "10", "mean": f"{np.mean(rates):.3f}"}
     expected |= {"above": "3", "share": "0.30", "95 % limits": f"[{low:.2f}, {high:.2f}]", "noise": "0.050"}
     assert row == expected | {"surely above": "1", "verdict": "significantly above the bound in 1 of 10"}
+
+
+def test_true_rates_at_the_bound_are_rarely_called_above():
+    random, n, parts = np.random.default_rng(1), 100, 100
+    limits = np.array([rate_limits(k, n) for k in range(n + 1)])
+    said = 0
+    for counts in random.binomial(n, 0.1, (100, parts)).tolist():
+        rates = [{"p_fa": k / n, "p_fa_low": limits[k, 0], "p_fa_high": limits[k, 1]} for k in counts]
+        count = next(excess.totals(frame([record("a", part, **rate) for part, rate in enumerate(rates)]), "np"))
+        said += "significantly" in str(cells(count)[0]["verdict"])
+    assert said <= 8  # of 100, at a level of 2.5 %
+
+
+def test_p_values_of_rates_are_those_of_their_counts():
+    counted = [
+        (k, n, bound) for n in (1, 30, 4000) for k in (0, 1, n // 3, n) if k <= n for bound in (0.001, 0.05, 0.4)
+    ]
+    rates, low, bounds = np.array([(k / n, rate_limits(k, n)[0], bound) for k, n, bound in counted]).T
+    expected = [stats.binomtest(k, n, bound, alternative="greater").pvalue for k, n, bound in counted]
+    np.testing.assert_allclose(excess_p_values(rates, low, bounds), expected, rtol=1e-6, atol=1e-12)
+    assert np.isnan(excess_p_values(np.array([0.3]), np.array([np.nan]), np.array([0.1])))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import polars as pl
@@ -10,7 +11,7 @@ from scipy.stats import binomtest, norm
 
 import npbench
 from npbench.numerics.thresholds import fewest_negatives, umbrella, umbrella_rank, violation
-from npbench.thresholding.threshold import Threshold, from_json
+from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
 DRAWS = 1000
 
@@ -68,6 +69,70 @@ def test_several_promises_are_kept_at_once(options):
     assert kept_in > DRAWS / 2
 
 
+def test_returned_thresholds_may_break_what_refusals_keep():
+    """The recall is out of reach: only a lucky sample lets a threshold through, and most of these break a bound."""
+    rng, delta, found = np.random.default_rng(5), 0.1, []
+    for _ in range(DRAWS):
+        y = (rng.random(300) < 0.4).astype(int)
+        try:
+            found.append(npbench.threshold(rng.normal(1.5 * y), y, rho=0.1, delta=delta, recall=0.58))
+        except ValueError:
+            continue
+    values = np.array([one.value for one in found])
+    broken = np.sum((norm.sf(values) > 0.1) | (norm.sf(values - 1.5) < 0.58))
+    assert not_rejected(broken, delta)
+    assert broken > len(found) / 2
+    assert "no threshold is returned, or" in found[0].promise
+
+
+def advice(scores, y, options):
+    """Return the settings that the refusal of a threshold says will do."""
+    try:
+        npbench.threshold(scores, y, **options)
+    except ValueError as error:
+        text = str(error)
+        rates = re.findall(r"(rho|delta)=(\S+) or more", text) + re.findall(r"a (\w+) of (\S+) can", text)
+        return {name: float(value) for name, value in rates}
+    return {}
+
+
+ASKED = [{"rho": 0.01}, {"rho": 0.07, "delta": 1e-4}, {"recall": 0.9}, {"precision": 0.9}]
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("asked", [*ASKED, {"recall": 0.7, "precision": 0.7}])
+def test_advice_is_accepted_when_it_is_followed(asked, grouped):
+    rng, followed = np.random.default_rng(6), 0
+    for _ in range(60):
+        n = int(rng.integers(30, 400))
+        y = np.r_[0, 0, 1, 1, (rng.random(n - 4) < 0.4).astype(int)]
+        scores = np.round(rng.normal(1.5 * y), int(rng.integers(1, 6)))
+        options = asked | ({"by": np.arange(n) % 2} if grouped else {})
+        for name, value in advice(scores, y, options).items():
+            followed += 1  # what is refused then, if anything, is something else
+            assert name not in advice(scores, y, options | {name: value})
+    assert followed > 10
+
+
+def test_the_rule_without_a_promise_is_no_advice_for_two_promises():
+    for options, is_named in (({}, True), ({"recall": 0.5}, False)):
+        with pytest.raises(ValueError, match="hold out") as refused:
+            npbench.threshold(np.arange(100.0), np.repeat([0, 1], 50), **options)
+        assert ("empirical" in str(refused.value)) is is_named
+
+
+@pytest.mark.parametrize("n_groups", [1, 2])
+def test_printed_rates_are_rounded_to_the_safe_side(n_groups):
+    one = Threshold(
+        0.5, rho=1.0000004e-3, delta=2e-9, rule="umbrella", n_negatives=9, false_alarms=0, recall=0.29999996
+    )
+    many = GroupThresholds(dict.fromkeys(range(2), one), 2e-9)
+    promise = one.promise if n_groups == 1 else many.promise
+    assert "probability 1 or" not in promise
+    assert float(re.search(r"at most (\S+\d)", promise)[1]) > one.rho
+    assert float(re.search(r"recall at least (\S+\d)", promise)[1]) < one.recall
+
+
 @pytest.mark.parametrize("rate", ["recall", "precision"])
 def test_a_rate_on_the_edge_is_rarely_promised(rate):
     """The true rate at the threshold is just below the bound: each promise is a broken one."""
@@ -92,9 +157,10 @@ def test_second_rates_need_the_samples_to_prove_them():
     assert (found.recall, found.precision, found.share) == (0.8, 0.9, pytest.approx(0.05 / 3))
     assert "recall at least 0.8" in found.promise
     assert found.n_needed == fewest_negatives(0.05, 0.05 / 3)
+    assert f"{found.n_needed} negatives needed for 0.05 at 0.983333" in str(found)  # with the share of delta
     for options, words in [
         ({"recall": 0.99}, "100 held-out positives"),
-        ({"precision": 0.999}, "precision of 0.999"),
+        ({"precision": 0.999}, "0.999"),
         ({"recall": 1.0}, "recall is 1.0"),
         ({"recall": 0.5, "rule": "empirical"}, "empirical"),
     ]:

@@ -6,24 +6,30 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
-from npbench.numerics.binomial_limits import rate_limits
+from npbench.numerics.binomial_limits import excess_p_values, rate_limits
 from npbench.problem import PROBLEMS
 from npbench.report.select.pairing import setting_cells, setting_columns
 from npbench.report.sheet import Row, Sheet, interval, number
+from npbench.report.stats.paired import holm
 
+LEVEL = 0.025  # of one test for all test parts of a row; for a single one, that of its 95 % limits
+SURELY_NOTE = (
+    "Surely above: test parts whose rate exceeds the bound by an exact binomial test, with Holm's correction for all "
+    "test parts of the row. If all true rates equal the bound or less, any is surely above with probability 2.5 % at "
+    "most, whether or not test parts share samples."
+)
 COLUMN_NOTES = (
     "Above: the rate on the test part exceeds the bound. A test part is a sample: a classifier whose true rate equals "
     "the bound is above it on about half of all test parts. Noise is half the width of the exact 95 % limits of the "
-    "rate on one test part; surely above counts repeats with limits wholly above the bound.",
+    "rate on one test part.",
+    SURELY_NOTE,
     "The share has Clopper and Pearson's limits, for independent repeats. Test parts of one data set "
     "share samples, so these limits are too narrow.",
 )
-TOTALS_NOTE = (
-    "A classifier whose true rate equals the bound is above it on about half of the test parts by chance; it is rarely "
-    "surely above, that is by more than the sampling noise of the test part."
-)
+TOTALS_NOTE = "A classifier whose true rate equals the bound is above it on about half of the test parts by chance."
 TOTAL_COLUMNS = ["solver", "verdict", "test parts", "above", "share", "surely above"]
 SETTING_COLUMNS = ["solver", "verdict", "repeats", "mean", "above", "share", "95 % limits", "noise", "surely above"]
 
@@ -33,9 +39,9 @@ class Count(NamedTuple):
 
     total: int
     above: int  # test parts with a rate above the bound
-    surely: int | None  # test parts with limits wholly above the bound; None if no rate has limits
     mean: float
     width: float | None  # mean width of the limits of a rate
+    surely: int | None  # test parts above the bound by one test for all of them; None if no rate has limits
 
     @property
     def verdict(self) -> str:
@@ -65,7 +71,7 @@ def totals(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
         rows = [[label, *_total_cells(count)] for (label,), count in _counts(records, metric, bound, ["label"])]
         if rows:
             title = f"Is {metric} kept to {bound}? Test parts above it, over all data"
-            yield Sheet(title, TOTAL_COLUMNS, rows, [TOTALS_NOTE], f"{problem}-{metric}-kept")
+            yield Sheet(title, TOTAL_COLUMNS, rows, [TOTALS_NOTE, SURELY_NOTE], f"{problem}-{metric}-kept")
 
 
 def _counts(
@@ -77,11 +83,18 @@ def _counts(
     bounds = {text: json.loads(text)[bound] for text in records["problem_params"].unique()}
     limit = pl.col("problem_params").replace_strict(bounds, return_dtype=pl.Float64)
     good = records.filter(rate.is_finite(), status="ok")
-    compared = good.select(*by, above=rate > limit, surely=low > limit, mean=rate, width=high - low)
-    surely = pl.when(pl.col("surely").is_not_null().any()).then(pl.sum("surely"))
-    counts = compared.group_by(by).agg(pl.len().alias("total"), pl.sum("above"), surely, pl.mean("mean", "width"))
+    compared = good.select(*by, above=rate > limit, mean=rate, width=high - low, low=low.cast(pl.Float64), limit=limit)
+    rates, lower, limits = (compared[name].to_numpy() for name in ("mean", "low", "limit"))
+    tested = compared.with_columns(p=excess_p_values(rates, lower, limits))
+    counts = tested.group_by(by).agg(pl.len().alias("total"), pl.sum("above"), pl.mean("mean", "width"), "p")
     for row in counts.sort(by).rows():
-        yield row[: len(by)], Count(*row[len(by) :])
+        total, above, mean, width, p_values = row[len(by) :]
+        yield row[: len(by)], Count(total, above, mean, width, _surely_above(np.array(p_values)))
+
+
+def _surely_above(p_values: np.ndarray) -> int | None:
+    """Return the number of test parts above the bound, by one test for all that have limits."""
+    return None if np.all(np.isnan(p_values)) else int(np.sum(holm(p_values) <= LEVEL))
 
 
 def _cells(count: Count) -> Row:
