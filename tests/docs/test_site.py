@@ -38,7 +38,13 @@ def index(site):
         *[(name, "command-line") for name in ("time_limit", "memory_limit", "retry_timeouts")],
         *[("keep_scores", "records"), ("lightgbm", "scorer"), ("gpu", "plugins"), ("cuda", "plugins")],
         *[(word, "glossary") for word in ("conformal", "sensitivity", "specificity", "recall", "precision", "power")],
-        *[("drift", "glossary"), ("retrain", "glossary"), ("macos", "quickstart"), ("windows", "quickstart")],
+        *[
+            ("drift", "fraud"),
+            ("retrain", "glossary"),
+            ("noise", "glossary"),
+            ("macos", "quickstart"),
+            ("windows", "quickstart"),
+        ],
     ],
 )
 def test_search_finds_a_word_on_its_page(word, page, index):
