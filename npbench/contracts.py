@@ -267,7 +267,9 @@ class Metric:
     compute : str
         ``"module:function"``, called as ``function(y, scores, problem=..., estimator=...)`` with y in {-1, +1} and
         ``scores`` the decision function on the test part. It returns a float, or an :class:`Estimate` with
-        confidence limits (stored as ``<name>_low`` and ``<name>_high``).
+        confidence limits (stored as ``<name>_low`` and ``<name>_high``). In a job, ``estimator`` is a namespace of the
+        fitted attributes that are numbers or arrays of numbers, as float64 arrays, and of ``surrogate_loss``, which
+        knows its values at the scores and their negatives: the estimator itself stays in the process that fitted it.
     direction : {"lower", "higher", "none"}
         Better direction.
     problems : tuple of str, optional

@@ -71,7 +71,7 @@ ARROWS = {
     },
     "progress": {"evaluation"},
     "session": {"progress", "config", "planning", "execution", "evaluation", "records", "data", "thresholding"},
-    "testing": {"session", "config", "planning", "evaluation", "records", "data"},
+    "testing": {"session", "config", "planning", "execution", "evaluation", "records", "data"},
     "config": {"evaluation", "data", "records"},
     "execution": {"planning", "evaluation", "records", "data", "numerics"},
     "planning": {"evaluation", "records", "data"},

@@ -20,6 +20,7 @@ from asyncio import gather, wait_for
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from multiprocessing import connection
 from typing import TYPE_CHECKING, Any
@@ -27,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 from npbench.data import BinaryData
 from npbench.data.cache import share
 from npbench.errors import RequestError
+from npbench.evaluation.fitting import failure
 from npbench.evaluation.job import Job, JobStream
-from npbench.evaluation.measure import failure
 from npbench.execution.local import WORKER, Task, record_of
 from npbench.execution.memory import machine_mb
 from npbench.execution.pool import Outcome, Worker
@@ -309,7 +310,7 @@ def _record(job: Job, future: Future) -> Mapping[str, Primitive]:
 
 # The functions below run on the workers.
 
-_idle: dict[tuple[int, float | None], Worker] = {}  # of threads without a job, by time limit
+_idle: dict[int, Worker] = {}  # of threads without a job
 
 
 def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool, keep_scores: bool) -> dict[str, Primitive]:
@@ -320,16 +321,15 @@ def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool, keep_score
     if fault:
         raise RequestError(fault)
     n_threads = get_worker().state.nthreads
-    memory_mb = limits.memory_mb or machine_mb() / n_threads
-    task = Task(job, share(data), n_threads=1, trace=trace, memory_limit=memory_mb, keep_scores=keep_scores)
-    record = record_of(job, _outcome(task, limits.seconds))
+    limits = replace(limits, memory_mb=limits.memory_mb or machine_mb() / n_threads)
+    record = record_of(job, _outcome(Task(job, share(data), limits, 1, trace, keep_scores)))
     return {**_facts(), "n_jobs": n_threads, "n_threads": 1, **record}
 
 
-def _outcome(task: Task, time_limit: float | None) -> Outcome:
+def _outcome(task: Task) -> Outcome:
     """Return how a task ended; end its process, which only this thread may do, when nobody wants the answer."""
-    place = threading.get_ident(), time_limit
-    worker = _idle.pop(place, None) or Worker(WORKER, time_limit, set())
+    thread = threading.get_ident()
+    worker = _idle.pop(thread, None) or Worker(WORKER)
     try:
         worker.next(iter([task]))
         while (outcome := worker.outcome()) is None:
@@ -339,7 +339,7 @@ def _outcome(task: Task, time_limit: float | None) -> Outcome:
     except BaseException:
         worker.close()
         raise
-    _idle[place] = worker
+    _idle[thread] = worker
     return outcome
 
 

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
+import base64
 import functools
-import gc
 import json
-import os
 import signal
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Any
 
 from npbench.data import BinaryData, checks
 from npbench.data.cache import SharedData, share
 from npbench.evaluation.job import Job, JobStream
-from npbench.execution.memory import Allowance, machine_mb, peak_memory
-from npbench.execution.pool import Died, Outcome, Returned, TimedOut, WorkerFunction, outcomes
-from npbench.execution.processes import THREAD_VARIABLES
+from npbench.execution.memory import machine_mb
+from npbench.execution.pool import Allow, Died, Outcome, Returned, TimedOut, WorkerFunction, outcomes
 from npbench.execution.run import Limits, RunContext
+from npbench.execution.solving import Ended, Fitter
 from npbench.records.provenance import available_cores
-from npbench.records.record import Record
-
-COMPILER_MB = 1000.0  # memory that the warm-up may allocate where a job may use less
-MAX_LEAK = 0.25  # share of the memory limit that earlier jobs may leave allocated
-
-# Memory of this process when first called: before it prepares its first job, from which the limit of every job counts,
-# and before that job runs, with the modules and kernels that all its jobs share.
-_fresh, _prepared = functools.cache(Allowance), functools.cache(Allowance)
+from npbench.records.record import TEST_SCORES, Record
 
 
 @dataclass(frozen=True)
@@ -37,9 +28,9 @@ class Task:
 
     job: Job
     data: SharedData
+    limits: Limits  # with memory: what the job may allocate, its solver's modules and kernels included
     n_threads: int
     trace: bool  # whether the record keeps a trace
-    memory_limit: float  # MB of 10^6 bytes that the job may allocate, its solver's modules and kernels included
     keep_scores: bool = False  # whether the record keeps the test scores
 
 
@@ -73,74 +64,89 @@ def _outcomes(
     workers = limits.workers(len(jobs))
     n_threads = max(1, available_cores() // workers)
     shared = {sha256: share(data) for sha256, data in context.data.items()}
-    kept = context.trace, limits.memory_mb or machine_mb() / workers, context.keep_scores
-    tasks = (Task(job, shared[job.data.data_sha256], n_threads, *kept) for job in jobs)
-    return outcomes(function, tasks, workers, limits.seconds)
+    each = replace(limits, memory_mb=limits.memory_mb or machine_mb() / workers)
+    options = each, n_threads, context.trace, context.keep_scores
+    tasks = (Task(job, shared[job.data.data_sha256], *options) for job in jobs)
+    return outcomes(function, tasks, workers)
 
 
 def record_of(job: Job, outcome: Outcome) -> dict[str, Any]:
-    """Return the columns of a job's record, however its worker ended."""
+    """Return the columns of a job's record, however a process that worked for it ended."""
     match outcome:
         case Returned(record):
-            ended = record
-            if record["status"] == "out_of_memory":
-                hint = "Raise execution.memory_limit, by default the worker's share of memory."
-                ended = {**record, "error": f"{record['error']}. {hint}"}
-        case TimedOut(seconds):
-            error = f"stopped after {seconds:g} s: raise execution.time_limit, or make the job smaller"
-            ended = {**job.columns, "status": "timeout", "error": error, "seconds": seconds}
-        case Died(code):
-            ended = {**job.columns, "status": "crashed", "error": _how_it_died(code), "exit_code": code}
-    return {**ended, "output": outcome.output or None}
+            if TEST_SCORES in record:
+                record = {**record, TEST_SCORES: base64.b64decode(record[TEST_SCORES])}
+            return {**record, "output": outcome.output or None}
+        case TimedOut(seconds, phase):
+            hint = "raise execution.time_limit, or make the job smaller"
+            ended = {
+                "status": "timeout",
+                "error": f"stopped after {seconds:g} s of {phase}: {hint}",
+                "seconds": seconds,
+            }
+        case Died(code, phase, fault):
+            error = f"{fault or _how_it_died(code)} during {phase}"
+            ended = {"status": "crashed", "error": error, "exit_code": code}
+    return {**job.columns, **ended, "output": outcome.output or None}
 
 
 def _how_it_died(code: int) -> str:
     if code >= 0:
-        return f"the worker process ended with exit code {code} during the job"
+        return f"the worker process ended with exit code {code}"
     known: dict[int, str] = {number: number.name for number in signal.Signals}
     hints: dict[int, str] = {
         signal.SIGKILL: ", which the system sends when memory runs out",
         signal.SIGABRT: ", which libraries raise when memory runs out (execution.memory_limit)",
     }
     name = known.get(-code, f"signal {-code}")
-    return f"the worker process was killed by {name} during the job{hints.get(-code, '')}"
+    return f"the worker process was killed by {name}{hints.get(-code, '')}"
 
 
 # The functions below run in the workers.
 
 
-@functools.cache  # for all tasks of the process
-def _pin_threads(n_threads: int) -> None:
-    """Fix the number of threads, for libraries loaded already and for those loaded later."""
-    from threadpoolctl import threadpool_limits
-
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(n_threads)))
-    threadpool_limits(n_threads)
+@functools.cache
+def _fitter() -> Fitter:
+    """Return the processes of solvers that belong to this worker, which it starts before it opens data."""
+    return Fitter()
 
 
-def run_task(task: Task, ready: Callable[[], None], attempt: int) -> dict[str, Any]:
-    """Run one task in a worker; a second attempt skips the warm-up, which may have killed the first."""
-    from npbench.evaluation import measure  # scikit-learn, which the starter of workers does not need
+def run_task(task: Task, allow: Allow) -> Mapping[str, Any]:
+    """Run one task in a worker: judge what the solver answers from its own process."""
+    from npbench.evaluation import measure  # scikit-learn, which the command does not need
 
-    compile_seconds = 0.0
-    _pin_threads(task.n_threads)
-    _fresh()
+    options = measure.Options(task.n_threads, task.trace, task.keep_scores)
     try:
-        data = _opened(task.data)
-        if attempt == 1:
-            compile_seconds = _warm_up(task, data)
+        compile_seconds = _prepare(task, allow)
+        fit = functools.partial(_fitter().fit, limits=task.limits, allow=allow)
+        record: dict[str, Any] = {
+            **measure.record(task.job, _opened(task.data), options, fit),
+            "compile_seconds": compile_seconds,
+        }
+    except Ended as ended:
+        return record_of(task.job, ended.outcome)
     except Exception as error:
         return {**task.job.columns, **measure.failure(error)}
-    ready()
-    peak = peak_memory(_prepared().left_mb)
-    with _fresh().at_most(task.memory_limit):
-        record = measure.run(task.job, data, task.n_threads, task.trace, task.keep_scores)
-    return {**record, **peak(), "compile_seconds": compile_seconds}
+    if record["status"] == "out_of_memory":
+        record["error"] += ". Raise execution.memory_limit, by default the worker's share of memory."
+    if TEST_SCORES in record:
+        record[TEST_SCORES] = base64.b64encode(record[TEST_SCORES]).decode()
+    return record
 
 
-def has_leaked(task: Task) -> bool:
-    """Return whether jobs left so much memory allocated that the next one needs a new process."""
-    return _prepared().grown_mb > MAX_LEAK * task.memory_limit
+def compile_task(task: Task, allow: Allow) -> None:
+    """Compile the kernels of a task without running it; failures are left to :func:`run_task`."""
+    with suppress(Ended, Exception):
+        _prepare(task, allow)
+
+
+def _prepare(task: Task, allow: Allow) -> float:
+    from npbench.evaluation import measure
+
+    data = _opened(task.data)
+    is_sparse = checks.is_sparse(data.X)
+    toy = functools.partial(measure.toy_fitting, task.job, data.n_features, is_sparse, task.n_threads)
+    return _fitter().prepare(_kind(task) + " sparse" * is_sparse, toy, task.limits, allow)
 
 
 @functools.lru_cache(maxsize=1)  # jobs come by data set
@@ -148,33 +154,7 @@ def _opened(shared: SharedData) -> BinaryData:
     return shared.open()
 
 
-_warm: set[str] = set()
-
-
-def _warm_up(task: Task, data: BinaryData) -> float:
-    from npbench.evaluation import measure
-
-    is_sparse = checks.is_sparse(data.X)
-    compiled = kind(task) + " sparse" * is_sparse
-    if compiled in _warm:
-        return 0.0
-    _warm.add(compiled)
-    gc.disable()  # which takes a sixth of the time to compile, and frees 100 MB
-    try:
-        with _fresh().at_most(max(task.memory_limit, COMPILER_MB)):
-            return measure.warm_up(task.job, data.n_features, is_sparse, task.n_threads)
-    finally:
-        gc.enable()
-
-
-def compile_task(task: Task, ready: Callable[[], None], attempt: int) -> None:
-    """Compile the kernels of a task without running it; a second attempt is left to :func:`run_task`."""
-    _pin_threads(task.n_threads)
-    if attempt == 1:
-        _warm_up(task, _opened(task.data))
-
-
-def kind(task: Task) -> str:
+def _kind(task: Task) -> str:
     """Return what is equal for tasks that compile the same kernels, on data of the same storage."""
     request = task.job.request
     # Numbers do not choose what is compiled; names do, like that of a kernel.
@@ -182,6 +162,5 @@ def kind(task: Task) -> str:
     return json.dumps([request.solver.name, request.problem.name, request.protocol.name, choices], sort_keys=True)
 
 
-SOLVER = attrgetter("job.request.solver.name")  # a worker process serves one
-WORKER = WorkerFunction(run_task, owner=SOLVER, kind=kind, is_worn=has_leaked)
-COMPILER = WorkerFunction(compile_task, owner=SOLVER)
+WORKER = WorkerFunction(run_task, begin=_fitter)
+COMPILER = WorkerFunction(compile_task, begin=_fitter)

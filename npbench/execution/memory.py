@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import resource
 from collections.abc import Callable, Iterator
@@ -17,8 +16,8 @@ _CLEAR_REFS = Path("/proc/self/clear_refs")
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
-def peak_memory(left_mb: float = 0.0) -> Callable[[], dict[str, float | str | None]]:
-    """Return a function of the peak resident memory from now on, less the ``left_mb`` that earlier jobs left.
+def peak_memory() -> Callable[[], dict[str, float | str | None]]:
+    """Return a function of the peak resident memory from now on.
 
     The kernel's high-water mark is reset first. Where that is not permitted, the mark covers the whole life of the
     process, which may have run larger jobs before; ``peak_memory_of`` says which.
@@ -28,27 +27,15 @@ def peak_memory(left_mb: float = 0.0) -> Callable[[], dict[str, float | str | No
     except OSError:
         process = {"memory_before_mb": None, "peak_memory_of": "process"}
         return lambda: {"peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6, **process}
-    job: dict[str, float | str | None] = {"memory_before_mb": _status_mb("VmRSS") - left_mb, "peak_memory_of": "job"}
-    return lambda: {"peak_memory_mb": _status_mb("VmHWM") - left_mb, **job}
+    job: dict[str, float | str | None] = {"memory_before_mb": _status_mb("VmRSS"), "peak_memory_of": "job"}
+    return lambda: {"peak_memory_mb": _status_mb("VmHWM"), **job}
 
 
 class Allowance:
     """Limit on what this process allocates beyond what it has now."""
 
     def __init__(self) -> None:
-        self._base_mb, self._resident_mb = _status_mb("VmData"), _status_mb("RssAnon")
-
-    @property
-    def left_mb(self) -> float:
-        """Memory resident beyond that at construction, without mapped files and free memory."""
-        with contextlib.suppress(AttributeError):  # glibc alone keeps much of what is free, and has a function for it
-            ctypes.CDLL(None).malloc_trim(0)
-        return max(0.0, _status_mb("RssAnon") - self._resident_mb)
-
-    @property
-    def grown_mb(self) -> float:
-        """Memory allocated since construction."""
-        return _status_mb("VmData") - self._base_mb
+        self._base_mb = _status_mb("VmData")
 
     @contextlib.contextmanager
     def at_most(self, limit_mb: float) -> Iterator[None]:

@@ -13,7 +13,6 @@ import ctypes
 import importlib
 import io
 import os
-import pickle
 import signal
 import socket
 import struct
@@ -24,8 +23,9 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import connection
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from npbench.execution.channel import SECONDS_TO_TAKE, Channel
 from npbench.numerics import numba_cache
 
 # Heavy modules that processes share. Not Numba: it reads its number of threads once, at import.
@@ -36,61 +36,26 @@ COMMAND = (
     "import sys; sys.path[:] = sys.argv[2:]; from npbench.execution.processes import server_main; "
     "server_main(int(sys.argv[1]))"
 )
-MAX_MESSAGE_BYTES = 2**40  # a length beyond this is not a length: the process wrote something else
+SECONDS_TO_START = 120.0  # of the server, which loads its modules first
+SECONDS_TO_FORK = 10.0
+SECONDS_TO_CLOSE = 5.0
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of <sys/prctl.h>
 
-_LENGTH, _NUMBER = struct.Struct("!Q"), struct.Struct("i")
+_NUMBER = struct.Struct("i")
 
 
-class Channel:
-    """Python objects over one end of a pair of sockets, each after its length in bytes."""
-
-    def __init__(self, end: socket.socket) -> None:
-        self._socket = end
-        self.fileno, self.close = end.fileno, end.close
-        self._received = bytearray()
-
-    def send(self, message: Any) -> None:
-        """Send an object that can be pickled."""
-        content = pickle.dumps(message)
-        self._socket.sendall(_LENGTH.pack(len(content)) + content)
-
-    def receive(self) -> Any:
-        """Wait for the next message; raise EOFError when the other side has ended."""
-        while (message := self.arrived()) is None:
-            connection.wait([self._socket])
-        return message
-
-    def arrived(self) -> Any:
-        """Return the next message if all of it is there, else None without waiting for the rest."""
-        while len(self._received) < (end := self._end()):
-            try:
-                chunk = self._socket.recv(2**16, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                return None
-            if not chunk:
-                raise EOFError
-            self._received += chunk
-        content = bytes(self._received[_LENGTH.size : end])
-        del self._received[:end]
-        return pickle.loads(content)
-
-    def _end(self) -> int:
-        """Return the end of the next message among the received bytes, or of its length while that is not there."""
-        if len(self._received) < _LENGTH.size:
-            return _LENGTH.size + 1  # no pickle is empty
-        end: int = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
-        if end > MAX_MESSAGE_BYTES:
-            raise pickle.UnpicklingError(f"a message of {end} bytes")
-        return end
+class ServerLostError(ConnectionError):
+    """A server was killed or stopped."""
 
 
 class Process:
     """A forked process, seen from its starter: the server writes its number and later its exit code to a pipe."""
 
-    def __init__(self, status: int) -> None:
+    def __init__(self, status: int, timeout: float = SECONDS_TO_FORK) -> None:
         self.sentinel = status  # to wait on for the end
         self._exit_code: int | None = None
+        if not connection.wait([status], timeout):
+            raise ServerLostError
         self.pid = _read_number(status)
 
     def exit_code(self, timeout: float | None = 0.0) -> int | None:
@@ -98,25 +63,52 @@ class Process:
         if self._exit_code is None and connection.wait([self.sentinel], timeout):
             try:
                 self._exit_code = _read_number(self.sentinel)
-            except EOFError:  # the server was killed, and its processes with it
+            except ServerLostError:  # and its processes with it
                 self._exit_code = -signal.SIGKILL
         return self._exit_code
 
-    def kill(self) -> None:
-        """Kill the process, wait for its end and close the sentinel; the server kills what it started."""
+    def kill(self) -> bool:
+        """Kill the process and close the sentinel; return whether the server reported the end.
+
+        The server kills what the process started.
+        """
         if self.exit_code() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
-            self.exit_code(None)
+        is_reported = self.exit_code(SECONDS_TO_CLOSE) is not None
         os.close(self.sentinel)
+        return is_reported
 
 
 def _read_number(descriptor: int) -> int:
     content = os.read(descriptor, _NUMBER.size)
     if not content:
-        raise EOFError
+        raise ServerLostError
     number: int = _NUMBER.unpack(content)[0]
     return number
+
+
+def fork_from(
+    requests: socket.socket, run: Callable[[Channel], None], output: int, timeout: float = SECONDS_TO_FORK
+) -> tuple[Process, Channel]:
+    """Let a server start a process that calls ``run`` with its end of a channel; return it and the other end.
+
+    Raises ServerLostError or another OSError if the server does not answer.
+    """
+    ours, theirs = socket.socketpair()
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SECONDS_TO_TAKE, 0))
+    status, written = os.pipe()
+    try:
+        with theirs, os.fdopen(written, "wb"):
+            socket.send_fds(requests, [b"f"], [theirs.fileno(), output, written])
+        process, channel = Process(status, timeout), Channel(ours)
+    except BaseException:  # Ctrl-C too
+        ours.close()
+        os.close(status)
+        raise
+    with contextlib.suppress(OSError):  # a process that ends at once has an exit code
+        channel.send((sys.path, str(Path.cwd()), run))
+    return process, channel
 
 
 class _Server:
@@ -129,18 +121,19 @@ class _Server:
         self._has_forked = False
 
     def fork(self, run: Callable[[Channel], None], output: int) -> tuple[Process, Channel]:
-        """Start a process that calls ``run`` with its end of a channel; return the process and the other end."""
-        place = sys.path, str(Path.cwd())
+        """Start a process as :func:`fork_from` does, from a new server if the present one was lost."""
         with self._lock:
             try:
-                process, channel = self._fork(output)
-            except (EOFError, ConnectionError):  # the server was killed, as when memory ran out
+                return self._fork(run, output)
+            except ConnectionError:  # the server was killed, as when memory ran out, or stopped
                 self.close()
-                process, channel = self._fork(output)
-        with contextlib.suppress(OSError):  # a process that ends at once has an exit code
-            channel.send(place)
-            channel.send(run)
-        return process, channel
+                return self._fork(run, output)
+
+    def _fork(self, run: Callable[[Channel], None], output: int) -> tuple[Process, Channel]:
+        requests, timeout = self.start(), SECONDS_TO_FORK if self._has_forked else SECONDS_TO_START
+        started = fork_from(requests, run, output, timeout)
+        self._has_forked = True
+        return started
 
     def start(self) -> socket.socket:
         """Start the server, unless it runs; it loads its modules beside this process."""
@@ -159,29 +152,36 @@ class _Server:
                 self._requests, self._has_forked = ours, False
             return self._requests
 
-    def _fork(self, output: int) -> tuple[Process, Channel]:
-        requests = self.start()
-        ours, theirs = socket.socketpair()
-        status, written = os.pipe()
-        try:
-            with theirs, os.fdopen(written, "wb"):
-                self._has_forked = True
-                socket.send_fds(requests, [b"f"], [theirs.fileno(), output, written])
-            return Process(status), Channel(ours)
-        except BaseException:  # Ctrl-C too
-            ours.close()
-            os.close(status)
-            raise
-
     def close(self) -> None:
         """End the server and all its processes."""
         with self._lock:
             if self._requests is not None and self._process is not None:
                 self._requests.close()
-                if not self._has_forked:  # it may still be loading, and has nothing to end
+                try:
+                    # Before its first fork it may still be loading, and has nothing to end.
+                    self._process.wait(SECONDS_TO_CLOSE if self._has_forked else 0)
+                except subprocess.TimeoutExpired:
                     self._process.kill()
-                self._process.wait()
+                    self._process.wait()
             self._requests = self._process = None
+
+
+class Nursery:
+    """A server forked from this process, which has what this process has now and learns nothing more."""
+
+    def __init__(self) -> None:
+        self.requests, theirs = socket.socketpair()
+        self._pid = os.fork()
+        if not self._pid:
+            self.requests.close()
+            _control(PR_SET_PDEATHSIG, signal.SIGKILL)
+            serve_forks(theirs)
+        theirs.close()
+
+    def kill(self) -> None:
+        """Kill the server and all its processes."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
 
 
 def prepare_for(words: Sequence[str]) -> None:
@@ -201,10 +201,14 @@ os.register_at_fork(after_in_child=_server.__init__)  # type: ignore[misc]  # ea
 
 
 def server_main(descriptor: int) -> NoReturn:
-    """Fork processes on request until the starter ends, then kill them: the main function of the server."""
-    requests = socket.socket(fileno=descriptor)
+    """Load what processes share, then fork: the main function of the server."""
     for module in PRELOADED:
         importlib.import_module(module)
+    serve_forks(socket.socket(fileno=descriptor))
+
+
+def serve_forks(requests: socket.socket) -> NoReturn:
+    """Fork processes on request until the starter ends, then kill them."""
     _control(PR_SET_CHILD_SUBREAPER, 1)
     ended, wakeup = os.pipe()
     for end in (ended, wakeup):
@@ -225,7 +229,8 @@ def server_main(descriptor: int) -> NoReturn:
             pid = os.fork()
             if pid == 0:
                 signal.set_wakeup_fd(-1)
-                for other in (requests.detach(), ended, wakeup, status, *statuses.values()):
+                requests.close()
+                for other in (ended, wakeup, status, *statuses.values()):
                     os.close(other)
                 _run(end, output)
             os.close(end)
@@ -260,9 +265,9 @@ def _run(end: int, output: int) -> NoReturn:
         with socket.socket(fileno=end) as theirs:
             os.register_at_fork(after_in_child=theirs.close)  # a fork that returns too must not answer as this process
             channel = Channel(theirs)
-            sys.path[:], folder = channel.receive()
+            sys.path[:], folder, run = channel.receive()
             os.chdir(folder)
-            channel.receive()(channel)
+            run(channel)
         code = 0
     except EOFError:  # the starter has gone
         code = 0
@@ -274,7 +279,7 @@ def _run(end: int, output: int) -> NoReturn:
 
 def _reap(statuses: dict[int, int]) -> None:
     """Report the processes that have ended, and kill what they left behind."""
-    with contextlib.suppress(ChildProcessError):
+    try:
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if not pid:
@@ -284,6 +289,8 @@ def _reap(statuses: dict[int, int]) -> None:
                 written = statuses.pop(pid)
                 _report(written, os.waitstatus_to_exitcode(status))
                 os.close(written)
+    except ChildProcessError:  # none is left
+        return
     for orphan in _children():
         if orphan not in statuses:
             os.kill(orphan, signal.SIGKILL)  # its own children are adopted next
@@ -306,15 +313,6 @@ def _children() -> Iterator[int]:
             parent = path.read_text(errors="replace").rpartition(")")[2].split()[1]
             if int(parent) == os.getpid():
                 yield int(path.parent.name)
-
-
-def has_children() -> bool:
-    """Return whether this process has child processes, running or adopted from others that ended."""
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return False
-    return True
 
 
 def _control(option: int, value: int) -> None:

@@ -19,8 +19,9 @@ from npbench.data import BinaryData
 from npbench.data.frame_encoder import FrameEncoder
 from npbench.data.loading import load, without_missing
 from npbench.errors import RequestError
+from npbench.evaluation.fitting import estimator_factory, select
 from npbench.evaluation.job import Request
-from npbench.evaluation.measure import estimator_factory, select
+from npbench.evaluation.measure import solver_seed
 from npbench.evaluation.preprocess import pipeline
 from npbench.evaluation.splits import k_fold, random_state
 from npbench.planning.plan import prepare
@@ -60,7 +61,7 @@ def final_model(request: Request, *, delta: float = 0.05, rule: str = "umbrella"
     held_out = np.sort(random.permutation(negatives)[: math.ceil(len(negatives) / 2)])
     rest = np.setdiff1d(np.arange(samples.n_samples), held_out)
     try:
-        estimator = estimator_factory(request)(**_selected(request, samples, rest))
+        estimator = estimator_factory(request, solver_seed(request))(**_selected(request, samples, rest))
         if hasattr(estimator, "without_threshold"):  # it would hold out negatives of its own
             estimator = estimator.without_threshold()
         model = NPThresholdClassifier(
@@ -95,7 +96,7 @@ def _selected(request: Request, samples: BinaryData, rows: np.ndarray) -> Mappin
     places = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in parts]
     steps = pipeline(sparse.issparse(samples.X), samples.categorical, **request.features).fit(samples.X[rows])
     X, y = steps.transform(samples.X[rows]), samples.y[rows]
-    selection = select(request, estimator_factory(request), X, y, places, n_threads=1)
+    selection = select(request, estimator_factory(request, solver_seed(request)), X, y, places, n_threads=1)
     return {**request.params, **selection.params}
 
 

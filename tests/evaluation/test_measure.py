@@ -22,6 +22,7 @@ from sklearn.utils.metaestimators import available_if
 from npbench.contracts import Estimate, Metric, Selection, Solver
 from npbench.data import BinaryData
 from npbench.evaluation import measure
+from npbench.evaluation.fitting import steps
 from npbench.evaluation.job import CHOICES, DataIdentity, Job
 from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
 from npbench.evaluation.selection import grid_search
@@ -306,7 +307,6 @@ def test_a_failure_is_a_record(fault, status, message):
     assert record["error_type"] in record["traceback"]
     assert record["fit_seconds"] >= 0.02
     assert not {"accuracy", "roc"} & set(record)
-    measure.warm_up(planned(samples(), params={"fault": fault}), n_features=1, is_sparse=False)  # raises nothing
 
 
 def test_an_unknown_parameter_and_an_endless_message_are_failures():
@@ -328,24 +328,21 @@ def test_warnings_are_counted_and_the_first_are_kept():
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_warming_up_goes_through_the_whole_job_in_small(is_sparse):
     job = planned(samples(), search={"threshold": list(range(50)), "rho": [0.1, 0.2]}, params={"fault": "warn"})
-    seconds = measure.warm_up(job, n_features=2, is_sparse=is_sparse)
+    ended = list(steps(measure.toy_fitting(job, n_features=2, is_sparse=is_sparse)))[-1]
+    assert ended[0]["ended"]["status"] == "ok"
     assert len(Threshold.seen) == 2 * 2 + 1  # two candidates on two folds, and the final fit
     assert {estimator.fault for estimator, *_ in Threshold.seen} == {"warn"}
     assert {sparse.issparse(X) for _, X, _ in Threshold.seen} == {is_sparse}
     assert all(len(y) < 50 and X.shape[1] == 2 for _, X, y in Threshold.seen)
-    assert seconds >= 5 * 0.02
     # It leaves out one row at a time where the job does.
     for protocol, n_folds in ((CrossValidation(), 2), (Permutations(n_train=40), 16)):
         job = planned(samples(), solver=searching(), protocol=protocol)
-        measure.warm_up(job, n_features=2, is_sparse=is_sparse)
+        list(steps(measure.toy_fitting(job, n_features=2, is_sparse=is_sparse)))
         assert len(select.given["folds"]) == n_folds
 
 
-def test_warming_up_gets_as_far_as_a_guarantee_for_a_small_rate(monkeypatch):
+def test_warming_up_gets_as_far_as_a_guarantee_for_a_small_rate():
     """Otherwise the kernels after the threshold would load inside the job's clock."""
-    ended = []
-    run = measure.run
-    monkeypatch.setattr(measure, "run", lambda *args: ended.append(run(*args)))
     job = planned(
         samples(),
         solver=installed().solver("scorer"),
@@ -353,8 +350,7 @@ def test_warming_up_gets_as_far_as_a_guarantee_for_a_small_rate(monkeypatch):
         params={"estimator": "sklearn.naive_bayes.GaussianNB", "threshold": "umbrella"},
         search={"params": [{"var_smoothing": 1e-9}, {"var_smoothing": 1e-3}]},
     )
-    measure.warm_up(job, n_features=2, is_sparse=False)
-    assert [record["status"] for record in ended] == ["ok"]
+    assert measure.run(*measure.toy(job, n_features=2, is_sparse=False))["status"] == "ok"
 
 
 def test_warm_up_varies_the_first_name_of_mappings():

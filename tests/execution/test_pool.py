@@ -19,41 +19,44 @@ from misbehaving_jobs import ended
 from npbench.execution.pool import Died, Returned, TimedOut, WorkerFunction, outcomes
 
 ACTIVITIES = """
-import os, threading, time
+import os, pathlib, signal, threading, time
 
-def owner(task):
-    return "everyone"
+def begin():
+    open("/proc/self/comm", "w").write("begun")
 
-def perform(task, ready, attempt):
-    number, act = task
-    if act == "fails before":
+def perform(task, allow):
+    number, act, time_limit = task
+    assert open("/proc/self/comm").read() == "begun\\n"
+    if act == "fails":
         raise RuntimeError("this worker cannot begin")
-    if act == "dies before":
-        os._exit(4)
-    if act == "dies before, once" and attempt == 1:
-        os._exit(4)
-    if act == "waits before" and attempt == 1:
-        open(f"waits-{os.getpid()}", "w").close()
-        time.sleep(60)
-    ready()
+    allow(time_limit)
+    end = allow.__closure__[0].cell_contents.fileno()
     if act == "dies":
         os._exit(0)
+    if act == "dies once":
+        try:
+            open(f"died-{number}", "x")
+            os._exit(4)
+        except FileExistsError:
+            pass
     if act == "dies after":  # the answer is out, and the worker with it
         threading.Timer(0.05, os._exit, [3]).start()
     if act == "waits":
         open(f"pid-{os.getpid()}", "w").close()
         time.sleep(60)
     if act == "half a message":
-        os.write(ready.func.__self__.fileno(), bytes(4))
+        os.write(end, bytes(4))
         time.sleep(60)
     if act == "no message":
-        os.write(ready.func.__self__.fileno(), b"solvers may write anywhere")
+        os.write(end, b"workers may write anything")
+    if act == "another message":
+        allow.__closure__[0].cell_contents.answer({"ended": 7})
     if act == "kills the server":
-        os.kill(os.getppid(), 9)
+        os.kill(os.getppid(), signal.SIGKILL)
         time.sleep(60)
     if act == "long":
         return "x" * 10**6
-    return number, act, attempt, os.getpid()
+    return number, act, os.getpid()
 """
 
 
@@ -70,31 +73,34 @@ def activities(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pool(activities):
-    function = WorkerFunction(activities.perform, owner=activities.owner)
+    function = WorkerFunction(activities.perform, begin=activities.begin)
 
-    return lambda tasks, n_workers=2, time_limit=None: outcomes(function, tasks, n_workers, time_limit)
+    def run(acts, n_workers=2, time_limit=60.0):
+        return outcomes(function, ((number, act, time_limit) for number, act in acts), n_workers)
+
+    return run
 
 
-def kind(act: str, outcome: object) -> object:
+def kind(outcome: object) -> object:
     match outcome:
         case Returned(str() as text):
             return len(text)
-        case Returned((_, _, attempt, _)):
-            return attempt
-        case Died(code):
-            return f"died {code}"
+        case Returned([_, _, int()]):
+            return "ok"
+        case Died(code, fault=fault):
+            return f"died {code}{' of rubbish' if 'channel' in fault else ''}"
         case TimedOut(seconds):
             return f"timed out {seconds}"
 
 
 EXPECTED = {
-    "": 1,
+    "": "ok",
     "dies": "died 0",
-    "dies before": "died 4",
-    "dies before, once": 2,
-    "dies after": 1,
+    "dies once": "ok",
+    "dies after": "ok",
     "long": 10**6,
-    "no message": "died -9",
+    "no message": "died -9 of rubbish",
+    "another message": "died -9 of rubbish",
 }
 
 
@@ -102,9 +108,10 @@ EXPECTED = {
 @given(st.lists(st.sampled_from(sorted(EXPECTED)), max_size=10), st.integers(1, 3))
 def test_every_task_has_the_outcome_it_deserves(pool, acts, n_workers):
     ended = {}
-    for (number, act), outcome in pool(enumerate(acts), n_workers):
+    for (number, *_), outcome in pool(enumerate(acts), n_workers):
         assert number not in ended
-        ended[number] = kind(act, outcome)
+        ended[number] = kind(outcome)
+        Path(f"died-{number}").unlink(missing_ok=True)
     for number, act in enumerate(acts):
         assert ended[number] == EXPECTED[act]
 
@@ -127,38 +134,29 @@ def test_workers_may_need_more_files_than_the_soft_limit_allows(pool):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (len([*Path("/proc/self/fd").iterdir()]) + 4, hard))
     try:
-        ended = [kind(act, outcome) for (_, act), outcome in pool(enumerate([""] * 3), 3)]
+        ended = [kind(outcome) for _, outcome in pool(enumerate([""] * 3), 3)]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert ended == [1, 1, 1]
+    assert ended == ["ok"] * 3
 
 
 @pytest.mark.parametrize(
     ("acts", "n_workers", "expected"),
     [
-        (["waits", "", "", "waits", ""], 2, ["timed out 0.7", 1, 1, "timed out 0.7", 1]),
-        (["half a message", ""], 2, ["timed out 0.7", 1]),  # which delays no other task
-        (["kills the server", ""], 1, ["died -9", 1]),
+        (["waits", "", "", "waits", ""], 2, ["timed out 0.7", "ok", "ok", "timed out 0.7", "ok"]),
+        (["half a message", ""], 2, ["timed out 0.7", "ok"]),  # which delays no other task
+        (["kills the server", ""], 1, ["died -9", "ok"]),
     ],
 )
 def test_a_task_is_stopped_alone(pool, acts, n_workers, expected):
-    ran = {number: kind(act, outcome) for (number, act), outcome in pool(enumerate(acts), n_workers, time_limit=0.7)}
+    ran = {number: kind(outcome) for (number, *_), outcome in pool(enumerate(acts), n_workers, time_limit=0.7)}
     assert [ran[number] for number in range(len(acts))] == expected
     if n_workers == 2:
         assert next(iter(ran)) == 1
 
 
-def test_a_hanging_preparation_is_stopped_once_for_each_kind_of_task(pool, monkeypatch):
-    assert len(list(pool([(0, "")], 1))) == 1  # the server of workers has started
-    monkeypatch.setattr("npbench.execution.pool.START_BEYOND", 0.5)
-    tasks = [(0, "waits before")] * 4 + [(1, "")]
-    ran = list(pool(tasks, 1, time_limit=0.5))
-    assert [outcome.value[2] for _, outcome in ran] == [2, 2, 2, 2, 1]
-    assert len(list(Path().glob("waits-*"))) == 1
-
-
 def test_a_worker_that_cannot_begin_fails_each_task(pool):
-    ended = [outcome for _, outcome in pool(enumerate(["fails before"] * 3))]
+    ended = [outcome for _, outcome in pool(enumerate(["fails"] * 3))]
     assert [outcome.exit_code for outcome in ended] == [1] * 3
     assert all(outcome.output.endswith("RuntimeError: this worker cannot begin\n") for outcome in ended)
 
@@ -166,9 +164,9 @@ def test_a_worker_that_cannot_begin_fails_each_task(pool):
 def test_workers_are_gone_after_the_last_task_and_after_leaving_early(pool):
     for tasks in (["", ""], ["", "waits", "waits"]):
         with closing(pool(enumerate(tasks))) as ran:
-            pids = {next(ran)[1].value[3]}
+            pids = {next(ran)[1].value[2]}
             if "waits" not in tasks:
-                pids |= {outcome.value[3] for _, outcome in ran}
+                pids |= {outcome.value[2] for _, outcome in ran}
             deadline = time.monotonic() + 20
             while len(pids) < 2 and time.monotonic() < deadline:
                 pids |= {int(path.name[4:]) for path in Path().glob("pid-*")}
@@ -189,10 +187,10 @@ def test_an_interrupt_while_the_first_worker_starts(tmp_path):
         "import sys, threading, time\n"
         "import activities\n"
         "from npbench.execution.pool import WorkerFunction, outcomes\n"
-        "function = WorkerFunction(activities.perform, owner=activities.owner)\n"
+        "function = WorkerFunction(activities.perform, begin=activities.begin)\n"
         "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()  # takes the signal of a blocked thread\n"
         "try:\n"
-        "    list(outcomes(function, [(0, 'waits')], 2, None))\n"
+        "    list(outcomes(function, [(0, 'waits', 60)], 2))\n"
         "except KeyboardInterrupt:\n"
         "    sys.exit('interrupted')\n"
     )

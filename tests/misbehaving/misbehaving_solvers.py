@@ -5,7 +5,10 @@ Some acts are done there too.
 
 import ctypes
 import os
+import pickle
 import shutil
+import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -18,11 +21,26 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 EARLY = ("dies early", "allocate", "hangs early", "leak early")
 EXIT_CODES = {"leave": 0, "leave 7": 7, "dies early": 9}
 LEAKED = []
+# Bytes in the place of a message: no lengths, half a message, a message of 2**62 bytes, and one that is no JSON.
+WRITTEN = {
+    "rubbish": b"solvers may write anywhere",
+    "truncated": struct.pack("!QQ", 100, 0) + b'[{"ended',
+    "endless": struct.pack("!QQ", 2**62, 2**62),
+    "pickle": struct.pack("!QQ", 30, 0) + pickle.dumps(print).ljust(30),
+}
+SIGNALS = {
+    "stop the server": signal.SIGSTOP,
+    "stop all": signal.SIGSTOP,
+    "kill the server": signal.SIGKILL,
+    "kill all": signal.SIGKILL,
+}
 
 
 class Difference(ClassifierMixin, BaseEstimator):
     def __init__(self, *, act="", folder="", seconds=0.0):
         self.act, self.folder, self.seconds = act, folder, seconds
+        if act == "hangs in __init__":
+            time.sleep(60)
 
     def fit(self, X, y):
         if len(y) > 60 or self.act in EARLY:
@@ -30,6 +48,8 @@ class Difference(ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y)
         self.w_ = X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)
         self.b_ = -(X.mean(axis=0) @ self.w_)
+        if self.act == "count threads":
+            self.threads_ = threads()
         return self
 
     def decision_function(self, X):
@@ -74,6 +94,20 @@ class Difference(ClassifierMixin, BaseEstimator):
             os.environ.clear()
         if self.act == "fork" and os.fork():  # both go on; the new process is first
             time.sleep(0.1)
+        if self.act == "fork in C":
+            ctypes.CDLL(None).fork()
+        if self.act in WRITTEN:
+            for path in Path("/proc/self/fd").iterdir():
+                if path.is_socket():
+                    os.write(int(path.name), WRITTEN[self.act])
+            os._exit(0)
+        if self.act in SIGNALS:
+            for pid in ancestors()[: 1 if self.act.endswith("server") else 3]:
+                os.kill(pid, SIGNALS[self.act])
+            time.sleep(0.5)
+        if self.act == "flood":
+            for _ in range(300):
+                print("x" * 10**6)
         if self.act == "leave late":
             threading.Timer(0.2, os._exit, [7]).start()
         if self.act == "remove":
@@ -89,12 +123,24 @@ class Difference(ClassifierMixin, BaseEstimator):
                 os._exit(1)
 
 
-def threads(y, scores, problem, estimator):
+def ancestors():
+    """Return the server of this solver, its nursery, and the process that judges."""
+    pids = [os.getppid()]
+    for _ in range(2):
+        pids.append(int(Path(f"/proc/{pids[-1]}/stat").read_text().rpartition(")")[2].split()[1]))
+    return pids
+
+
+def threads():
     from numba import get_num_threads
     from threadpoolctl import threadpool_info
 
     found = {library["num_threads"] for library in threadpool_info()} | {get_num_threads()}
     return float(found.pop()) if len(found) == 1 else float("nan")
+
+
+def threads_of_fit(y, scores, problem, estimator):
+    return float(estimator.threads_)
 
 
 def sum_of_scores(y, scores, problem, estimator):
