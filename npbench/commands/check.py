@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-import traceback
 import warnings
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -36,7 +35,7 @@ def run(words: Sequence[str]) -> Exit:
     for one in broken:
         print(one)
     for kind, name in dict.fromkeys(subjects):
-        counts += _check(kind, name, with_traceback=options.traceback)
+        counts += _check(kind, name, with_traceback=options.traceback, time_limit=options.time_limit)
     print(", ".join(f"{counts[outcome]} {outcome}" for outcome in STYLES))
     return Exit.FAILED if counts["failed"] else Exit.OK
 
@@ -49,7 +48,8 @@ def _parser() -> ArgumentParser:
     )
     parser.add_argument("kind", metavar="KIND", help="solver, dataset or metric; plugin for all that it provides")
     parser.add_argument("names", nargs="+", metavar="NAME", help="as in `npbench list`; the distribution of a plugin")
-    parser.add_argument("--traceback", action="store_true", help="show the traceback of failed checks")
+    parser.add_argument("--traceback", action="store_true", help="show traceback and output of failed checks")
+    parser.add_argument("--time-limit", type=float, default=600.0, metavar="SECONDS", help="of each check: 600")
     return parser
 
 
@@ -73,39 +73,28 @@ def _of_plugins(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[regis
     return provided, [one for one in found.unavailable if one.provider in named]
 
 
-def _check(kind: str, name: str, *, with_traceback: bool) -> Counter[str]:
+def _check(kind: str, name: str, *, with_traceback: bool, time_limit: float) -> Counter[str]:
     with status(f"Importing {name}"):
         from npbench import testing
+        from npbench.testing.running import results
 
         checks: list[testing.Check] = getattr(testing, f"check_{kind}")(name)
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]{kind} {escape(name)}[/]")
     counts: Counter[str] = Counter()
     first_with: dict[str, str] = {}
+    ended = results(checks, time_limit)
     for check in checks:
         start = time.perf_counter()
         with status(f"{name}: {check.claim}"):
-            outcome, reason, where = _outcome(check)
-        counts[outcome] += 1
+            result = next(ended)
+        counts[result.outcome] += 1
         took = time.perf_counter() - start
-        console.print(
-            f"  [{STYLES[outcome]}]{outcome:7}[/] {check.name:20} [dim]{took:5.1f} s[/]  {escape(check.claim)}"
-        )
-        if outcome == "failed" and first_with.setdefault(reason, check.name) != check.name:
+        word = f"[{STYLES[result.outcome]}]{result.outcome:7}[/]"
+        console.print(f"  {word} {check.name:20} [dim]{took:5.1f} s[/]  {escape(check.claim)}")
+        reason = result.reason
+        if result.outcome == "failed" and first_with.setdefault(reason, check.name) != check.name:
             reason = f"as in {first_with[reason]}"
-        for line in filter(None, [reason, where if with_traceback else ""]):
+        for line in filter(None, [reason, result.details if with_traceback else ""]):
             console.print(f"          {escape(line)}")
     return counts
-
-
-def _outcome(check: Callable[[], None]) -> tuple[str, str, str]:
-    """Return the outcome of a check, the message, and the traceback of a failure."""
-    from npbench.testing.check import Skipped
-
-    try:
-        check()
-    except Skipped as skipped:
-        return "skipped", str(skipped), ""
-    except AssertionError as failed:
-        return "failed", str(failed), "".join(traceback.format_exception(failed))
-    return "ok", "", ""

@@ -85,12 +85,13 @@ def record_of(job: Job, outcome: Outcome) -> dict[str, Any]:
                 "seconds": seconds,
             }
         case Died(code, phase, fault):
-            error = f"{fault or _how_it_died(code)} during {phase}"
+            error = f"{fault or how_it_died(code)} during {phase}"
             ended = {"status": "crashed", "error": error, "exit_code": code}
     return {**job.columns, **ended, "output": outcome.output or None}
 
 
-def _how_it_died(code: int) -> str:
+def how_it_died(code: int) -> str:
+    """Return how a process with an exit code ended, and for signals why that may be."""
     if code >= 0:
         return f"the worker process ended with exit code {code}"
     known: dict[int, str] = {number: number.name for number in signal.Signals}

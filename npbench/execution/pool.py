@@ -72,7 +72,7 @@ class WorkerFunction:
     """
 
     run: Callable[[Any, Allow], Any]
-    begin: Callable[[], Any] = lambda: None
+    begin: Callable[[], Any] | None = None
 
 
 def outcomes(function: WorkerFunction, tasks: Iterable[Any], n_workers: int) -> Generator[tuple[Any, Outcome]]:
@@ -225,7 +225,8 @@ class _Output:
 
 def _serve(channel: Channel, function: WorkerFunction) -> None:
     """Run tasks until the pool closes the channel: the worker's side."""
-    function.begin()
+    if function.begin:
+        function.begin()
     with contextlib.suppress(EOFError):
         while True:
             task = channel.receive()

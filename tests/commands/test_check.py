@@ -1,13 +1,18 @@
 """``npbench check`` as it is typed, and the checks of all that npbench ships."""
 
 import contextlib
+import os
 import re
+import signal
+import sys
+import time
+from functools import partial
 
 import pytest
 
 from npbench import registry, testing
 from npbench.testing import check_dataset, check_metric, check_solver
-from npbench.testing.check import Check, Skipped
+from npbench.testing.check import Check, Skipped, require
 
 # Read through a library that would download it, and stand-ins of several 100 MB that tests of their own draw.
 LEFT_OUT = {"rcv1", "rcv1_like", "covertype_like", "kddcup08_like", "ppi_like"}
@@ -32,15 +37,33 @@ def test_failed_check_has_a_traceback_on_request(npbench, stranger):
 
 
 def test_a_fault_is_reported_once(npbench, monkeypatch):
-    def fail():
-        raise AssertionError("the signature of fit is wrong")
-
+    fail = partial(require, False, "the signature of fit is wrong")
     checks = [Check(name, "holds", fail) for name in ("one", "two", "three")]
     monkeypatch.setattr(testing, "check_metric", lambda name: checks)
     _, out, _ = npbench("check", "metric", "auc")
     assert out.count("signature of fit") == 1
     assert "Traceback" not in out
     assert out.count("as in one") == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        (partial(os._exit, 0), "exit code 0"),
+        (partial(os.kill, 0, signal.SIGTERM), "SIGTERM"),
+        (partial(time.sleep, 60), "--time-limit"),
+        (partial(sys.exit, "enough"), "enough"),
+        (partial(os.write, 1, b"x" * 10**6), None),
+    ],
+)
+def test_a_check_that_ends_hangs_or_prints_is_a_line(npbench, monkeypatch, body, word):
+    checks = [Check("odd", "holds", body), Check("next", "holds", partial(require, True, ""))]
+    monkeypatch.setattr(testing, "check_metric", lambda name: checks)
+    code, out, err = npbench("check", "metric", "auc", "--time-limit", "1")
+    assert (code, err) == (0 if word is None else 1, "")
+    assert word is None or word in out
+    assert "x" * 100 not in out
+    assert re.search("^  ok +next", out, re.MULTILINE)
 
 
 def test_plugin_is_checked_with_all_it_provides(npbench, stranger):

@@ -21,12 +21,14 @@ from npbench.execution.pool import Died, Returned, TimedOut, WorkerFunction, out
 ACTIVITIES = """
 import os, pathlib, signal, threading, time
 
+BEGUN = []
+
 def begin():
-    open("/proc/self/comm", "w").write("begun")
+    BEGUN.append(True)
 
 def perform(task, allow):
     number, act, time_limit = task
-    assert open("/proc/self/comm").read() == "begun\\n"
+    assert BEGUN == [True]
     if act == "fails":
         raise RuntimeError("this worker cannot begin")
     allow(time_limit)

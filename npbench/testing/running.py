@@ -1,0 +1,57 @@
+"""Run checks where they may crash, hang and print: in a process of their own."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from npbench.execution.local import how_it_died
+from npbench.execution.pool import Allow, Died, Outcome, Returned, TimedOut, WorkerFunction, outcomes
+from npbench.testing.check import Check, Skipped
+
+TIME_LIMIT = 600.0  # seconds of one check
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a check ended: ok, failed or skipped, why, and for those who look closer where and after what output."""
+
+    outcome: str
+    reason: str = ""
+    details: str = ""
+
+
+def results(checks: Sequence[Check], time_limit: float = TIME_LIMIT) -> Iterator[Result]:
+    """Run checks one after the other and yield the result of each, whatever they do to their process."""
+    tasks = ((check, time_limit) for check in checks)
+    with closing(outcomes(WorkerFunction(perform), tasks, 1)) as ended:
+        for _, outcome in ended:
+            yield _result(outcome)
+
+
+def perform(task: tuple[Check, float], allow: Allow) -> tuple[str, str, str]:
+    """Run a check in its process."""
+    check, time_limit = task
+    allow(time_limit)
+    try:
+        check()
+    except Skipped as skipped:
+        return "skipped", str(skipped), ""
+    except (AssertionError, SystemExit) as failed:
+        return "failed", str(failed) or type(failed).__name__, "".join(traceback.format_exception(failed))
+    return "ok", "", ""
+
+
+def _result(outcome: Outcome) -> Result:
+    match outcome:
+        case Returned([str(word), str(reason), str(where)]):
+            return Result(word, reason, where + outcome.output if word == "failed" else "")
+        case TimedOut(seconds):
+            reason = f"It did not end within {seconds:g} s: --time-limit SECONDS changes that limit."
+        case Died(code, fault=fault):
+            reason = f"It ends the process of the caller: {fault or how_it_died(code)}."
+        case _:
+            reason = "It wrote into the channel of npbench."
+    return Result("failed", reason, outcome.output)
