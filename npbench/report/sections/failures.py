@@ -43,7 +43,7 @@ def _unconverged(records: pl.DataFrame) -> Sheet:
 
 def _warnings(records: pl.DataFrame) -> Sheet:
     given = records.select(*ABOUT, "status", text=pl.col("warnings").fill_null("").str.split("\n"))
-    each = given.explode("text", empty_as_null=True, keep_nulls=True).filter(pl.col("text") != "")
+    each = given.explode("text").filter(pl.col("text") != "")
     return _table("warnings", "Warnings, the first few of each job", each, "warning")
 
 
