@@ -13,7 +13,6 @@ from npbench.config.command_line import parse, requested
 from npbench.config.words import as_text
 from npbench.errors import RequestError
 from npbench.records.files import RECORDS
-from npbench.records.reading import read
 from npbench.report.assemble import lead
 from npbench.report.sections import environment, failures
 from npbench.report.sections.experiment import figure, places, sections, with_rivals
@@ -45,7 +44,7 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     experiment, requests, results = asked.experiment, asked.requests, asked.settings.results
     assert experiment is not None
     folder, faults = results / RECORDS, list[str]()
-    frame = of_requests(requests, read([folder], faults.append))
+    frame = of_requests(requests, read_by_precedence([folder], faults.append))
     if frame.is_empty():
         elsewhere = as_text(f"results={folder_with_records(requests, results) or '...'}")
         raise RequestError(

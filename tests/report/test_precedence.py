@@ -83,3 +83,10 @@ def test_variants_of_its_own_belong_to_a_submission():
     put_submission("mine", method="mine_umbrella")
     assert rates(collect([Path("results/submissions/mine")], {}).records) == {"mine": 0.9}
     assert pl.Series(["mine_umbrella"]).equals(load_records("results/submissions/mine")["method"], check_names=False)
+
+
+def test_the_report_of_an_experiment_shows_no_rivals_of_a_submission(npbench):
+    """Also where the submission is the results folder itself."""
+    put_submission("evil", **{"solver": "np_svm", "dataset": "pima", "repeat": 0})
+    code, text, errors = npbench("report", "--experiment", "np_benchmark_small", "results=results/submissions/evil")
+    assert (code, "no records" in errors, "evil" in errors) == (2, True, True), text
