@@ -33,6 +33,7 @@ def run(words: Sequence[str]) -> Exit:
     if wrong:
         hint = "`npbench info NAME` describes one solver or data set."
         raise RequestError(*(f"{unknown_name('kind to list', word, KINDS)} {hint}" for word in wrong))
+    registry.installed()  # refuses unknown plugins before anything is printed
     if kinds:
         show(kinds)
     else:
@@ -48,7 +49,7 @@ def show_names(console: Console | None = None) -> None:
         lines = textwrap.wrap(", ".join(names), console.width - 2, break_on_hyphens=False)
         shown = "\n".join(lines[:MAX_LINES])
         console.print(Text(f"{heading}: {len(names)}", "bold"))
-        console.print(Text(textwrap.indent(shown, "  ")))
+        console.print(Text(printable(textwrap.indent(shown, "  "))))
         if n_hidden := len(names) - len(shown.replace(",", " ").split()):
             console.print(Text(f"  and {n_hidden} more: npbench list {kind}", "dim"))
     _show_unavailable(console)

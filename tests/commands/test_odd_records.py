@@ -104,7 +104,7 @@ def test_all_odd_records_together_are_reported_in_every_form(report, monkeypatch
     assert code == 1
     for shown in (text, *(Path("results/report", form).read_text(encoding="utf-8") for form in FORMS)):
         assert "gen" in shown
-        assert "0.050±0.000" in shown or r"0.050 \pm 0.000" in shown
+        assert any(rate in shown for rate in ("0.050±0.000", r"0.050 \pm 0.000", ",0.05,0,"))
 
 
 def test_newer_records_are_one_line():
@@ -155,8 +155,8 @@ def test_words_are_no_formula_and_numbers_stay_numbers(first):
     files.tables(Path(), sheets)
     tables = [list(csv.reader(io.StringIO(path.read_text(encoding="utf-8")))) for path in Path().glob("*.csv")]
     cells = {cell for table in tables for row in table for cell in row}
-    assert {f"'{call}", f"'{call} never", "-0.500"} <= cells
-    assert not [cell for cell in cells if cell.startswith(first) and cell not in ("-", "-0.500")]
+    assert {f"'{call}", f"'{call} never", "-0.5"} <= cells
+    assert not [cell for cell in cells if cell.startswith(first) and cell not in ("-", "-0.5")]
 
 
 def test_endless_message_is_cut_where_it_is_shown():
