@@ -77,7 +77,7 @@ def read_delimited(
         raise RequestError(f"it has more than {MAX_COLUMNS} columns: save it as .npz or SVMLight.")
     has_header = _is_header(fields, settings) if header is None else header
     frame = _parsed(stream, sign, has_header)
-    lines = Lines(stream, sign, has_header)
+    lines = _Lines(stream, sign, has_header)
     # Polars fills short lines with missing values.
     if frame[:, -1].null_count() and lines.n_signs() != (frame.width - 1) * (len(frame) + has_header):
         lines.refuse_ragged(len(frame))
@@ -133,7 +133,7 @@ def _parsed(stream: IO[bytes], sign: str, has_header: bool) -> pl.DataFrame:
     if "utf-8" in str(fault):
         raise RequestError(NOT_UTF8) from fault
     if "more fields" in str(fault):
-        Lines(stream, sign, has_header).refuse_ragged(None)
+        _Lines(stream, sign, has_header).refuse_ragged(None)
     raise fault
 
 
@@ -143,18 +143,8 @@ def _written(names: list[str]) -> list[str]:
     return [new if new in names else old for old, new in zip(names, bare, strict=True)]
 
 
-class Lines:
-    """Lines of a text table, to name the one where a row is or that has too few or too many fields.
-
-    Parameters
-    ----------
-    stream : binary stream
-        The text, in UTF-8.
-    sign : str
-        Separator of fields.
-    has_header : bool
-        Whether the first line holds names.
-    """
+class _Lines:
+    """Lines of a text table, to name the one where a row is, or that has too few or too many fields."""
 
     def __init__(self, stream: IO[bytes], sign: str, has_header: bool) -> None:
         self._sign = ord(sign)

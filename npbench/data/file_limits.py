@@ -194,7 +194,7 @@ def _varint(content: Any, at: int) -> tuple[int, int]:
 def _arrow_messages(content: Any) -> Iterator[tuple[int, int, int]]:
     """Yield where the metadata and the body of each message in an Arrow file or stream are, and the body's length."""
     if content[:6] == b"ARROW1":
-        footer = Flat(content, len(content) - 10 - _number("<i", content, len(content) - 10))
+        footer = _Flat(content, len(content) - 10 - _number("<i", content, len(content) - 10))
         for blocks in (footer.vector(2, 24), footer.vector(3, 24)):  # dictionaries and batches
             for block in blocks:
                 start, length = _number("<q", content, block), _number("<i", content, block + 8)
@@ -205,7 +205,7 @@ def _arrow_messages(content: Any) -> Iterator[tuple[int, int, int]]:
         length = _count(_number("<i", content, start - 4))
         if not length:
             return
-        body = Flat(content, start).field(3)
+        body = _Flat(content, start).field(3)
         n_bytes = 0 if body is None else _count(_number("<q", content, body))
         yield start, start + length, n_bytes
         at = start + length + n_bytes
@@ -218,7 +218,7 @@ def _metadata(content: Any, at: int) -> int:
 
 def _batch_size(content: Any, metadata: int, body: int, n_body: int) -> int:
     """Return the bytes that the arrays of a message take; compressed buffers begin with their length."""
-    message = Flat(content, metadata)
+    message = _Flat(content, metadata)
     kind, header = message.field(1), message.table(2)
     if header is not None and kind is not None and content[kind] == DICTIONARY:
         header = header.table(1)
@@ -243,16 +243,8 @@ def _number(form: str, content: Any, at: int) -> int:
     return int(struct.unpack_from(form, content, at)[0])
 
 
-class Flat:
-    """A table of FlatBuffers, in which Arrow writes metadata.
-
-    Parameters
-    ----------
-    content : bytes-like
-        The file.
-    at : int
-        Where the offset of the table is.
-    """
+class _Flat:
+    """A table of FlatBuffers, in which Arrow writes metadata, given where its offset is."""
 
     def __init__(self, content: Any, at: int) -> None:
         self.content = content
@@ -267,10 +259,10 @@ class Flat:
         offset = _number("<H", self.content, vtable + slot)
         return self.at + offset if offset else None
 
-    def table(self, number: int) -> Flat | None:
+    def table(self, number: int) -> _Flat | None:
         """Return a field that is a table."""
         at = self.field(number)
-        return None if at is None else Flat(self.content, at)
+        return None if at is None else _Flat(self.content, at)
 
     def vector(self, number: int, size: int) -> range:
         """Return where the elements of a vector of structs are."""
