@@ -9,12 +9,27 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from npbench.numerics import numba_cache
 
 if TYPE_CHECKING:
     import numpy as np
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    class Estimator(ClassifierMixin, BaseEstimator):
+        """What type checkers know of a solver's classifier; its parameters and fitted attributes are of any type."""
+
+        def fit(self, X: Any, y: Any) -> Self:
+            """Fit the classifier to two classes."""
+
+        def predict(self, X: Any) -> np.ndarray:
+            """Return a label for each sample."""
+
+        def decision_function(self, X: Any) -> np.ndarray:
+            """Return a score for each sample, positive for ``classes_[1]``."""
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
 def resolve(target: str) -> Any:
@@ -30,27 +45,6 @@ def resolve(target: str) -> Any:
     found = getattr(importlib.import_module(module), attribute)
     numba_cache.mend()
     return found
-
-
-class Estimator(Protocol):
-    """What type checkers know of a solver's classifier; its parameters and fitted attributes are of any type."""
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the classifier to two classes."""
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return a label for each sample."""
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return a score for each sample, positive for ``classes_[1]``."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name."""
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name."""
-
-    def __getattr__(self, name: str) -> Any: ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Any, assert_type
 
 import numpy as np
 import polars as pl
+from sklearn.base import BaseEstimator
 
 import npbench
 import npbench.data
@@ -36,7 +37,7 @@ _ = npbench.testing.nothing  # type: ignore[attr-defined]
 
 model = npbench.solver("np_svm", rho=0.05)
 assert_type(model.fit(SCORES[:, None], LABELS).decision_function(SCORES[:, None]), np.ndarray)
-assert_type(model.get_params(), dict[str, Any])
+pipeline: BaseEstimator = model
 assert_type(model.rho, Any)
 npbench.solver(name="np_svm")  # type: ignore[call-arg]
 

@@ -189,3 +189,13 @@ def test_errata_name_tests_that_exist():
     assert len(named) > 10
     for path, name in named:
         assert f"def {name}(" in (ROOT / "tests" / path).read_text(encoding="utf-8"), f"{path}::{name}"
+
+
+def test_one_workflow_publishes_the_site_and_sets_the_addresses_that_it_reads():
+    workflows = {path.name: path.read_text() for path in (ROOT / ".github" / "workflows").glob("*.yml")}
+    assert [name for name, text in workflows.items() if "deploy-pages" in text] == ["pages.yml"]
+    readers = {"pages.yml": ROOT / "mkdocs.yml", "release.yml": ROOT / "hatch_build.py"}
+    for workflow, reader in readers.items():
+        names = set(re.findall(r"NPBENCH_[A-Z]+", reader.read_text()))
+        assert {"NPBENCH_REPOSITORY", "NPBENCH_SITE"} <= names
+        assert {name for name in names if f" {name}: " not in workflows[workflow]} == set()
