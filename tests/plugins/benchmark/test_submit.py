@@ -15,6 +15,7 @@ from npbench.evaluation.protocols import PROTOCOLS
 from npbench.records.scores import read_scores
 from npbench.records.store import RecordStore
 from npbench_benchmark.board.split_files import _parts
+from npbench_benchmark.formats.validate import faults
 
 SETTINGS = ["solver=centroid", "dataset=blobs", "problem.rho=0.1,0.3", "repeats=2"]
 METRICS = ["p_fa", "p_nd", "np_score", "auc", "p_fa_low", "accuracy"]
@@ -72,6 +73,18 @@ def test_a_changed_submission_is_found(scores, npbench, changes):
     RecordStore(folder).frame().with_columns(p_nd=pl.col("p_nd") / 2, **changes).write_parquet(path)
     code, text = npbench("verify", "results/submissions/mine")
     assert (code, " p_nd: " in text) == (1, True), text
+
+
+def test_what_is_written_has_its_format(scores, npbench):
+    assert submit(npbench, scores)[0] == 0
+    (kept,) = Path("results/submissions/mine/scores").glob("*.parquet")
+    files = {
+        "splits": "splits/splits.json",
+        "parts": "splits/blobs.parquet",
+        "scores": "splits/scores.parquet",
+        "kept": kept,
+    }
+    assert [fault for kind, path in files.items() for fault in faults(kind, Path(path))] == []
 
 
 def test_splits_and_data(scores):
