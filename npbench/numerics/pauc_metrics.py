@@ -247,7 +247,7 @@ def _over_ranks(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> 
     weight = np.maximum(np.minimum(rank + 1.0, end) - np.maximum(rank, begin), 0.0)
     # Twice the number of wins, with ties counted as one: integers, so that equal areas are equal to the last bit.
     wins = 2 * m - np.searchsorted(positives, negatives, "left") - np.searchsorted(positives, negatives, "right")
-    value = float(weight @ wins) / (2 * m * (end - begin))
+    value = min(float(weight @ wins) / (2 * m * (end - begin)), 1.0)  # rounding may exceed 1
     # weight of the negatives below each positive, and share of positives above each negative
     passed = np.concatenate([[0.0], np.cumsum(weight)]) / (end - begin)
     above, not_below = (np.searchsorted(-negatives, -positives, side) for side in ("left", "right"))

@@ -263,22 +263,22 @@ def test_area_limits_cover_where_few_are_ranked_almost_perfectly(n_pos, auc, fpr
     assert area_covered(n_pos, 1000, fpr_range, auc, draws=150) > 0.9
 
 
-@pytest.mark.slow  # a minute of draws
+@pytest.mark.slow  # half a minute of draws
 @pytest.mark.parametrize("step", [0.0, 0.25, 1.0])
 def test_rate_limits_have_their_coverage(step):
     cells = itertools.product((20, 200), ((20, 0.2), (50, 0.01), (100, 0.05), (400, 0.01), (5000, 0.001)), (1.0, 2.5))
-    shares = {(n_pos, *of, shift): tpr_covered(n_pos, *of, shift, step, draws=1500) for n_pos, of, shift in cells}
+    shares = {(n_pos, *of, shift): tpr_covered(n_pos, *of, shift, step, draws=500) for n_pos, of, shift in cells}
     print(*shares.items(), sep="\n")
-    assert min(shares.values()) > 0.94 - 3 * np.sqrt(0.05 * 0.95 / 1500)
+    assert min(shares.values()) > 0.94 - 3 * np.sqrt(0.06 * 0.94 / 500)
 
 
 @pytest.mark.slow  # half a minute of draws
 @pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.1), (0.05, 0.2)])
 def test_area_limits_have_their_coverage(fpr_range):
-    cells = itertools.product((5, 20, 200, 1000), (100, 1000), (0.6, 0.9, 0.99, 0.999))
-    shares = {(n_pos, n_neg, auc): area_covered(n_pos, n_neg, fpr_range, auc, 1000) for n_pos, n_neg, auc in cells}
+    cells = itertools.product((5, 20, 1000), (100, 1000), (0.6, 0.99, 0.999))
+    shares = {(n_pos, n_neg, auc): area_covered(n_pos, n_neg, fpr_range, auc, 400) for n_pos, n_neg, auc in cells}
     print(*shares.items(), sep="\n")
-    assert min(shares.values()) > 0.93 - 3 * np.sqrt(0.07 * 0.93 / 1000)
+    assert min(shares.values()) > 0.93 - 3 * np.sqrt(0.07 * 0.93 / 400)
 
 
 def test_no_array_of_all_pairs_is_formed():
