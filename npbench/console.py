@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.status import Status
+from rich.text import Text
 
 
 class TerminalConsole(Console):
@@ -52,7 +53,7 @@ def print_warnings_as_lines() -> None:
 
 def status(text: str) -> Status:
     """Return a context manager that shows ``text`` beside a spinner, on terminals only."""
-    return STDERR.status(text)
+    return STDERR.status(Text(printable(text)))  # names may look like marks of Rich
 
 
 def duration(seconds: float) -> str:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import time
 import warnings
 
+import pytest
+from rich.console import Console
+
+from npbench import console
 from npbench.console import print_warnings_as_lines, printable, status
 
 
@@ -28,3 +33,12 @@ def test_spinner_needs_a_cursor_that_moves(capsys, monkeypatch):
     with status("Waiting"):
         time.sleep(0.2)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", ["[/]", "[bold]x", "\x1b[2J", "x[/].csv"])
+def test_a_spinner_shows_names_as_they_are(name, monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(console, "STDERR", Console(file=shown, force_terminal=True, width=80))
+    with console.status(f"Loading {name}"):
+        pass
+    assert console.printable(name) in shown.getvalue()
