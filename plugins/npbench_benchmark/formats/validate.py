@@ -83,7 +83,7 @@ def _of_object(form: dict[str, Any], value: dict[str, Any], place: str) -> Itera
     for counted, number in form.get("lengths", {}).items():
         if isinstance(value.get(counted), list) and len(value[counted]) != value.get(number):
             yield f"{place}.{counted} has {len(value[counted])} items: expected {number}, {_shown(value.get(number))}"
-    for small, large in form.get("atMost", {}).items():
+    for small, large in form.get("ordered", {}).items():
         pair = value.get(small, 0), value.get(large, 0)
         if all(_has_type(one, "number") for one in pair) and pair[0] > pair[1]:
             yield f"{small} is {_shown(pair[0])}: expected {large}, {_shown(pair[1])}, or less"
