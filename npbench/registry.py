@@ -187,7 +187,9 @@ def load(points: Iterable[EntryPoint]) -> Registry:
         provider = _provider(point)
         try:
             registry.add(point.load(), provider)
-        except (Exception, SystemExit) as error:  # whatever a plugin raises must not take the others down
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever a plugin raises must not take the others down
             registry.unavailable.append(Unavailable(provider, f"{type(error).__name__}: {error}"[:MAX_REASON]))
     registry.set_clashes_aside()
     return registry

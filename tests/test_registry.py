@@ -52,6 +52,7 @@ BROKEN = {
     "not_descriptions": (hook("return ['pima']"), "npbench_datasets returned 'pima', which is not a Dataset"),
     "one_is_none": (GOOD.format(name="ghost").replace("]", ", None]"), "returned None, which is not a Dataset"),
     "exits": ("raise SystemExit('bye')", "SystemExit: bye"),
+    "ends": ("class End(BaseException): pass\nraise End('of all')", "End: of all"),
     "not_a_list": (hook("return 3"), "'int'"),
     "second_raises": (GOOD.format(name="ghost") + hook("return 1 / 0", name="npbench_metrics"), "ZeroDivisionError"),
 }
