@@ -76,19 +76,23 @@ def _measure(
 ) -> None:
     split = job.request.protocol.split(data, job.request.seed, job.repeat)
     columns |= split_columns(split, data)
+    # Many data sets are sorted by class. The solver does not know the hash of the split.
+    order = np.random.default_rng(int(split.sha256, 16)).permutation(len(split.test))
+    back: dict[str, Any] = {"test": np.argsort(order), "train": slice(None)}
     labels = {"test": data.y[split.test], "train": data.y[split.train]}
     scored: dict[str, tuple[np.ndarray, Any]] = {}
     stages: list[tuple[str, dict[str, float]]] = []
     ended: Mapping[str, Any] = {}
-    for facts, arrays in fit(_fitting(job, data, split, options)):
+    for facts, arrays in fit(_fitting(job, data, split, options, order)):
         if "ended" in facts:
             ended = facts
         elif facts.get("scores") == "test":
-            scored["test"] = _model(facts, arrays, len(split.test))
+            scores, model = _model(facts, arrays, len(order))
+            scored["test"] = scores[back["test"]], model
         elif facts.get("stage") in labels:
             y = labels[facts["stage"]]
             scores, model = _model(facts, arrays, len(y))
-            stages.append((facts["stage"], _measured(job.request, model, y, scores)))
+            stages.append((facts["stage"], _measured(job.request, model, y, scores[back[facts["stage"]]])))
     columns |= reported(ended.get("ended"))
     if columns["status"] != "ok":
         return
@@ -100,7 +104,7 @@ def _measure(
         columns["trace"] = _trace(job.request, ended["trace"], stages)
 
 
-def _fitting(job: Job, data: BinaryData, split: Split, options: Options) -> Fitting:
+def _fitting(job: Job, data: BinaryData, split: Split, options: Options, order: np.ndarray | None = None) -> Fitting:
     """Return what the solver may know: neither row numbers nor the seed of the split, which give labels away."""
     known = _known(split)
     transform = fitted(data.X[split.train], data.categorical, **job.request.features)
@@ -114,7 +118,7 @@ def _fitting(job: Job, data: BinaryData, split: Split, options: Options) -> Fitt
         data.y[known],
         folds,
         np.searchsorted(known, split.train),
-        transform(data.X[split.test]),
+        transform(data.X[split.test if order is None else split.test[order]]),
         options.n_threads,
         options.trace,
     )

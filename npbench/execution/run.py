@@ -28,7 +28,7 @@ class Limits:
     n_jobs: int = -1  # worker processes; -1 for one per core
     seconds: float | None = None  # time of a job without compilation, after which it is killed
     memory_mb: float | None = None  # of 10^6 bytes; by default the worker's share of the machine; enforced on Linux
-    start_seconds: float = 15.0  # for a solver to start where ``seconds`` is given, beside what compiling takes
+    start_seconds: float = 10.0  # for a solver to start where ``seconds`` is given, beside what compiling takes
 
     def workers(self, n_tasks: int) -> int:
         """Return the number of workers, never more than there are tasks."""

@@ -12,6 +12,7 @@ from collections import namedtuple
 from functools import partial
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -171,6 +172,22 @@ def test_the_solver_gets_the_rows_of_the_split_and_none_of_the_test_part(protoco
     column = data.X[:, [0]].toarray().ravel() if sparse.issparse(data.X) else data.X[:, 0]
     expected_accuracy = np.mean(data.y[split.test] * (column[split.test] - 0.25) > 0)
     assert record["accuracy"] == pytest.approx(expected_accuracy)
+
+
+def test_the_order_of_the_test_rows_says_nothing_of_their_labels(monkeypatch):
+    given = []
+    decide = Threshold.decision_function
+    monkeypatch.setattr(Threshold, "decision_function", lambda self, X: given.append(X[:, 1]) or decide(self, X))
+    data = samples()  # sorted by label
+    job = planned(data)
+    record = measure.run(job, data, keep_scores=True)
+    test = job.request.protocol.split(data, 0, 0).test
+    numbers = given[-1].astype(int) - 1
+    assert sorted(numbers) == list(test)
+    assert np.sum(np.diff(data.y[numbers]) != 0) > 3
+    kept = pl.read_parquet(record["test_scores"])
+    assert kept["row"][0].to_list() == list(test)
+    np.testing.assert_allclose(kept["score"][0], data.X[test, 0], rtol=1e-6)
 
 
 def test_the_choice_is_that_of_a_search_by_hand():

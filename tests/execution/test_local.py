@@ -110,7 +110,13 @@ def with_estimator(job, estimator):
     return dataclasses.replace(job, request=dataclasses.replace(request, solver=solver))
 
 
-@pytest.mark.parametrize("act", ["stop the server", "stop all", "kill the server", "kill all"])
+@pytest.mark.parametrize(
+    "act",
+    [
+        *("stop the server", "kill the server", "kill all"),
+        *(pytest.param(act, marks=pytest.mark.slow) for act in ("stop all", "stop root")),  # 20 and 50 s of waiting
+    ],
+)
 def test_a_solver_that_ends_other_processes_of_npbench_ends_its_own_job_only(data, run, act):
     planned = jobs(data, {}, {"act": act}, {}, {"act": "print"}, {})
     _, records = run(planned, n_jobs=1, seconds=5)

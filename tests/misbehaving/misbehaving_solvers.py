@@ -31,6 +31,7 @@ WRITTEN = {
 SIGNALS = {
     "stop the server": signal.SIGSTOP,
     "stop all": signal.SIGSTOP,
+    "stop root": signal.SIGSTOP,
     "kill the server": signal.SIGKILL,
     "kill all": signal.SIGKILL,
 }
@@ -102,7 +103,7 @@ class Difference(ClassifierMixin, BaseEstimator):
                     os.write(int(path.name), WRITTEN[self.act])
             os._exit(0)
         if self.act in SIGNALS:
-            for pid in ancestors()[: 1 if self.act.endswith("server") else 3]:
+            for pid in ancestors()[: {"server": 1, "all": 3, "root": 4}[self.act.split()[-1]]]:
                 os.kill(pid, SIGNALS[self.act])
             time.sleep(0.5)
         if self.act == "flood":
@@ -124,9 +125,9 @@ class Difference(ClassifierMixin, BaseEstimator):
 
 
 def ancestors():
-    """Return the server of this solver, its nursery, and the process that judges."""
+    """Return the server of this solver, its nursery, the process that judges, and the server of all."""
     pids = [os.getppid()]
-    for _ in range(2):
+    for _ in range(3):
         pids.append(int(Path(f"/proc/{pids[-1]}/stat").read_text().rpartition(")")[2].split()[1]))
     return pids
 
