@@ -7,6 +7,7 @@ from typing import Any, Self
 from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.thresholding.classifier import scores_of
 from npbench.thresholding.columns import as_scores, positives, same_length
+from npbench.thresholding.threshold import complement
 
 
 class NPRocDisplay:
@@ -131,7 +132,7 @@ class NPRocDisplay:
         ax.set(
             xscale="log",
             ylim=(0, 1.01),
-            xlabel=f"bound on false alarms ρ, kept with probability {1 - self.curve.delta:g}",
+            xlabel=f"bound on false alarms ρ, kept with probability {complement(self.curve.delta)}",
             ylabel="share of positives detected",
         )
         if style["label"]:

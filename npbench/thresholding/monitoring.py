@@ -11,7 +11,7 @@ from scipy.stats import ks_2samp
 
 from npbench.thresholding.columns import as_scores, positives, require_rate, same_length
 from npbench.thresholding.sequential import betting_evidence
-from npbench.thresholding.threshold import Threshold
+from npbench.thresholding.threshold import Threshold, complement
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Monitoring:
             lines.append(
                 f"scores: {found} those of the calibration sample (Kolmogorov-Smirnov, p = {self.shift_p_value:.2g}; "
                 f"valid for one look; finds a distance of {self.smallest_shift:.2g} with probability "
-                f"{1 - self.alpha:g}, and may miss smaller changes, as in the tail)"
+                f"{complement(self.alpha)}, and may miss smaller changes, as in the tail)"
             )
         return "\n".join(lines)
 

@@ -68,7 +68,9 @@ class Threshold:
         bound = f"the false-alarm rate of new samples from the same population exceeds {rounded_up(self.rho):g}"
         if self.guaranteed:
             kept = bound.replace("exceeds", "is at most")
-            return f"With probability {_sure(self.delta)} or more, {self._unless}{kept}{self._also}.{self._proviso}"
+            return (
+                f"With probability {complement(self.delta)} or more, {self._unless}{kept}{self._also}.{self._proviso}"
+            )
         if self.rule == "umbrella":
             return f"No guarantee: the scores are cross-fitted. Typically {bound} with probability {self.delta:g}."
         if self.rule == "empirical":
@@ -148,7 +150,7 @@ class Threshold:
         lines = [
             f"score > {self.value:g}",
             self.promise,
-            f"{self.n_needed} negatives needed for {self.rho:.3g} at {_sure(self.share)}; you have {self.n_negatives}",
+            f"{self.n_needed} negatives needed for {self.rho:.3g} at {complement(self.share)}; you have {self.n_negatives}",
         ]
         if missed := self.p_nd():
             lines.append(f"misses: {missed.value:.1%} of {self.n_positives} [{missed.low:.1%}, {missed.high:.1%}]")
@@ -182,9 +184,9 @@ class GroupThresholds:
         if not self.guaranteed:
             return f"In each group: {one.promise}"
         return (
-            f"With probability {_sure(self.delta)} or more, {one._unless}the false-alarm rate of new samples is at "
+            f"With probability {complement(self.delta)} or more, {one._unless}the false-alarm rate of new samples is at "
             f"most {rounded_up(one.rho):g}{one._also} in all {len(self.groups)} groups at once; in each alone, with "
-            f"probability {_sure(one.delta)}.{one._proviso}"
+            f"probability {complement(one.delta)}.{one._proviso}"
         )
 
     def values(self, by: Any) -> np.ndarray:
@@ -287,7 +289,7 @@ def rounded_down(number: float, digits: int = 6) -> float:
     return float(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(Decimal(f"{number:.14g}")))
 
 
-def _sure(delta: float) -> str:
+def complement(delta: float) -> str:
     """Return the probability 1 - delta as text, never 1."""
     return f"{rounded_down(1 - delta):g}" if delta > 1e-6 else f"1 - {rounded_up(delta):g}"
 
