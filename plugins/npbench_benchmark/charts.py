@@ -20,7 +20,7 @@ from npbench_benchmark.leaderboard import Standing, judge, standings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SHARED_BOX = "Methods in one box do not differ significantly."
+SHARED_BAR = "Methods beside one bar do not differ significantly."
 
 
 def charts(records: pl.DataFrame, printed: Sequence[Any]) -> list[Chart]:
@@ -82,4 +82,4 @@ def _difference(text: str, found: Sequence[Standing]) -> Chart | None:
         return None
     difference = critical_difference(len(ranked), found[0].n_datasets)
     panel = diagram([(label, rank) for rank, label in ranked], difference, groups([r for r, _ in ranked], difference))
-    return Chart(file_name(f"benchmark-{text}-ranks"), f"{text}: mean ranks", [[panel]], [SHARED_BOX])
+    return Chart(file_name(f"benchmark-{text}-ranks"), f"{text}: mean ranks", [[panel]], [SHARED_BAR])

@@ -97,19 +97,21 @@ def _sheets(text: str, records: pl.DataFrame) -> Iterator[Sheet]:
     results = by_dataset(records)
     datasets, labels, scores = table(results)
     if bounded(records):
-        yield Sheet(f"{text}: who keeps the bound", BOUND_COLUMNS, list(map(_kept, found)), BOUND_NOTES)
+        kept = list(map(_kept, found))
+        yield Sheet(f"{text}: who keeps the bound", BOUND_COLUMNS, kept, BOUND_NOTES, f"{text} bound")
     yield Sheet(
         f"{text}: ranking",
         RANK_COLUMNS,
         [_ranked(one, len(datasets)) for one in found],
         [_scored(records), *RANK_NOTES, *_difference(found)],
+        f"{text} ranking",
     )
     order = [labels.index(one.label) for one in found]
     columns = ["data set", *(one.label for one in found)]
     rows: list[Row] = [
         [name, *(_score(value) for value in row[order])] for name, row in zip(datasets, scores, strict=True)
     ]
-    yield Sheet(f"{text}: score by data set", columns, rows, detail=True)
+    yield Sheet(f"{text}: score by data set", columns, rows, name=f"{text} score by data set", detail=True)
     yield _each(text, results)
     yield _left_out(text, datasets, labels, scores)
 
@@ -186,7 +188,7 @@ def _each(text: str, results: pl.DataFrame) -> Sheet:
         ]
         for row in ranked.iter_rows(named=True)
     ]
-    return Sheet(f"{text}: methods by data set", columns, rows, detail=True)
+    return Sheet(f"{text}: methods by data set", columns, rows, name=f"{text} methods by data set", detail=True)
 
 
 def _left_out(text: str, datasets: Sequence[str], labels: Sequence[str], values: np.ndarray) -> Sheet:
@@ -211,4 +213,6 @@ def _left_out(text: str, datasets: Sequence[str], labels: Sequence[str], values:
         )
     columns = ["method", "rank", "range", "place", "places", "largest change without"]
     note = "Ranks and places if all data sets of one source are left out, over all sources."
-    return Sheet(f"{text}: sensitivity to the choice of data sets", columns, rows, [note], detail=True)
+    return Sheet(
+        f"{text}: sensitivity to the choice of data sets", columns, rows, [note], f"{text} sensitivity", detail=True
+    )

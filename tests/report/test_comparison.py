@@ -60,10 +60,12 @@ def test_pairs_use_shared_splits(figures):
     assert [(row["first"], row["second"]) for row in rows] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert {(row["data"], row["rho"], row["pairs"]) for row in rows} == {("pima", "0.1", "12")}
     differences = [np.subtract(figures[row["first"]], figures[row["second"]]) for row in rows]
-    p = holm([stats.wilcoxon(d).pvalue for d in differences])
+    alone = np.array([stats.wilcoxon(d).pvalue for d in differences])
+    p = holm(alone)
     corrected = holm(corrected_t_rows(np.array(differences), 1 / 3))
-    for row, d, one, other in zip(rows, differences, p, corrected, strict=True):
-        low, high = paired.shift_interval(d)
+    for row, d, one, other, level in zip(rows, differences, p, corrected, 0.05 * alone / p, strict=True):
+        low, high = paired.shift_interval(d, level)
+        assert (low > 0 or high < 0) == (one <= 0.05)  # limits and test agree
         assert row["first - second"] == f"{paired.hodges_lehmann(d):+.3g}"
         assert row["95 % limits"] == f"[{low:+.3g}, {high:+.3g}]"
         assert (row["p"], row["p corrected"]) == (f"{one:.2g}", f"{other:.2g}")
@@ -256,7 +258,8 @@ def test_ranks_over_data_sets():
     assert [(one.label, one.x) for one in panel.series] == [("c", [2.75]), ("b", [2.0]), ("a", [1.25])]
     (scale,) = panel.lines
     assert scale.x[1] - scale.x[0] == pytest.approx(critical_difference(3, 8))
-    assert panel.boxes == [pytest.approx((1.2, 2.05, 0.65, 2.35)), pytest.approx((1.95, 2.8, -0.35, 1.35))]
+    assert [box[2:] for box in panel.boxes] == [pytest.approx((0.65, 2.35)), pytest.approx((-0.35, 1.35))]
+    assert max(2.75, *scale.x) < panel.boxes[0][0] < panel.boxes[0][1] < panel.boxes[1][0]
     (table,) = (sheet for sheet in found.sheets if sheet.title == "p_nd: average ranks over 8 data sets, rho=0.1")
     assert table.texts == [["a", "1.25", "a"], ["b", "2.00", "ab"], ["c", "2.75", "b"]]
     chi2 = stats.friedmanchisquare(*(means[label] for label in "abc")).statistic

@@ -269,7 +269,7 @@ def _shade(axes: Axes, panel: Panel) -> None:
         axes.axvspan(*window, color=SHADE, lw=0, zorder=0.4)
         axes.set_xlim(limits)
     for x0, x1, y0, y1 in panel.boxes:
-        axes.fill_between([x0, x1], y0, y1, color=FOREGROUND, alpha=0.12, lw=0, zorder=0.4)
+        axes.fill_between([x0, x1], y0, y1, color=FOREGROUND, alpha=0.3, lw=0, zorder=0.4)
 
 
 def _draw_surface(axes: Axes, panel: Panel, color_range: tuple[float, float]) -> Any:

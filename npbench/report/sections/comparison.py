@@ -32,7 +32,8 @@ OVERLAP_NOTE = (
     "(p corrected) allows for the overlap. If only the former is significant, the verdict ends with 'on these splits'."
 )
 READING_NOTE = (
-    "First - second is the Hodges-Lehmann estimate of the shift, with the limits of the signed-rank test. Effect is "
+    "First - second is the Hodges-Lehmann estimate of the shift, with the limits of the signed-rank test, adjusted as "
+    "its p-value is: they exclude 0 where it is significant. Effect is "
     "the matched-pairs rank-biserial correlation, -1 to 1. A is Vargha and Delaney's: the probability that the first "
     "has the higher value on independent splits. Both p-values are two-sided and adjusted by Holm's method for all "
     f"pairs of a data set and protocol; of more than {pairs.MAX_PAIRS} pairs those with the best mean are shown."

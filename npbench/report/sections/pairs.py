@@ -35,6 +35,12 @@ class Pair:
     values: np.ndarray  # (n_pairs, 2): metric of the first and the second on each split
     p: float
     p_corrected: float
+    level: float  # of the signed-rank test of this pair, such that the adjusted p-value is 5 % where its own is this
+
+    @cached_property
+    def limits(self) -> paired.Limits | None:
+        """Limits of the shift; they exclude 0 where the test is significant."""
+        return paired.shift_interval(self.differences, self.level)
 
     @cached_property
     def differences(self) -> np.ndarray:
@@ -88,13 +94,15 @@ def compared(block: Block, direction: Direction) -> Iterator[Pair]:
     places, differences, shared = places[known], differences[known], shared[known]
     if not len(places):
         return
-    p = holm(paired.wilcoxon_rows(differences))
+    alone = paired.wilcoxon_rows(differences)
+    p = holm(alone)
+    levels = np.where(p > 0, SIGNIFICANCE_LEVEL * alone / np.where(p > 0, p, 1.0), SIGNIFICANCE_LEVEL / len(p))
     corrected = holm(paired.corrected_t_rows(differences, block.ratio))
     shown = (places == _best(block, direction)).any(axis=1) | (len(places) <= MAX_PAIRS)
     for k in np.flatnonzero(shown).tolist():
         i, j = places[k].tolist()
         values = block.values[shared[k]][:, [i, j]]
-        yield Pair(block.labels[i], block.labels[j], values, float(p[k]), float(corrected[k]))
+        yield Pair(block.labels[i], block.labels[j], values, float(p[k]), float(corrected[k]), float(levels[k]))
 
 
 def _best(block: Block, direction: Direction) -> int:
@@ -109,7 +117,7 @@ def _cells(pair: Pair, direction: Direction) -> Row:
         pair.verdict(direction),
         number(len(pair.values), "d"),
         number(pair.shift, "+.3g"),
-        interval(paired.shift_interval(pair.differences), "+.3g"),
+        interval(pair.limits, "+.3g"),
         _p(pair.p),
         _p(pair.p_corrected),
         number(pair.effect, "+.2f"),

@@ -25,6 +25,7 @@ MIN_FOR_DIAGRAM = 6  # with fewer, nearly all settings are in one group
 # Data sets and solvers above which the distributions are close to their limits (Demsar).
 ASYMPTOTIC = (10, 5)
 ROW_LABEL_WIDTH = 30  # characters
+BAR_STEP = 0.02  # distance of bars, of the width of the diagram
 
 
 @dataclass(frozen=True)
@@ -96,14 +97,17 @@ def _shown(one: Ranked, problem: str, metric: str, direction: Direction) -> tupl
 
 
 def diagram(ranks: Sequence[tuple[str, float]], difference: float, spans: Sequence[tuple[float, float]]) -> Panel:
-    """Draw average ranks, best first, a critical difference (Demsar 2006), and a box around each insignificant span."""
+    """Draw average ranks, best first, a critical difference (Demsar 2006), and a bar beside each insignificant span."""
     rows = list(enumerate(reversed(ranks)))
     short = short_names(label for label, _ in ranks)
     names = ["\n".join(textwrap.wrap(f"{short[label]}  {rank:.2f}", ROW_LABEL_WIDTH)) for _, (label, rank) in rows]
-    boxes = []
-    for first, last in spans:
+    # Bars stand side by side, right of all points: spans overlap, and boxes on each other would hide the points.
+    right = max([1 + difference, *(rank for _, rank in ranks)])
+    step, bars = BAR_STEP * right, []
+    for place, (first, last) in enumerate(spans, start=1):
         inside = [row for row, (_, rank) in rows if first <= rank <= last]
-        boxes.append((first - 0.05, last + 0.05, min(inside) - 0.35, max(inside) + 0.35))
+        start = right + place * step
+        bars.append((start, start + step / 2, min(inside) - 0.35, max(inside) + 0.35))
     scale = Line("critical difference", [1, 1 + difference], [len(rows)] * 2)
     return Panel(
         "",
@@ -111,7 +115,7 @@ def diagram(ranks: Sequence[tuple[str, float]], difference: float, spans: Sequen
         "",
         [Series(label, [rank], [row], joined=False) for row, (label, rank) in rows],
         y_labels=[*names, f"{scale.label} {difference:.2f}"],
-        boxes=boxes,
+        boxes=bars,
         lines=[scale],
     )
 

@@ -15,13 +15,12 @@ from npbench.report.sections.pairs import compared
 from npbench.report.select.metrics import Direction, better
 from npbench.report.select.pairing import Block, blocks, setting_columns
 from npbench.report.sheet import MISSING, Row, Sheet, interval, number
-from npbench.report.stats.paired import shift_interval
 
 LEADER_COLUMNS = ["best", "verdict", "its mean", "next", "its mean", "best - next"]
 LEADER_NOTE = (
-    "Best and next by the mean; best - next: 95 % limits of the shift between them on the same splits. No significant "
-    "difference: the signed-rank test, adjusted for all pairs, has p > 5 %. 'On these splits': significant by this "
-    "test, but not by the test that allows for overlapping splits."
+    "Best and next by the mean; best - next: 95 % limits of the shift between them on the same splits. Limits and "
+    "test are adjusted for all pairs; no significant difference: p > 5 %. 'On these splits': significant by "
+    "this test, but not by the test that allows for overlapping splits."
 )
 
 
@@ -58,6 +57,6 @@ def _best_two(block: Block, direction: Direction) -> Row:
     pair = next((pair for pair in compared(block, direction) if {pair.first, pair.second} == {best, second}), None)
     if pair is None:
         return [best, "too few pairs", *values, MISSING]
-    sign = 1 if pair.first == best else -1
-    limits = interval(shift_interval(sign * pair.differences), "+.3f")
+    ends = pair.limits if pair.limits is None or pair.first == best else (-pair.limits[1], -pair.limits[0])
+    limits = interval(ends, "+.3f")
     return [best, pair.verdict(direction, pair.first, pair.second), *values, limits]

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from npbench.report.select.methods import named
+from npbench.report.select.methods import flat, named
 from npbench.report.sheet import number
 
 
@@ -41,7 +41,13 @@ def _searched(records: pl.DataFrame) -> Iterator[str]:
 
 
 def _grid(search: Mapping[str, Any]) -> str:
-    return " x ".join(f"{len(values)} {name}" for name, values in search.items() if isinstance(values, list))
+    return " x ".join(_candidates(name, values) for name, values in search.items() if isinstance(values, list))
+
+
+def _candidates(name: str, values: list[Any]) -> str:
+    """Return the number of values; of a mapping, with the parts that differ."""
+    parts = [part.rpartition(".")[2] for part, found in flat({name: values}).items() if isinstance(found, list)]
+    return f"{len(values)} combinations of {', '.join(parts)}" if len(parts) > 1 else f"{len(values)} {parts[0]}"
 
 
 def protocol_text(protocol: str, params: str) -> str:

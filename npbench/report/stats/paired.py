@@ -99,27 +99,27 @@ def hodges_lehmann(differences: Values) -> float:
     return float(np.median(_means_of_two(differences)))
 
 
-def shift_interval(differences: Values) -> Limits | None:
-    """Return the limits of the shifts that the signed-rank test does not reject at 5 %; None for fewer than 6 pairs.
+def shift_interval(differences: Values, level: float = SIGNIFICANCE_LEVEL) -> Limits | None:
+    """Return the limits of the shifts that the signed-rank test does not reject; None for too few pairs (5 % needs 6).
 
     These are the k-th smallest and the k-th largest of all means of two differences. k is the largest number with
-    ``P(W < k) <= 0.025`` for the sum W of positive ranks. They contain the centre of a symmetric distribution with a
-    probability of at least 95 %; above 50 pairs W is approximated as normal. O(n^2 log n).
+    ``P(W < k) <= level / 2`` for the sum W of positive ranks. They contain the centre of a symmetric distribution with
+    a probability of at least ``1 - level``; above 50 pairs W is approximated as normal. O(n^2 log n).
 
     M. Hollander, D. A. Wolfe (1973), Nonparametric Statistical Methods, section 3.3 (after Tukey).
     """
-    k = _rank_of_limit(len(differences))
+    k = _rank_of_limit(len(differences), level)
     if k < 1:
         return None
     means = np.sort(_means_of_two(differences))
     return float(means[k - 1]), float(means[-k])
 
 
-def _rank_of_limit(n: int) -> int:
+def _rank_of_limit(n: int, level: float) -> int:
     if n <= MAX_EXACT_LIMITS:
-        return int(np.searchsorted(np.cumsum(distribution(n)), SIGNIFICANCE_LEVEL / 2, side="right"))
+        return int(np.searchsorted(np.cumsum(distribution(n)), level / 2, side="right"))
     deviation = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    return int(np.floor(n * (n + 1) / 4 + special.ndtri(SIGNIFICANCE_LEVEL / 2) * deviation))
+    return int(np.floor(n * (n + 1) / 4 + special.ndtri(level / 2) * deviation))
 
 
 def _means_of_two(differences: Values) -> np.ndarray:
