@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from npbench.estimators.samples import canonical
+from npbench.estimators.samples import usable
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -148,7 +148,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         X is float64, or has the first of ``_dtypes`` unless its own is among them; it is then not copied.
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._dtypes, order="C")
-        return canonical(X), self._signs(y)
+        return usable(X), self._signs(y)
 
     def _signs(self, y: np.ndarray) -> np.ndarray:
         """Learn the labels of a training set; return y in {-1, +1}."""
@@ -162,7 +162,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _samples(self, X: Any) -> Any:
         """Check samples to be scored; return X as float64, an array or canonical CSR."""
-        return canonical(validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False))
+        return usable(validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -17,6 +17,7 @@ from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.threads import blas_threads
 
 MEGABYTE = 1 << 20
+LARGEST_KERNEL_VALUE = 1e150  # squares stay finite
 
 KernelName = Literal["rbf", "linear", "poly", "precomputed"] | Callable[[Any, Any], np.ndarray]
 
@@ -104,7 +105,13 @@ class KernelClassifier(BinaryClassifier):
         self._require_square(X)
         self._kernel = self.resolved_kernel(X)
         self._offsets = offsets(X) if self.is_linear else np.zeros(1)
-        return Gram(without_offsets(X, self._offsets), self._kernel, self._gram_budget(X), blas_threads())
+        gram = Gram(without_offsets(X, self._offsets), self._kernel, self._gram_budget(X), blas_threads())
+        if (largest := gram.diagonal().max()) > LARGEST_KERNEL_VALUE:
+            raise ValueError(
+                f"Kernel values are as large as {largest:.3g}, so that their products overflow: scale the features to "
+                "unit variance, or choose a smaller gamma, coef0 or degree."
+            )
+        return gram
 
     def _gram_budget(self, X: Any) -> int:
         return int(self.cache_size * MEGABYTE)

@@ -1,10 +1,38 @@
-"""Samples in the one form that the numerics take."""
+"""Samples in the one form, and of the size, that the numerics take."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from scipy.sparse import issparse
+
+LARGEST_FEATURE = 1e70  # squared norms of samples, and products of two of them, stay finite
+
+
+def usable(X: Any) -> Any:
+    """Return samples in canonical form; ValueError for values beyond LARGEST_FEATURE, whose products overflow.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        Finite samples.
+
+    Returns
+    -------
+    array or CSR matrix of shape (n_samples, n_features)
+        The same values.
+    """
+    X = canonical(X)
+    values = X.data if issparse(X) else X
+    if values.size and max(values.max(), -values.min()) > LARGEST_FEATURE:
+        largest = abs(X).max(axis=0)
+        column = int(np.argmax(largest.toarray() if issparse(largest) else largest))
+        raise ValueError(
+            f"Feature {column} of X (counted from 0) has values beyond {LARGEST_FEATURE:g}, whose products overflow: "
+            "scale the features to unit variance."
+        )
+    return X
 
 
 def canonical(X: Any) -> Any:

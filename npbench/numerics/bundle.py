@@ -47,7 +47,9 @@ MAX_LINE_POINTS = 3  # largest number of evaluations of the risk on a line
 LINE_ACCURACY = 0.1  # a line search ends at this share of the decrease that the model promises
 QP_ACCURACY = 1e-3  # a QP is solved to this share of the gap
 MAX_IDLE_ITERATIONS = 30  # a plane without a share for longer may be replaced
-MAX_STALLED_ITERATIONS = 200  # rounding keeps the gap from shrinking after this many
+SPARE_PLANES = 200  # n_features + 2 planes suffice for a solution; by rounding, others keep a share above 0
+MAX_STALLED_ITERATIONS = 200  # the gap must shrink in this many, or max_iter would not suffice
+MIN_PROGRESS = 0.95  # to this share at least; rounding, or an outlier of a million times the other values, prevents it
 
 
 class Trace(NamedTuple):
@@ -100,10 +102,12 @@ class Planes:
     def add(self, slope: np.ndarray, offset: float) -> None:
         """Add a plane. O(planes n_features)."""
         slot = int(np.argmax(self._idle[: self.count]))
-        # replace the plane that has been idle for longest, or add one
+        # replace the plane that has been idle for longest, or that of the least share, or add one
         if self._idle[slot] <= MAX_IDLE_ITERATIONS:
-            slot = self.count
-            self._grow()
+            is_full = self.count > SPARE_PLANES + 3 * (self._slopes.shape[1] + 2)
+            slot = 1 + int(np.argmin(self._shares[1 : self.count])) if is_full else self.count
+            if not is_full:
+                self._grow()
         self._slopes[slot], self._offsets[slot], self._idle[slot], self._shares[slot] = slope, offset, 0, 0.0
         self._gram[slot, : self.count] = self._gram[: self.count, slot] = self.slopes @ slope
 
@@ -233,8 +237,9 @@ def minimise(
         target = max(tol * search.best.objective, atol)
         search.raise_bound(target)
         trace.append(Trace(iteration, time.perf_counter() - started, search.best.objective, search.bound))
-        stalled = stalled + 1 if search.gap >= least else 0
-        least = min(least, search.gap)
+        stalled += 1
+        if search.gap < MIN_PROGRESS * least:
+            least, stalled = search.gap, 0
         if search.gap <= target:
             status = "converged"
             break

@@ -60,10 +60,13 @@ def few_samples(solver: Solver) -> None:
 def extreme_features(solver: Solver) -> None:
     """Features that are constant, huge, tiny or repeated give finite scores or a clear message."""
     X, y = blobs(n=60)
+    outlier = X.copy()
+    outlier[3, 1] = 1e10
     cases = {
         "all features constant": np.ones_like(X),
         "one feature constant": X * [1.0, 1.0, 0.0] + [0.0, 0.0, 5.0],
         "features of size 1e150": X * 1e150,
+        "one value of 1e10": outlier,
         "features of size 1e-150": X * 1e-150,
         "one feature a million times the others": X * [1.0, 1.0, 1e6],
         "every row ten times": np.repeat(X[:6], 10, axis=0),

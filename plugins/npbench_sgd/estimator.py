@@ -13,7 +13,7 @@ from npbench.estimators.constraints import FRACTION, StrOptions
 from npbench.estimators.descent import DescentClassifier, neyman_pearson_costs
 from npbench.estimators.linear import LinearClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
-from npbench.estimators.samples import canonical
+from npbench.estimators.samples import usable
 from npbench.numerics import sgd
 from npbench_sgd import descent
 from npbench_sgd.kernels import LOSS_NAMES, Rule
@@ -142,7 +142,7 @@ class StochasticNP(DescentClassifier, LinearClassifier):
         self._validate_params()
         first = not hasattr(self, "_descent")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._dtypes, order="C", reset=first)
-        X, is_positive = canonical(X), self._known_labels(y, classes, first)
+        X, is_positive = usable(X), self._known_labels(y, classes, first)
         if first:
             self._begin(X)
         self._count(is_positive)

@@ -1,5 +1,6 @@
 """README and docs: every command and code block runs, generated parts and links are valid."""
 
+import ast
 import importlib
 import itertools
 import os
@@ -8,11 +9,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from npbench import cli, registry
+from npbench.testing import check_solver
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -197,3 +200,27 @@ def test_readme_shows_the_example_plugin_and_links_between_pages_resolve():
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def code_of(source):
+    """The methods of the only class of a module, without annotations and docstrings."""
+    (found,) = (node for node in ast.parse(source).body if isinstance(node, ast.ClassDef))
+    methods = [node for node in found.body if isinstance(node, ast.FunctionDef)]
+    for method in methods:
+        method.returns = None
+        for argument in (*method.args.args, *method.args.kwonlyargs):
+            argument.annotation = None
+        if ast.get_docstring(method):
+            method.body = method.body[1:]
+    return list(map(ast.unparse, methods))
+
+
+def test_the_example_plugin_is_the_template_and_passes_its_checks(install):
+    template = resources.files("npbench.commands") / "templates" / "solver" / "estimator.py.txt"
+    written = template.read_text(encoding="utf-8").replace("$class_name", "NearestMean")
+    assert code_of((EXAMPLE / "npbench_nearest_mean" / "estimator.py").read_text(encoding="utf-8")) == code_of(written)
+    site = install("npbench-nearest-mean", npbench_nearest_mean="")
+    (site / "npbench_nearest_mean.py").unlink()
+    (site / "npbench_nearest_mean").symlink_to(EXAMPLE / "npbench_nearest_mean")
+    for check in check_solver("nearest_mean"):
+        check()

@@ -208,6 +208,16 @@ def test_overflowing_gradient_raises(scale):
         minimise(scale * X, hinge(y), 1.0)
 
 
+def test_slow_progress_ends_with_a_bounded_number_of_planes():
+    X, y = (part.copy() for part in sample(200, 5))
+    X[3, 1] = 1e11  # its square hides the other features from a Gram matrix of 16 digits
+    solution = minimise(X, hinge(y), 100.0, tol=1e-6, max_iter=100_000)
+    assert solution.status == "stalled"
+    assert len(solution.trace) < 5000
+    assert solution.planes.count <= bundle.SPARE_PLANES + 3 * 7 + 1
+    assert 0.0 < solution.bound < solution.objective
+
+
 def simplex_maximum(H, p, c):
     eigenvalues, vectors = np.linalg.eigh(H)
     root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))

@@ -4,5 +4,13 @@ from npbench.contracts import Solver
 
 @hookimpl
 def npbench_solvers():
-    estimator = "npbench_nearest_mean.estimator:NearestMean"
-    return [Solver(name="nearest_mean", estimator=estimator, solves=("np",), search={"shrinkage": [0.0, 0.2, 0.4]})]
+    return [
+        Solver(
+            name="nearest_mean",
+            estimator="npbench_nearest_mean.estimator:NearestMean",
+            solves=("np",),
+            search={"shrinkage": [0.0, 0.2, 0.4]},
+            title="Nearest mean",
+            tags=frozenset({"linear", "sparse"}),
+        )
+    ]

@@ -1,18 +1,20 @@
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+
+from npbench.estimators.binary import BinaryClassifier
 
 
-class NearestMean(ClassifierMixin, BaseEstimator):
+class NearestMean(BinaryClassifier):
     def __init__(self, *, rho=0.05, shrinkage=0.0):
-        self.rho, self.shrinkage = rho, shrinkage
+        self.rho = rho
+        self.shrinkage = shrinkage
 
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        negatives, positives = (X[y == label] for label in self.classes_)
-        gap = positives.mean(axis=0) - negatives.mean(axis=0)
-        self.coef_ = np.sign(gap) * np.maximum(np.abs(gap) - self.shrinkage, 0.0)
-        self.intercept_ = -np.quantile(negatives @ self.coef_, 1.0 - self.rho, method="higher")
-        return self
+    def _fit(self, X, signs):
+        negative, positive = (np.asarray(X[signs == sign].mean(axis=0)).ravel() for sign in (-1, 1))
+        w = positive - negative
+        self.coef_ = np.where(np.abs(w) >= self.shrinkage * np.abs(w).max(), w, 0.0)
+        scores = X @ self.coef_
+        threshold = np.quantile(scores[signs < 0], 1.0 - self.rho, method="higher")
+        self.intercept_ = -(threshold + 1e-9 * np.ptp(scores))  # above that sample, whichever way its score rounds
 
-    def decision_function(self, X):
+    def _scores(self, X):
         return X @ self.coef_ + self.intercept_
