@@ -150,7 +150,8 @@ class Threshold:
         lines = [
             f"score > {self.value:g}",
             self.promise,
-            f"{self.n_needed} negatives needed for {self.rho:.3g} at {complement(self.share)}; you have {self.n_negatives}",
+            f"{self.n_needed} negatives needed for {self.rho:.3g} at {complement(self.share)}; you have "
+            f"{self.n_negatives}",
         ]
         if missed := self.p_nd():
             lines.append(f"misses: {missed.value:.1%} of {self.n_positives} [{missed.low:.1%}, {missed.high:.1%}]")
@@ -184,8 +185,8 @@ class GroupThresholds:
         if not self.guaranteed:
             return f"In each group: {one.promise}"
         return (
-            f"With probability {complement(self.delta)} or more, {one._unless}the false-alarm rate of new samples is at "
-            f"most {rounded_up(one.rho):g}{one._also} in all {len(self.groups)} groups at once; in each alone, with "
+            f"With probability {complement(self.delta)} or more, {one._unless}the false-alarm rate of new samples is "
+            f"at most {rounded_up(one.rho):g}{one._also} in all {len(self.groups)} groups at once; in each alone, with "
             f"probability {complement(one.delta)}.{one._proviso}"
         )
 
