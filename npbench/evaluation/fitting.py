@@ -22,6 +22,7 @@ from npbench.records.record import Record
 from npbench.values import canonical
 
 MAX_WARNINGS_KEPT = 3
+MAX_NUMBERS = 2**24  # of a fitted attribute that metrics may use
 
 # A step of a fit: facts that JSON can express, and numbers. The process that judges must not unpickle anything.
 Step = tuple[dict[str, Any], Sequence[np.ndarray]]
@@ -150,8 +151,10 @@ def _scored(step: str, part: str, scores: np.ndarray, estimator: Any) -> Step:
 
 
 def _is_fitted_number(name: str, value: Any) -> bool:
-    is_number = isinstance(value, (bool, int, float, np.ndarray, np.generic, tuple, list))
-    return name.endswith("_") and is_number and np.asarray(value).dtype.kind in "biuf"
+    if isinstance(value, (tuple, list)) and not all(isinstance(one, (bool, int, float, np.number)) for one in value):
+        return False  # NumPy would look into whatever they hold
+    is_number = isinstance(value, (bool, int, float, np.generic, np.ndarray, tuple, list))
+    return name.endswith("_") and is_number and np.size(value) <= MAX_NUMBERS and np.asarray(value).dtype.kind in "biuf"
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 MAX_TEXT_BYTES = 2**26
-MAX_NUMBER_BYTES = 2**32
+MAX_NUMBER_BYTES = 2**32  # arrive as they are sent: a false length takes no memory
 SECONDS_TO_TAKE = 60  # without a byte taken, after which a process counts as hung
 
 _LENGTHS = struct.Struct("!QQ")  # of the JSON and of the numbers
@@ -29,8 +29,8 @@ class RubbishError(Exception):
 class Channel:
     """One end of a pair of sockets."""
 
-    def __init__(self, end: socket.socket, *, max_numbers: int = MAX_NUMBER_BYTES) -> None:
-        self.socket, self.max_numbers = end, max_numbers
+    def __init__(self, end: socket.socket) -> None:
+        self.socket = end
         self.fileno, self.close = end.fileno, end.close
         self._received = bytearray()
 
@@ -86,7 +86,7 @@ class Channel:
         if len(self._received) < _LENGTHS.size:
             return _LENGTHS.size + 1  # no JSON is empty
         text, numbers = _LENGTHS.unpack_from(self._received)
-        if not 0 < text <= MAX_TEXT_BYTES or numbers > self.max_numbers or numbers % 8:
+        if not 0 < text <= MAX_TEXT_BYTES or numbers > MAX_NUMBER_BYTES or numbers % 8:
             raise RubbishError(f"a message of {text} and {numbers} bytes")
         end: int = _LENGTHS.size + text + numbers
         return end

@@ -82,7 +82,6 @@ class Fitter:
     def fit(self, fitting: Fitting, limits: Limits, allow: Allow) -> Iterator[Step]:
         """Yield the steps of a fit, which are data; raise Ended if its process ends or takes too long."""
         one = self._fork_fit(limits, allow)
-        one.channel.max_numbers = 8 * (10**6 + 16 * fitting.X.shape[0] + 16 * fitting.X_test.shape[0])
         one.limit(limits.seconds or math.inf)
         try:
             one.send(fitting)

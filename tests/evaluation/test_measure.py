@@ -71,6 +71,9 @@ class Threshold(ClassifierMixin, BaseEstimator):
             raise ValueError(ERRORS[self.fault])
         if self.fault == "memory":
             raise MemoryError
+        if self.fault == "odd attributes":
+            self.rates_, self.support_, self.flag_ = (0.25, 0.5), np.arange(3), True
+            self.ragged_, self.objects_, self.words_ = [[1], [1, 2]], [self, Step], np.array(["a"])
         if self.fault == "warn":
             for number in range(10):
                 warnings.warn(f"warning {number // 2}", ConvergenceWarning, stacklevel=1)
@@ -172,6 +175,23 @@ def test_the_solver_gets_the_rows_of_the_split_and_none_of_the_test_part(protoco
     column = data.X[:, [0]].toarray().ravel() if sparse.issparse(data.X) else data.X[:, 0]
     expected_accuracy = np.mean(data.y[split.test] * (column[split.test] - 0.25) > 0)
     assert record["accuracy"] == pytest.approx(expected_accuracy)
+
+
+def test_metrics_get_fitted_attributes_that_are_numbers():
+    toy = measure.toy_fitting(planned(samples(), params={"fault": "odd attributes"}), 2, False)
+    ((facts, arrays),) = (step for step in steps(toy) if "scores" in step[0])
+    assert set(facts["shapes"]) == {"rates_", "support_", "flag_", "n_iter_", "converged_", "objective_"}
+    assert [array.tolist() for array in arrays[1:]][-3:] == [[0.25, 0.5], [0, 1, 2], True]
+
+
+@pytest.mark.parametrize(
+    "columns", [None, {}, {"status": "great"}, {"status": "ok", "n_iter": "7"}, {"status": "ok", "fit_seconds": [1]}]
+)
+def test_other_reports_than_columns_of_their_types_are_refused(columns):
+    with pytest.raises(ValueError, match="process"):
+        measure.reported(columns)
+    forged = {"status": "ok", "n_iter": 7, "np_score": 0.0, "key": "another", "split_sha256": "x"}
+    assert measure.reported(forged) == {"status": "ok", "n_iter": 7}
 
 
 def test_the_order_of_the_test_rows_says_nothing_of_their_labels(monkeypatch):
