@@ -117,6 +117,16 @@ def test_help(answer):
     assert (code, "--against" in text) == (0, True)
 
 
+def test_a_clean_study_of_two_solvers_has_no_warning(npbench, without_figures):
+    words = ["-m", "solver=gen_linear,logistic_regression", "dataset=breast", "repeats=2", "results=clean"]
+    assert npbench(*words)[0] == 0
+    code, text, errors = npbench("report", "clean")
+    assert (code, errors) == (0, "")
+    report = Path("clean/report/report.md").read_text()
+    for warning in ("same conditions", "differ among", "differs among", "do not compare"):
+        assert warning not in " ".join((text + report).split())
+
+
 def test_report_of_an_experiment(npbench, answer, results, stranger, request):
     Path("mine/experiment").mkdir(parents=True)
     node = {
