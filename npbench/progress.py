@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -59,10 +59,17 @@ class Progress:
         with self._bar:
             yield
 
-    def restart(self) -> None:
-        """Forget the time until now, which preparations took."""
+    @contextmanager
+    def compiling(self, names: Sequence[str], seconds: float) -> Iterator[None]:
+        """Say what is compiled and how long that may take; it does not count for the time that the jobs have left."""
+        text = f"Compiling the kernels of {', '.join(names)}, once: up to about {duration(seconds)}"
+        self.note(f"{text}.")
+        self._bar.update(self._task, visible=False)
+        moving = self._bar.add_task(f"{text} ...", total=None)
+        yield
+        self._bar.remove_task(moving)
+        self._bar.update(self._task, visible=True)
         self._start = self._last_line = self._clock()
-        self._bar.reset(self._task)
 
     def record(self, record: Mapping[str, Any]) -> None:
         """Count a finished job."""

@@ -22,8 +22,9 @@ def written(statuses, *, terminal=False, seconds_each=20, preparations=0, shows_
     console = Console(file=stream, force_terminal=terminal, width=120)
     bar = Progress(console, clock=lambda: now[0], shows_jobs=shows_jobs)
     with bar.of([JOB] * len(statuses)):
-        now[0] += preparations
-        bar.restart()
+        if preparations:
+            with bar.compiling(["np_svm"], 28.0):
+                now[0] += preparations
         for status in statuses:
             now[0] += seconds_each
             bar.record({**RECORD, "status": status})
@@ -47,6 +48,23 @@ def test_elsewhere_a_long_run_prints_a_line_now_and_then(preparations):
 def test_short_runs_and_jobs_that_need_not_be_shown_are_quiet(terminal):
     assert written(["ok", "failed", "ok", "ok"], terminal=terminal, shows_jobs=False).strip() == ""
     assert terminal or written(["ok"] * 5, seconds_each=1) == ""
+
+
+def test_compiling_is_announced_with_an_estimate_and_the_time_goes_on(capsys):
+    stream, now = io.StringIO(), [0.0]
+    bar = Progress(Console(file=stream, force_terminal=True, width=150))
+    bar._bar.get_time = lambda: now[0]
+    with bar.of([JOB] * 5):
+        with bar.compiling(["np_svm"], 28.0):
+            now[0] = 25.0
+            bar._bar.refresh()
+            assert [task.total for task in bar._bar.tasks if task.visible] == [None]  # it moves
+        (jobs,) = bar._bar.tasks
+        assert (jobs.visible, jobs.total, jobs.elapsed) == (True, 5, 25.0)
+    printed = stream.getvalue() + capsys.readouterr().err
+    assert "np_svm" in printed
+    assert "28 s" in printed
+    assert "0:00:25" in printed
 
 
 def test_a_notebook_shows_a_widget(monkeypatch):

@@ -86,3 +86,23 @@ def mend() -> None:
 
     load_overload.is_mended = True  # type: ignore[attr-defined]
     caching.Cache.load_overload, caching.Cache.save_overload = load_overload, save_overload
+    _announce_compilation()
+
+
+def _announce_compilation() -> None:
+    """Print a line on a terminal when the first kernel of npbench is compiled in this process."""
+    from numba.core import event
+
+    class FirstKernel(event.Listener):  # type: ignore[misc]
+        is_announced = False
+
+        def on_start(self, started: Any) -> None:
+            kernel = getattr(started.data["dispatcher"], "py_func", None)
+            if not self.is_announced and sys.stderr.isatty() and kernel.__module__.startswith("npbench"):
+                self.is_announced = True
+                print("npbench: compiling kernels, once: up to about a minute.", file=sys.stderr)
+
+        def on_end(self, ended: Any) -> None:
+            """Kernels compile one after the other."""
+
+    event.register("numba:compile", FirstKernel())

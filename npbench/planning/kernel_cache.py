@@ -11,11 +11,19 @@ from npbench.evaluation.job import Job
 from npbench.planning.plan import targets
 from npbench.records import provenance
 
+SECONDS_PER_KERNEL = 1.2  # np_svm takes 28 s on two cores
+
 
 def not_compiled(jobs: Iterable[Job]) -> list[Job]:
     """Return a job of each solver that uses kernels, none of which is in Numba's cache."""
     of_solver = {job.request.solver.name: job for job in jobs}
     return [job for job in of_solver.values() if _is_cold(provenance.sources(targets(job.request)))]
+
+
+def seconds_to_compile(jobs: Iterable[Job]) -> float:
+    """Estimate how long the kernels of jobs take to compile, at most; those that are shared count once."""
+    sources = {path for job in jobs for path in provenance.sources(targets(job.request))}
+    return SECONDS_PER_KERNEL * sum(path.read_bytes().count(b"@njit") for path in sources)
 
 
 def _is_cold(sources: Iterable[Path]) -> bool:

@@ -18,7 +18,7 @@ from npbench.data import BinaryData
 from npbench.evaluation.job import Job
 from npbench.execution import local, processes, repeats
 from npbench.execution.run import Executor, Limits, RunContext, notifier, run_jobs, write_description
-from npbench.planning.kernel_cache import not_compiled
+from npbench.planning.kernel_cache import not_compiled, seconds_to_compile
 from npbench.planning.plan import Plan, prepare
 from npbench.progress import Progress
 from npbench.records import provenance
@@ -94,9 +94,8 @@ def run(plan: Plan, asked: Requested, progress: Progress, **facts: Any) -> None:
     notify("npbench_run_started", run={**description, "jobs": len(plan.todo)})
     with progress.of(plan.todo):
         if settings.name == "local" and (cold := not_compiled(job for job, _ in plan.todo.parts)):
-            progress.note(f"Compiling the kernels of {', '.join(job.request.solver.name for job in cold)}, once.")
-            local.compile_kernels(cold, limits, context)
-            progress.restart()
+            with progress.compiling([job.request.solver.name for job in cold], seconds_to_compile(cold)):
+                local.compile_kernels(cold, limits, context)
         run_jobs(plan.todo, plan.store, executor, limits, context, on_record)
 
 
