@@ -181,16 +181,19 @@ def _answered(client: Client, question: Callable[..., Any], *arguments: Any, sec
         ) from error
 
 
-def _asked(client: Client, workers: list[str], function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
+def _asked(
+    client: Client, workers: list[str], function: Callable[..., Any], *arguments: Any, seconds: float | None = None
+) -> dict[str, Any]:
     """Return what a function returns on each worker, by address, or a sentence about one that fails to run it."""
+    limit = seconds or SECONDS_TO_ANSWER
 
     async def ask(worker: str) -> Any:
-        return (await wait_for(client.run(function, *arguments, workers=[worker]), SECONDS_TO_ANSWER))[worker]
+        return (await wait_for(client.run(function, *arguments, workers=[worker]), limit))[worker]
 
     async def ask_all() -> list[Any]:
         return await gather(*map(ask, workers), return_exceptions=True)
 
-    answers = _answered(client, ask_all, seconds=2 * SECONDS_TO_ANSWER)
+    answers = _answered(client, ask_all, seconds=2 * limit)
     return {worker: _as_fault(answer) for worker, answer in zip(workers, answers, strict=True)}
 
 
@@ -227,7 +230,8 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
         finally:
             with _uninterrupted():
                 with contextlib.suppress(RequestError):  # it is lost
-                    _asked(client, list(_answered(client, client.nthreads, seconds=SECONDS_TO_CLOSE)), _end_idle)
+                    there = list(_answered(client, client.nthreads, seconds=SECONDS_TO_CLOSE))
+                    _asked(client, there, _end_idle, seconds=SECONDS_TO_CLOSE)
                 client.close(timeout=SECONDS_TO_CLOSE)
                 stack.close()
 
