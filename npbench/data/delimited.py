@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
@@ -123,6 +124,7 @@ def _first_line(stream: IO[bytes]) -> tuple[bytes, str]:
 
 def _parsed(stream: IO[bytes], sign: str, has_header: bool) -> pl.DataFrame:
     for n_rows in (INFERENCE_ROWS, None):  # a later row may contradict the type inferred from the first ones
+        stream.seek(0, os.SEEK_END)  # Polars 1 reads on where the file is, behind Python's buffer
         stream.seek(0)
         try:
             return pl.read_csv(
