@@ -14,6 +14,7 @@ from npbench.data.table_files import read_file
 from npbench.data.wording import DATASET
 from npbench.errors import RequestError, collect_errors
 from npbench.values import is_whole
+from npbench_files import suspects
 from npbench_files.formats import FORMATS
 from npbench_files.tables import TABLE_SETTINGS, matrix, separate
 
@@ -83,7 +84,10 @@ def load_file(
     kept = y != 0
     if "groups" in more:
         more["groups"] = more["groups"][kept]
-    return X[kept], y[kept], more
+    X, y = X[kept], y[kept]
+    if "columns" in more and len(y):
+        suspects.warn(X, y, more["columns"], more["categorical"], has_groups="groups" in more)
+    return X, y, more
 
 
 def _check(given: dict[str, Any]) -> None:

@@ -1,0 +1,52 @@
+"""Warnings of features that give the label away, and of copies of rows; none without cause."""
+
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+
+from npbench import load_dataset
+
+DRAWN = np.random.default_rng(0)
+LABELS = np.repeat([0, 1], 30)
+NOISE, OTHER = DRAWN.normal(size=(2, 60))
+
+
+def loaded(tmp_path, rows=None, **columns):
+    table = pl.DataFrame({"noise": NOISE, "other": OTHER, **columns, "label": LABELS})
+    table[list(range(60)) if rows is None else rows].write_csv(tmp_path / "t.csv")
+    return load_dataset(
+        "file", path=str(tmp_path / "t.csv"), label="label", **({"group": "who"} if "who" in columns else {})
+    )
+
+
+@pytest.mark.parametrize(
+    "leak", [NOISE + 10 * LABELS, -5.0 * LABELS - np.arange(60) % 3, np.where(LABELS, "b", np.resize(["a", "c"], 60))]
+)
+def test_a_feature_that_separates_the_classes_is_named(tmp_path, leak):
+    with pytest.warns(UserWarning, match="leak"):
+        loaded(tmp_path, leak=leak)
+
+
+def test_copies_of_rows_are_counted(tmp_path):
+    with pytest.warns(UserWarning, match="6 of 66 "):
+        loaded(tmp_path, [*range(60), *range(3), 7, 7, 40])
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        (None, {}),
+        (None, {"words": np.where(LABELS, "b", np.resize(["a", "c", "b"], 60))}),
+        (None, {"almost": NOISE + np.where(np.arange(60) == 5, 20, 10 * LABELS)}),
+        ([*range(10), *range(30, 60)], {"few": NOISE + 10 * LABELS}),  # ten negatives
+        ([*range(60), *range(9)], {"other": np.resize([1.0, 2.0, 3.0], 60)}),
+        ([*range(60), *range(9)], {"who": np.arange(60)}),
+        (np.resize(np.r_[0:10, 50:60], 60).tolist(), {}),  # as of categories: each row several times
+    ],
+)
+def test_other_tables_are_read_without_a_warning(tmp_path, rows, columns):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loaded(tmp_path, rows, **columns)
