@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from npbench.estimators.samples import usable
+from npbench.estimators.samples import LARGEST_FEATURE, usable
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -38,6 +38,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     classes_: np.ndarray
     _dtypes: ClassVar[list[type]] = [np.float64]
+    _largest_feature: ClassVar[float] = LARGEST_FEATURE
     _explanations: ClassVar[Mapping[str, str]] = {}
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -148,7 +149,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         X is float64, or has the first of ``_dtypes`` unless its own is among them; it is then not copied.
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._dtypes, order="C")
-        return usable(X), self._signs(y)
+        return usable(X, self._largest_feature), self._signs(y)
 
     def _signs(self, y: np.ndarray) -> np.ndarray:
         """Learn the labels of a training set; return y in {-1, +1}."""
@@ -162,7 +163,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _samples(self, X: Any) -> Any:
         """Check samples to be scored; return X as float64, an array or canonical CSR."""
-        return usable(validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False))
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        return usable(X, self._largest_feature)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -10,13 +10,15 @@ from scipy.sparse import issparse
 LARGEST_FEATURE = 1e70  # squared norms of samples, and products of two of them, stay finite
 
 
-def usable(X: Any) -> Any:
-    """Return samples in canonical form; ValueError for values beyond LARGEST_FEATURE, whose products overflow.
+def usable(X: Any, largest: float = LARGEST_FEATURE) -> Any:
+    """Return samples in canonical form; ValueError for values beyond ``largest``, whose products overflow.
 
     Parameters
     ----------
     X : array or sparse matrix of shape (n_samples, n_features)
         Finite samples.
+    largest : float
+        Largest absolute value; infinite for a method that only compares values.
 
     Returns
     -------
@@ -25,11 +27,11 @@ def usable(X: Any) -> Any:
     """
     X = canonical(X)
     values = X.data if issparse(X) else X
-    if values.size and max(values.max(), -values.min()) > LARGEST_FEATURE:
-        largest = abs(X).max(axis=0)
-        column = int(np.argmax(largest.toarray() if issparse(largest) else largest))
+    if values.size and max(float(values.max()), -float(values.min())) > largest:
+        maxima = abs(X).max(axis=0)
+        column = int(np.argmax(maxima.toarray() if issparse(maxima) else maxima))
         raise ValueError(
-            f"Feature {column} of X (counted from 0) has values beyond {LARGEST_FEATURE:g}, whose products overflow: "
+            f"Feature {column} of X (counted from 0) has values beyond {largest:g}, whose products overflow: "
             "scale the features to unit variance."
         )
     return X

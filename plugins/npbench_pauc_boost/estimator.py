@@ -106,6 +106,7 @@ class PAUCBoost(BinaryClassifier):
     fpr_range: tuple[float, float] = parameter(tuple, list, default=(0.0, 1.0))
     max_iter: int = parameter(COUNT, default=100)
 
+    _largest_feature: ClassVar[float] = np.inf  # values are only compared
     _explanations: ClassVar[Mapping[str, str]] = {
         "constant": "no feature varies, so all scores are equal. Use other features."
     }
