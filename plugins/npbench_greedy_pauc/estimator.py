@@ -96,6 +96,7 @@ class GreedyPAUC(LinearClassifier):
     fpr_range: tuple[float, float] = parameter(tuple, list, default=(0.0, 1.0))
     n_intervals: int = parameter(COUNT, default=100)
 
+    _largest_feature: ClassVar[float] = np.inf  # features are scaled by their spread
     _explanations: ClassVar[Mapping[str, str]] = {
         "constant": "no feature varies, so all scores are equal. Use other features."
     }
