@@ -34,6 +34,8 @@ hypothesis.settings.load_profile("npbench")
 # Numba reads it once, when it is first imported: by a test module, after this file. Subprocesses inherit it.
 os.environ["NUMBA_CACHE_DIR"] = str(kernel_cache())
 
+collect_ignore = ["typed_use.py"]  # mypy checks it, and its wrong lines fail
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:

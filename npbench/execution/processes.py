@@ -107,7 +107,8 @@ def fork_from(
         os.close(status)
         raise
     with contextlib.suppress(OSError):  # a process that ends at once has an exit code
-        channel.send((sys.path, str(Path.cwd()), run))
+        channel.send((sys.path, str(Path.cwd())))
+        channel.send(run)
     return process, channel
 
 
@@ -265,8 +266,9 @@ def _run(end: int, output: int) -> NoReturn:
         with socket.socket(fileno=end) as theirs:
             os.register_at_fork(after_in_child=theirs.close)  # a fork that returns too must not answer as this process
             channel = Channel(theirs)
-            sys.path[:], folder, run = channel.receive()
+            sys.path[:], folder = channel.receive()
             os.chdir(folder)
+            run = channel.receive()  # which may import a module of that path
             run(channel)
         code = 0
     except EOFError:  # the starter has gone

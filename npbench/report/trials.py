@@ -54,6 +54,6 @@ def _best(frame: pl.DataFrame, column: str, maximised: bool) -> pl.DataFrame:
         return frame.clear()
     value = pl.col(column)
     ended = pl.all_horizontal(pl.col("status") == "ok", value.is_finite().fill_null(False))
-    means = frame.group_by(overview.SETTING).agg(value.mean(), ended=ended.all()).filter("ended")
-    first = means.sort(column, descending=maximised).head(1)
+    means = frame.group_by(overview.SETTING, maintain_order=True).agg(value.mean(), ended=ended.all()).filter("ended")
+    first = means.sort(column, descending=maximised, maintain_order=True).head(1)
     return frame.join(first, on=overview.SETTING, how="semi", nulls_equal=True, maintain_order="left")

@@ -54,7 +54,8 @@ def _separating(X: np.ndarray, y: np.ndarray, categorical: Iterable[int]) -> lis
 
 
 def _copies(X: np.ndarray) -> int:
-    """Return the number of rows that equal an earlier row, or 0 if fewer than two features are nearly continuous."""
+    """Return the number of rows that equal an earlier row in two or more features that are nearly continuous."""
     table = pl.from_numpy(X)
     is_continuous = [table[name].n_unique() > len(X) / 2 for name in table.columns]
-    return len(X) - table.n_unique() if sum(is_continuous) >= 2 else 0
+    compared = X[np.sum(~np.isnan(X[:, is_continuous]), axis=1) >= 2]
+    return len(compared) - pl.from_numpy(compared).n_unique() if len(compared) else 0

@@ -98,7 +98,7 @@ def test_unreadable_sources_end_with_1(answer, results, without_figures):
         (["--ouput", "x"], "did you mean '--output'?"),
         (["--output"], "argument --output: expected one argument"),
         (["--output", "file/report"], "The report cannot be written to file/report"),
-        (["--experiment", "gasso_tabel2"], "did you mean 'gasso_table2'?"),
+        (["--experiment", "gasso_tabel2"], "'gasso_table2'"),
         (["--experiment", "gasso_table2", "--against", "results"], "compares no folders"),
         (["results", "--force"], "--against FOLDER --force"),
     ],

@@ -46,7 +46,7 @@ def scheduler(tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(MODULES)
-        options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": None}
+        options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
         folder = str(tmp_path_factory.mktemp("dask"))
         with LocalCluster(protocol="tcp", host="127.0.0.1", local_directory=folder, **options) as cluster:
             yield cluster.scheduler_address
@@ -130,7 +130,7 @@ def test_jobs_go_to_workers_that_can_run_them(data, run, monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(MODULES)
     fault = lambda job, dask_worker=None: "no plugin" if getattr(dask_worker, "name", 0) == 1 else None  # noqa: E731
     monkeypatch.setattr(dask, "_fault", fault)
-    options = {"threads_per_worker": 1, "processes": False, "dashboard_address": None, "local_directory": str(tmp_path)}
+    options = {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0", "local_directory": str(tmp_path)}
     two = LocalCluster(n_workers=2, protocol="tcp", host="127.0.0.1", **options)
     with two as cluster, pytest.warns(UserWarning, match="no plugin"):
         counts, _ = run(cluster.scheduler_address, jobs(data, *[{}] * 6))
