@@ -291,7 +291,12 @@ def test_configuration_that_cannot_be_read_is_one_line(refused, stranger, file, 
     assert word in line
 
 
-@pytest.mark.parametrize("name", ["a=b", "x~y", "~t", "é ü", "日本", "h#i", "q'uo", "[1]", "e(f)", "${HOME}", "$(x)"])
+OTHER_NAMES = ("x~y", "~t", "日本", "h#i", "q'uo", "[1]", "${HOME}", "$(x)")
+
+
+@pytest.mark.parametrize(
+    "name", ["a=b", "é ü", "e(f)", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHER_NAMES)]
+)
 def test_any_folder_name_works_or_the_advice_does_as_typed_in_a_shell(npbench, stranger, name):
     code, output, errors = npbench(*BLOBS, "repeats=1", f"results={name}")
     if code:

@@ -287,6 +287,7 @@ def test_monitor_draws_nothing_if_so_asked():
     assert not Path("monitor.png").exists()
 
 
+@pytest.mark.slow  # ten commands in processes of their own
 def test_settings_of_matplotlib_for_screens_harm_no_command(tmp_path):
     """A notebook's backend that is not installed here, and LaTeX."""
     Path("matplotlibrc").write_text("text.usetex: True\n")

@@ -113,8 +113,9 @@ def with_estimator(job, estimator):
 @pytest.mark.parametrize(
     "act",
     [
-        *("stop the server", "kill the server", "kill all"),
-        *(pytest.param(act, marks=pytest.mark.slow) for act in ("stop all", "stop root")),  # 20 and 50 s of waiting
+        *("kill the server", "kill all"),
+        # Six to fifty seconds of waiting.
+        *(pytest.param(act, marks=pytest.mark.slow) for act in ("stop the server", "stop all", "stop root")),
     ],
 )
 def test_a_solver_that_ends_other_processes_of_npbench_ends_its_own_job_only(data, run, act):

@@ -104,6 +104,7 @@ step(1.0), step(1)
 """
 
 
+@pytest.mark.slow  # each compiles in a process of its own
 @pytest.mark.parametrize(
     ("module", "terminal", "times"),
     [("npbench_of_kernels", True, 1), ("npbench_of_kernels", False, 0), ("own", True, 0)],
