@@ -52,7 +52,7 @@ class Table:
         return self.frame[name]
 
     def odd_cells(self, name: str) -> str | None:
-        """Return the error for a column of words that are numbers, but for a few cells; None for other columns."""
+        """Return the error for a column of words that are all numbers except a few; None for other columns."""
         words = self.frame[name]
         if words.dtype != pl.String:
             return None

@@ -98,7 +98,8 @@ def _announce_compilation() -> None:
 
         def on_start(self, started: Any) -> None:
             kernel = getattr(started.data["dispatcher"], "py_func", None)
-            if not self.is_announced and sys.stderr.isatty() and kernel.__module__.startswith("npbench"):
+            module = getattr(kernel, "__module__", None) or ""  # some dispatchers have neither
+            if not self.is_announced and sys.stderr.isatty() and module.startswith("npbench"):
                 self.is_announced = True
                 print("npbench: compiling kernels, once: up to about a minute.", file=sys.stderr)
 

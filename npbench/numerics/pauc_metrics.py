@@ -26,7 +26,7 @@ from npbench.numerics.rates import acceptance, ranked
 from npbench.numerics.thresholds import SAME_RATE
 
 NEGLIGIBLE_PROBABILITY = 1e-9  # tails of counts with less do not affect the limits
-NEGLIGIBLE_ERROR = 1e-12  # that of constant scores, but for rounding
+NEGLIGIBLE_ERROR = 1e-12  # largest rounded error of constant scores, which is 0
 LEAST_DEGREES = 0.01  # of freedom
 MOST_SKEW = 0.75  # chosen by simulation, see Area.limits
 
@@ -202,7 +202,7 @@ def tpr_limits(y: np.ndarray, scores: np.ndarray, fpr: float, confidence: float 
     Notes
     -----
     Coverage of 95 % limits in 10,000 draws of normal scores, 20 to 1000 negatives, 20 to 200 positives, rates from
-    0.001 to 0.5: 0.959 or more. With ties, of scores rounded to 1/4 or 1 standard deviation, 0.938 or more, but for
+    0.001 to 0.5: 0.959 or more. With ties, of scores rounded to 1/4 or 1 standard deviation, 0.938 or more, except
     0.926 where the false-positive rate of one score is within 5 % of ``fpr``.
     """
     n_pos, n_neg = int(np.sum(y > 0)), int(np.sum(y < 0))

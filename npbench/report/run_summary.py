@@ -71,7 +71,7 @@ def print_experiment(
 
 
 def _measured(rows: Sequence[overview.Row], kind: type[Problem], console: Console) -> Sheet:
-    """Return the table; without its last metrics, but for one, and a note on them if a terminal is too narrow."""
+    """Return the table; for a narrow terminal, with fewer metrics, at least one, and a note on the others."""
     title = f"{kind.title}\n{overview.legend(kind)}"
     table, names = overview.measured(rows, kind, title), overview.measured_metrics(rows)
     for most in range(len(names) - 1, 0, -1):

@@ -281,12 +281,12 @@ def n_promises(recall: float | None, precision: float | None) -> int:
 
 
 def rounded_up(number: float, digits: int = 6) -> float:
-    """Return a number with a few significant digits that is not smaller, but for rounding in the 14th."""
+    """Return a number with a few significant digits that is not smaller, up to rounding in the 14th."""
     return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(f"{number:.14g}")))
 
 
 def rounded_down(number: float, digits: int = 6) -> float:
-    """Return a number with a few significant digits that is not larger, but for rounding in the 14th."""
+    """Return a number with a few significant digits that is not larger, up to rounding in the 14th."""
     return float(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(Decimal(f"{number:.14g}")))
 
 
