@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -13,13 +14,17 @@ from npbench.contracts import Dataset, Mirror, Original, resolve
 from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
 from npbench.data.checks import first
+from npbench.data.suspects import suspects
 from npbench.errors import AbsentDataError, RequestError, collect_errors, unknown_name
 from npbench.registry import remedy
 from npbench.signature import signature
 
 
 def load(dataset: Dataset, /, **params: Any) -> BinaryData:
-    """Find, verify and read the files of a data set, or open the arrays that were read from them before; check both."""
+    """Find, verify and read the files of a data set, or open the arrays that were read from them before; check both.
+
+    Warns of what makes rates too good in data that users bring.
+    """
     _, (source, paths) = collect_errors([partial(_require_known, dataset, params), partial(_located, dataset)])
     key = cache.key(source.load, [file.sha256 for file in source.files], params)
     cached = cache.recall(key, dataset.name) if key else None
@@ -27,6 +32,9 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
     _compare(dataset, data)
     if key and not cached:
         cache.keep(key, data)
+    if dataset.named_by:  # users bring the data
+        for sentence in suspects(data, signature(dataset.load).defaults):
+            warnings.warn(sentence, stacklevel=2)
     return data
 
 

@@ -31,7 +31,7 @@ def check_dataset(name: str) -> list[Check]:
 
     Nothing is downloaded: checks that need absent files are skipped.
     """
-    functions: list[Callable[[Dataset], None]] = [description, light, settings, content, same_again, divided]
+    functions: list[Callable[[Dataset], None]] = [description, light, settings, content, leaks, same_again, divided]
     return list(checks(iter(functions), registry.installed().dataset(name)))
 
 
@@ -69,6 +69,14 @@ def content(dataset: Dataset) -> None:
     for name in ("n_samples", "n_features", "n_positive"):
         said, found = getattr(dataset, name), getattr(data, name)
         require(said in (None, found), f"{name} is {found}, but {said} in the description: one of the two is wrong.")
+
+
+def leaks(dataset: Dataset) -> None:
+    """No feature separates the classes alone, and few rows are copies of others; the reason says what to look at."""
+    from npbench.data.suspects import suspects
+
+    if found := list(suspects(read(dataset, _paths(dataset)))):
+        raise Skipped(" ".join(found))  # some data are like this: their author judges
 
 
 def same_again(dataset: Dataset) -> None:

@@ -14,7 +14,6 @@ from npbench.data.table_files import read_file
 from npbench.data.wording import DATASET
 from npbench.errors import RequestError, collect_errors
 from npbench.values import is_whole
-from npbench_files import suspects
 from npbench_files.formats import FORMATS
 from npbench_files.tables import TABLE_SETTINGS, matrix, separate
 
@@ -84,10 +83,7 @@ def load_file(
     kept = y != 0
     if "groups" in more:
         more["groups"] = more["groups"][kept]
-    X, y = X[kept], y[kept]
-    if "columns" in more and len(y):
-        suspects.warn(X, y, more["columns"], more["categorical"], has_groups="groups" in more)
-    return X, y, more
+    return X[kept], y[kept], more
 
 
 def _check(given: dict[str, Any]) -> None:

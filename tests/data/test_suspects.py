@@ -5,8 +5,13 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
 from npbench import load_dataset
+from npbench.contracts import Dataset
+from npbench.testing import datasets
+from npbench.testing.check import Skipped
 
 DRAWN = np.random.default_rng(0)
 LABELS = np.repeat([0, 1], 30)
@@ -32,6 +37,41 @@ def test_a_feature_that_separates_the_classes_is_named(tmp_path, leak):
 def test_copies_of_rows_are_counted(tmp_path):
     with pytest.warns(UserWarning, match="6 of 66 "):
         loaded(tmp_path, [*range(60), *range(3), 7, 7, 40])
+
+
+def dense(path, X, y):
+    np.savez(path.with_suffix(".npz"), X=X, y=y)
+    return load_dataset("file", path=str(path.with_suffix(".npz")), label="y")
+
+
+def svmlight(path, X, y):
+    dump_svmlight_file(X, y, str(path.with_suffix(".svm")))
+    return load_dataset("file", path=str(path.with_suffix(".svm")))
+
+
+WORDS = np.where(DRAWN.random((60, 12)) < 0.5, DRAWN.normal(size=(60, 12)), 0.0)
+
+
+@pytest.mark.parametrize("load", [dense, svmlight])
+def test_formats_without_names_are_looked_at_too(tmp_path, load):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load(tmp_path / "t", WORDS, LABELS)
+        load(tmp_path / "t", (WORDS > 0)[np.r_[:60, :9]] * 1.0, LABELS[np.r_[:60, :9]])  # of two values
+    with pytest.warns(UserWarning, match="feature 12 "):
+        load(tmp_path / "t", np.column_stack([WORDS, LABELS]), LABELS)
+    with pytest.warns(UserWarning, match="9 of 69 "):
+        load(tmp_path / "t", WORDS[np.r_[:60, :9]], LABELS[np.r_[:60, :9]])
+
+
+def load_leak():
+    """Return a table of a third party whose second column is the label."""
+    return sparse.csr_array(np.column_stack([NOISE, LABELS])), 2 * LABELS - 1
+
+
+def test_the_check_of_a_third_party_names_the_feature():
+    with pytest.raises(Skipped, match="feature 1 "):
+        datasets.leaks(Dataset(name="leak", load=f"{__name__}:load_leak"))
 
 
 @pytest.mark.parametrize(

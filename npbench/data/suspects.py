@@ -1,0 +1,70 @@
+"""Find what makes rates on a data set too good: a feature that is the label, and copies of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+
+import numpy as np
+
+from npbench.data.binary import BinaryData
+from npbench.data.checks import first, is_sparse
+
+LEAST_ROWS = 20  # of each class: fewer are separated by chance
+LEAST_SHARE = 0.01  # of copies: ionosphere has 1 in 351, adult 57 in 48,842
+
+
+def suspects(data: BinaryData, settings: Container[str] = ()) -> Iterator[str]:
+    """Yield a sentence on features that separate the classes without an error, and one on rows that are copies.
+
+    Rows of a few categories or grades repeat by nature: they are copies only if two features have distinct values in
+    more than half of the rows. Sentences name those of the loader's ``settings`` that help.
+    """
+    if min(data.n_positive, data.n_negative) < LEAST_ROWS:
+        return
+    if len(places := _separating(data)):
+        names = places if data.columns is None else np.array(data.columns, dtype=object)[places]
+        known = first("feature", names) + (" (counted from 0)" if data.columns is None else "")
+        drop = ": dataset.drop=[NAME]" if data.columns and "drop" in settings else ""
+        yield (
+            f"Data set {data.name!r}: {known} alone separates the classes without an error. If it is known only once "
+            f"the label is, leave it out{drop}."
+        )
+    copies = _copies(data) if data.groups is None else 0
+    if copies > LEAST_SHARE * data.n_samples:
+        group = ", or name their dataset.group" if data.columns and "group" in settings else ""
+        yield (
+            f"Data set {data.name!r}: {copies} of {data.n_samples} rows have the features of another row: copies in "
+            f"the training and the test part make rates look better. Remove them{group}."
+        )
+
+
+def _separating(data: BinaryData) -> np.ndarray:
+    """Return the columns with all values of one class below those of the other.
+
+    A few categories separate the classes if they share none; missing values separate nothing.
+    """
+    low, high = data.X[data.y < 0], data.X[data.y > 0]
+    extremes = [getattr(part, end)(axis=0) for part in (low, high) for end in ("max", "min")]
+    if is_sparse(data.X):
+        extremes = [end.toarray().ravel() for end in extremes]
+    low_most, low_least, high_most, high_least = extremes
+    is_apart = (low_most < high_least) | (high_most < low_least)
+    for place in np.flatnonzero(() if data.categorical is None else data.categorical):
+        of_low, of_high = np.unique(low[:, place]), np.unique(high[:, place])
+        has_few = len(of_low) + len(of_high) <= LEAST_ROWS / 2
+        is_apart[place] = has_few and not np.isin(of_low, of_high).any() and not np.isnan(data.X[:, place]).any()
+    return np.flatnonzero(is_apart)
+
+
+def _copies(data: BinaryData) -> int:
+    """Return the number of rows that equal an earlier row in two or more features that are nearly continuous."""
+    X = data.X
+    if is_sparse(X):  # a column is mostly 0: all values together take the place of its own
+        n_values = np.diff(X.indptr) * (len(np.unique(X.data)) > X.nnz / 2)
+    else:
+        import polars as pl
+
+        is_continuous = [pl.Series(column).n_unique() > len(X) / 2 for column in X.T]
+        n_values = np.sum(~np.isnan(X[:, is_continuous]), axis=1)
+    compared = n_values >= 2
+    return int(compared.sum()) - len(np.unique(data.row_hashes[compared])) if compared.any() else 0
