@@ -19,8 +19,19 @@ from typing import NoReturn
 from npbench import __version__
 from npbench.errors import Exit, RequestError, unknown_name
 
-# modules of npbench.commands
-COMMANDS = ("check", "data", "fit", "info", "list", "monitor", "new", "plan", "report", "threshold")
+# Module of each command: in the room whose reader it serves, or among those about runs and the catalogue.
+COMMANDS = {
+    "check": "npbench.testing.commands.check",
+    "data": "npbench.commands.data",
+    "fit": "npbench.commands.fit",
+    "info": "npbench.commands.info",
+    "list": "npbench.commands.list",
+    "monitor": "npbench.thresholding.commands.monitor",
+    "new": "npbench.testing.commands.new",
+    "plan": "npbench.commands.plan",
+    "report": "npbench.commands.report",
+    "threshold": "npbench.thresholding.commands.threshold",
+}
 ASCII = {"±": "+-", "…": "...", "ρ": "rho"}  # for terminals without these characters; others become question marks
 # What to do about an error of the file system.
 REMEDIES = {
@@ -51,17 +62,17 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _command(name: str, words: Sequence[str]) -> int:
     """Run a command of npbench or of a plugin."""
-    if name in COMMANDS:
-        module = f"npbench.commands.{name}"
-    else:
+    commands = COMMANDS
+    if name not in COMMANDS:
         from npbench.registry import installed
 
-        known, unavailable = installed().commands, map(str, installed().unavailable)
-        if name not in known:
+        commands = {**installed().commands, **COMMANDS}
+        if name not in commands:
             hint = "Settings are written key=value, as in solver=np_svm."
-            raise RequestError(" ".join([unknown_name("command", name, (*COMMANDS, *known)), hint, *unavailable]))
-        module = known[name]
-    code: int = importlib.import_module(module).run(words)
+            raise RequestError(
+                " ".join([unknown_name("command", name, commands), hint, *map(str, installed().unavailable)])
+            )
+    code: int = importlib.import_module(commands[name]).run(words)
     return code
 
 

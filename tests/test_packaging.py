@@ -66,9 +66,11 @@ ARROWS = {
     "__main__": {"cli"},
     "cli": {"commands", "config", "execution"},
     "commands": {
-        *("session", "progress", "planning", "report", "testing", "config", "evaluation", "data", "records"),
-        *("thresholding", "numerics"),
+        *("session", "progress", "planning", "report", "config", "evaluation", "data", "records"),
     },
+    # The commands of a room may use more than the room, which a caller of its functions imports.
+    "testing.commands": {"testing"},
+    "thresholding.commands": {"thresholding", "report", "data", "numerics"},
     "progress": {"evaluation"},
     "session": {"progress", "config", "planning", "execution", "evaluation", "records", "data", "thresholding"},
     "testing": {"session", "config", "planning", "execution", "evaluation", "records", "data"},
@@ -93,8 +95,9 @@ LAZY = {"npbench": {"data", "config", "session", "progress", "thresholding", "me
 
 
 def room(name):
-    """The room of a module of npbench: a folder, or a file of the kernel."""
-    return [*name.split("."), "npbench"][1] if name != "npbench" else "npbench"
+    """The room of a module of npbench: a folder, the commands in it, or a file of the kernel."""
+    _, first, second, *_ = [*name.split("."), "npbench", ""]
+    return f"{first}.commands" if second == "commands" else first
 
 
 def modules(root, package="npbench"):

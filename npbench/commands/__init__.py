@@ -1,1 +1,1 @@
-"""The commands of ``npbench``, one module each; the only room that prints."""
+"""Commands about runs and the catalogue; those of ``thresholding`` and ``testing`` live with what they print."""

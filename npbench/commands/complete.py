@@ -8,8 +8,9 @@ import importlib.util
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from npbench import __version__
 from npbench.config.files import config_dir, content, group_files, merged_choice
@@ -38,15 +39,18 @@ WORDS: dict[str, Callable[[Sequence[str]], Iterable[str]]] = {
 }
 
 
-def print_words(shell: str, commands: Iterable[str]) -> None:
+def print_words(shell: str, commands: Mapping[str, str]) -> None:
     """Print what may stand in place of the last word of the line in ``COMP_LINE``; nothing where that is unknown."""
     with contextlib.suppress(Exception):  # an error would be printed into the user's prompt
-        found = sorted(words_for(os.environ["COMP_LINE"], [*commands, *installed().commands]))
+        found = sorted(words_for(os.environ["COMP_LINE"], {**installed().commands, **commands}))
         print(("\n" if shell == "fish" else " ").join(found))
 
 
-def words_for(line: str, commands: Iterable[str] = ()) -> set[str]:
-    """Return the words that complete a command line; the shell keeps those that begin as its last word does."""
+def words_for(line: str, commands: Mapping[str, str] = MappingProxyType({})) -> set[str]:
+    """Return the words that complete a command line; the shell keeps those that begin as its last word does.
+
+    ``commands`` has the module of each.
+    """
     typed = line.split()
     last = "" if line[-1:].isspace() else typed.pop()
     before = typed[next((place + 1 for place, word in enumerate(typed) if Path(word).name == "npbench"), 1) :]
@@ -54,7 +58,7 @@ def words_for(line: str, commands: Iterable[str] = ()) -> set[str]:
     if before[-1:] == ["--experiment"]:
         return set(NAMES["experiment"]())
     if last.startswith("-"):
-        return set(_options(command) if command else FLAGS)
+        return set(_options(commands[command]) if command else FLAGS)
     if command is None or command in WITH_SETTINGS:
         return {*(() if before else commands), *_settings(before, last)}
     return set(WORDS[command](before[before.index(command) + 1 :]) if command in WORDS else ())
@@ -84,9 +88,8 @@ def _settings(before: Sequence[str], last: str) -> Iterator[str]:
     yield from (f"solver.{name}=" for name in section if name != "search")
 
 
-def _options(command: str) -> list[str]:
+def _options(module: str) -> list[str]:
     """Return the options in the help of a command, remembered: importing a command takes longer than a Tab may."""
-    module = installed().commands.get(command, f"npbench.commands.{command}")
     spec = importlib.util.find_spec(module)
     source = Path(spec.origin).read_bytes() if spec and spec.origin else b""
 

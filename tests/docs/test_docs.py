@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from npbench import contracts, hookspecs, registry
-from npbench.commands import new as scaffold
 from npbench.problem import PROBLEMS
 from npbench.records import fields
+from npbench.testing.commands import new as scaffold
 from npbench.testing.samples import blobs
 
 ROOT = Path(__file__).parents[2]

@@ -216,7 +216,7 @@ def code_of(source):
 
 
 def test_the_example_plugin_is_the_template_and_passes_its_checks(install):
-    template = resources.files("npbench.commands") / "templates" / "solver" / "estimator.py.txt"
+    template = resources.files("npbench.testing.commands") / "templates" / "solver" / "estimator.py.txt"
     written = template.read_text(encoding="utf-8").replace("$class_name", "NearestMean")
     assert code_of((EXAMPLE / "npbench_nearest_mean" / "estimator.py").read_text(encoding="utf-8")) == code_of(written)
     site = install("npbench-nearest-mean", npbench_nearest_mean="")

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from rich.console import Console
 
-from npbench.commands import score_files
 from npbench.contracts import Estimate
 from npbench.data.labels import classes
 from npbench.data.table import days
@@ -25,6 +24,7 @@ from npbench.report.render import picture_page, terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.columns import groups
+from npbench.thresholding.commands import score_files
 from npbench.thresholding.rules import threshold
 from npbench.thresholding.threshold import GroupThresholds, Threshold, clopper_pearson, rounded_down
 

@@ -69,7 +69,7 @@ def _write(kind: str, name: str, folder: Path) -> None:
         "class_name": spaced.title().replace(" ", ""),
         "title": spaced.capitalize(),
     }
-    templates = resources.files("npbench.commands") / "templates"
+    templates = resources.files("npbench.testing.commands") / "templates"
     files = {path: templates / template for path, template in COMMON_FILES.items()}
     files |= {f"$package/{one.name.removesuffix('.txt')}": one for one in (templates / kind).iterdir()}
     for path, template in files.items():

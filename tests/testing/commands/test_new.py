@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from npbench.commands import new as scaffold
 from npbench.errors import RequestError
+from npbench.testing.commands import new as scaffold
 
 KINDS = ("solver", "dataset", "metric")
 

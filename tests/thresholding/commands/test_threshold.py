@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import npbench
-from npbench.commands import monitor, threshold
 from npbench.errors import Exit, RequestError
 from npbench.numerics.thresholds import fewest_negatives
+from npbench.thresholding.commands import monitor, threshold
 from npbench.thresholding.threshold import from_json
 
 RNG = np.random.default_rng(0)

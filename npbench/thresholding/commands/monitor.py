@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from npbench.commands import score_files
 from npbench.data.labels import Classes, Labels, classes, meaning, refuse_others
 from npbench.data.table import Table, days
 from npbench.data.wording import OPTIONS
@@ -20,6 +19,7 @@ from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.thresholding.columns import groups
+from npbench.thresholding.commands import score_files
 from npbench.thresholding.monitoring import Monitoring, monitor
 from npbench.thresholding.sequential import betting_evidence
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json

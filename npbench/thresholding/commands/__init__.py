@@ -1,0 +1,1 @@
+"""Commands for the practitioner, ``threshold`` and ``monitor``; the only modules of this room that print and draw."""
