@@ -216,7 +216,7 @@ class Dataset:
     protocol : str or mapping, optional
         Name of the protocol that ``protocol=auto`` stands for, or a mapping with ``name`` and its settings.
     preprocess, missing, categories : str, optional
-        Treatment of the features that ``auto`` stands for, as in :func:`npbench.evaluation.preprocess.fitted`.
+        Treatment of the features that ``auto`` stands for, as in :func:`npbench.evaluation.preprocess.pipeline`.
     named_by : str, optional
         Parameter whose value names the data in reports, such as ``path``, if users bring the data. ``load`` then
         takes a parameter ``called`` too, which ``dataset.name=`` sets: another name.

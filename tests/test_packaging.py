@@ -153,8 +153,7 @@ def test_requirements_are_what_is_imported():
     required, extras = PROJECT["project"]["dependencies"], PROJECT["project"]["optional-dependencies"]
     optional = [line for name in ("report", "dask", "hydra", "skops") for line in extras[name]]
     required, optional = ({re.split(r"[><=\s]", line)[0] for line in lines} for lines in (required, optional))
-    # pyarrow is used by Polars, to exchange frames with Arrow and pandas.
-    assert {called.get(name, name) for name in used} - optional == required - {"pyarrow"}
+    assert {called.get(name, name) for name in used} - optional == required
 
 
 def test_linters_are_the_same_before_a_commit_and_in_ci():

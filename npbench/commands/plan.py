@@ -16,8 +16,7 @@ from npbench.console import duration, printable, status
 from npbench.errors import Exit, RequestError
 from npbench.evaluation.job import Job
 from npbench.planning.forecast import count_reasons, forecast, past_records
-from npbench.planning.jobs import Jobs
-from npbench.planning.plan import Plan
+from npbench.planning.plan import Jobs, Plan
 from npbench.progress import Progress
 from npbench.report.render import terminal
 from npbench.report.select.data_names import data_name

@@ -23,7 +23,7 @@ from npbench.contracts import Dataset, Estimate, resolve
 from npbench.data import BinaryData
 from npbench.evaluation.fitting import Fitting, Step, checked, failure, steps
 from npbench.evaluation.job import Job, Request
-from npbench.evaluation.preprocess import fitted
+from npbench.evaluation.preprocess import pipeline
 from npbench.evaluation.protocols import CrossValidation, Permutations
 from npbench.evaluation.splits import Split
 from npbench.numerics.roc_grid import true_positive_rates
@@ -107,7 +107,8 @@ def _measure(
 def _fitting(job: Job, data: BinaryData, split: Split, options: Options, order: np.ndarray | None = None) -> Fitting:
     """Return what the solver may know: neither row numbers nor the seed of the split, which give labels away."""
     known = _known(split)
-    transform = fitted(data.X[split.train], data.categorical, **job.request.features)
+    steps = pipeline(sparse.issparse(data.X), data.categorical, **job.request.features)
+    transform = steps.fit(data.X[split.train]).transform
     folds = [(np.searchsorted(known, fit), np.searchsorted(known, validate)) for fit, validate in split.folds]
     return Fitting(
         dataclasses.replace(

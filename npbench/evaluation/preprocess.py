@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,17 +14,18 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder
 from sklearn.utils.sparsefuncs import inplace_column_scale
 
 
-def fitted(
-    train: Any, categorical: Any = None, *, preprocess: str, missing: str = "refuse", categories: str = "one_hot"
-) -> Callable[[Any], Any]:
-    """Return a function from rows to the features that solvers see, fitted on the training part.
+def pipeline(
+    is_sparse: bool, categorical: Any = None, *, preprocess: str, missing: str = "refuse", categories: str = "one_hot"
+) -> Pipeline:
+    """Return the steps from rows to the features that solvers see, to be fitted to the training part.
 
     Missing values are imputed, categories encoded, and columns or rows scaled, in this order. Features that are
     constant on the training part become 0. One-hot columns follow the numbers and are not scaled by column.
 
     Parameters
     ----------
-    train : {array, CSR matrix} of shape (n_samples, n_features)
+    is_sparse : bool
+        Whether rows are those of a CSR matrix.
     categorical : bool array of shape (n_features,), optional
         Columns of a dense matrix that hold codes of categories.
     preprocess : {"standardize", "unit_range", "unit_norm", "none"}
@@ -37,15 +37,6 @@ def fitted(
     categories : {"one_hot", "codes"}
         A column of 0 and 1 for each category, all 0 for one unknown to the training part; or the codes as numbers.
     """
-    steps = pipeline(sparse.issparse(train), categorical, preprocess=preprocess, missing=missing, categories=categories)
-    transform: Callable[[Any], Any] = steps.fit(train).transform
-    return transform
-
-
-def pipeline(
-    is_sparse: bool, categorical: Any = None, *, preprocess: str, missing: str = "refuse", categories: str = "one_hot"
-) -> Pipeline:
-    """Return the steps of :func:`fitted`, not fitted yet."""
     has_codes = categorical is not None and categorical.any()
     steps = []
     if missing == "impute" and not is_sparse:

@@ -17,9 +17,8 @@ import polars as pl
 
 from npbench.evaluation.job import Job
 from npbench.evaluation.protocols import PROTOCOLS, CrossValidation, Holdout, Nested, Official, Permutations
-from npbench.planning.jobs import Jobs
-from npbench.planning.plan import Plan
-from npbench.records.fields import Role, names
+from npbench.planning.plan import Jobs, Plan
+from npbench.records.fields import TRAINING_SECONDS, Role, names
 from npbench.records.provenance import available_cores
 
 # What the reason depends on: of a record with the same key, and of one with the same setting but another key.
@@ -123,6 +122,10 @@ class Work:
     fits: float  # of the selection; 0 without candidates to compare
     fit_rows: float  # rows of each fit of the selection
 
+    def training(self, power: float) -> float:
+        """Return the work of all fits, if one to n rows is ``n ** power``."""
+        return self.train**power + self.fits * self.fit_rows**power
+
 
 @dataclass(frozen=True)
 class Case:
@@ -131,9 +134,13 @@ class Case:
     dataset: str
     search: str
     work: Work
-    seconds: float
-    select: float
-    fit: float
+    training: float
+    seconds: float  # of the whole job
+
+    def scaled(self, work: Work, power: float) -> float:
+        """Return the seconds of other work: training as its fits do, the rest as the rows of the data."""
+        training = self.training * work.training(power) / self.work.training(power)
+        return training + max(0.0, self.seconds - self.training) * work.rows / self.work.rows
 
 
 class Estimates:
@@ -141,7 +148,8 @@ class Estimates:
 
     def __init__(self, frame: pl.DataFrame) -> None:
         good = frame.filter(status="ok").drop_nulls([*CASE, "seconds"])
-        medians = good.group_by(CASE, maintain_order=True).agg(pl.col(TIMES).median())
+        training = pl.coalesce(TRAINING_SECONDS, "seconds").median().alias("training")
+        medians = good.group_by(CASE, maintain_order=True).agg(training, pl.col("seconds").median())
         self._cases: dict[str, list[Case]] = {}
         for row in medians.iter_rows(named=True):
             self._cases.setdefault(row["solver"], []).append(_case(row))
@@ -152,11 +160,11 @@ class Estimates:
         request = job.request
         work = work_of(request.search, request.protocol, job.data.n_samples)
         power, reach = self._power(request.solver.name)
-
-        def is_near(past: Work) -> bool:
-            return max(_ratio(work.train, past.train), _ratio(work.rows, past.rows)) <= reach
-
-        cases = [case for case in self._cases.get(request.solver.name, []) if is_near(case.work)]
+        cases = [
+            case
+            for case in self._cases.get(request.solver.name, [])
+            if max(_ratio(work.train, case.work.train), _ratio(work.rows, case.work.rows)) <= reach
+        ]
         # Jobs with the same grid on the same data set, else on the same data set, else all of the solver.
         on_data = [case for case in cases if case.dataset == request.dataset.name]
         of_grid = [case for case in on_data if case.search == job.columns["search"]]
@@ -164,7 +172,7 @@ class Estimates:
             return None
         nearest = min(_ratio(work.train, case.work.train) for case in alike)
         near = [case for case in alike if _ratio(work.train, case.work.train) <= nearest * 1.01]
-        return statistics.median(scaled(case, work, power) for case in near)
+        return statistics.median(case.scaled(work, power) for case in near)
 
     def _fitted_power(self, solver: str) -> tuple[float, float]:
         """Return how the seconds of a fit grow with rows, and how far that reaches beyond the nearest size."""
@@ -174,20 +182,6 @@ class Estimates:
             return 1.5, REACH_OF_ONE  # between linear and quadratic
         per_fit = np.log([max(case.seconds, 1e-4) / (1 + case.work.fits) for case in cases])
         return float(np.clip(np.polyfit(rows, per_fit, 1)[0], 0.0, MAX_POWER)), REACH_OF_MANY
-
-
-def scaled(case: Case, work: Work, power: float) -> float:
-    """Return the seconds of a past case, scaled to other work."""
-    past = case.work
-    if not past.fits and not work.fits:  # the selection, if any, is one fit to the training part
-        select = case.select * (work.train / past.train) ** power
-    elif past.fits:
-        select = case.select * work.fits / past.fits * (work.fit_rows / past.fit_rows) ** power
-    else:
-        select = case.fit * work.fits * (work.fit_rows / past.train) ** power
-    final = case.fit * (work.train / past.train) ** power
-    rest = max(0.0, case.seconds - case.select - case.fit) * work.rows / past.rows
-    return select + final + rest
 
 
 def work_of(search: Mapping[str, Sequence[Any]], protocol: Any, n_samples: int) -> Work:
@@ -215,10 +209,7 @@ def _case(row: Mapping[str, Any]) -> Case:
     params = {name: value for name, value in json.loads(row["protocol_params"]).items() if name != "name"}
     kind = PROTOCOLS.get(row["protocol"])
     work = work_of(json.loads(row["search"]), kind(**params) if kind else None, row["n_samples"])
-    if row["select_seconds"] is None or row["fit_seconds"] is None:  # not measured: every fit counts alike
-        fit = row["seconds"] / (1 + work.fits)
-        return Case(row["dataset"], row["search"], work, row["seconds"], fit * work.fits, fit)
-    return Case(row["dataset"], row["search"], work, *(row[time] for time in TIMES))
+    return Case(row["dataset"], row["search"], work, row["training"], row["seconds"])
 
 
 def _ratio(one: float, other: float) -> float:

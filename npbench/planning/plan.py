@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,6 @@ from npbench.data.loading import load, without_missing
 from npbench.errors import AbsentDataError, RequestError, collect_errors
 from npbench.evaluation.job import DataIdentity, Job, Request
 from npbench.evaluation.splits import Split
-from npbench.planning.jobs import Jobs
 from npbench.records import provenance
 from npbench.records.fields import SCHEMA
 from npbench.records.files import RECORDS
@@ -33,8 +33,7 @@ class Sources:
 
     def __init__(self) -> None:
         self.absent: dict[str, AbsentDataError] = {}
-        self._whole: dict[str, BinaryData] = {}
-        self._complete: dict[tuple[str, str], BinaryData] = {}
+        self._data: dict[tuple[str, str], BinaryData] = {}
 
     def load(self, requests: Sequence[Request], *, skip_absent: bool) -> list[tuple[Request, BinaryData]]:
         """Return the requests with their data; leave out those with absent files if so asked, unless all are absent."""
@@ -42,18 +41,16 @@ class Sources:
         names = ", ".join(dict.fromkeys(request.dataset.name for request in distinct.values()))
         with status(f"Loading {names}"):
             collect_errors([partial(self._load, request, skip_absent) for request in distinct.values()])
-        if self.absent and not self._complete:
+        if self.absent and not self._data:
             raise RequestError(*(fault for error in self.absent.values() for fault in error.faults))
         return [(request, self.data(request)) for request in requests if not self.skips(request)]
 
     def data(self, request: Request) -> BinaryData:
         """Return the data of a request."""
-        name, missing = name_of(request), request.features["missing"]
-        if name not in self._whole:
-            self._whole[name] = load(request.dataset, **request.dataset_params)
-        if (name, missing) not in self._complete:
-            self._complete[name, missing] = without_missing(self._whole[name], missing)
-        return self._complete[name, missing]
+        key = name_of(request), request.features["missing"]
+        if key not in self._data:
+            self._data[key] = without_missing(load(request.dataset, **request.dataset_params), key[1])
+        return self._data[key]
 
     def skips(self, request: Request) -> bool:
         """Return whether the data of a request are absent, and skipped."""
@@ -61,7 +58,7 @@ class Sources:
 
     def by_hash(self) -> dict[str, BinaryData]:
         """Return the data of all requests by content hash."""
-        return {data.sha256: data for data in self._complete.values()}
+        return {data.sha256: data for data in self._data.values()}
 
     def _load(self, request: Request, skip_absent: bool) -> None:
         try:
@@ -75,6 +72,47 @@ class Sources:
 def name_of(request: Request) -> str:
     """Return what identifies a request's data before they are loaded."""
     return repr((request.dataset.name, sorted(request.dataset_params.items())))
+
+
+class Jobs:
+    """Jobs as one job per request and its repeats: no memory for each, or 8 bytes if some are left out."""
+
+    def __init__(self, parts: Iterable[tuple[Job, Sequence[int]]]) -> None:
+        self.parts = [(job, repeats) for job, repeats in parts if len(repeats)]
+
+    @classmethod
+    def each_once(cls, lists: Iterable[Jobs]) -> Jobs:
+        """Join the jobs of several requests; of requests that differ only in repeats, the one with most counts."""
+        distinct: dict[str, tuple[Job, Sequence[int]]] = {}
+        for job, repeats in (part for jobs in lists for part in jobs.parts):
+            same = job.key_of(0)
+            _, most = distinct.get(same, (job, ()))
+            if len(repeats) > len(most):
+                distinct[same] = job, repeats
+        return cls(distinct.values())
+
+    def __len__(self) -> int:
+        return sum(len(repeats) for _, repeats in self.parts)
+
+    def __iter__(self) -> Iterator[Job]:
+        return (job.with_repeat(repeat) for job, repeats in self.parts for repeat in repeats)
+
+    def keys(self) -> Iterator[str]:
+        """Yield the key of each job without creating the job."""
+        return (job.key_of(repeat) for job, repeats in self.parts for repeat in repeats)
+
+    def without(self, done: Set[str]) -> Jobs:
+        """Return the jobs whose keys are not in ``done``."""
+        if not done:
+            return self
+        return Jobs(
+            (job, array("q", (repeat for repeat in repeats if job.key_of(repeat) not in done)))
+            for job, repeats in self.parts
+        )
+
+    def settings_of(self, keys: Set[str]) -> set[str]:
+        """Return ``key_of(0)`` of the jobs of which some repeat has one of these keys."""
+        return {job.key_of(0) for job, repeats in self.parts if not keys.isdisjoint(map(job.key_of, repeats))}
 
 
 @dataclass(frozen=True)

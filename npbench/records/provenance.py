@@ -31,6 +31,8 @@ ROOT = Path(__file__).parents[1]  # folder of npbench
 # Packages that can change the answer of every job.
 NUMERICAL = ("numpy", "scipy", "numba", "scikit-learn")
 
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
 # Rooms of which a job uses some modules; evaluation/ and problem.py can change every answer.
 SHARED = ("npbench.estimators", "npbench.numerics", "npbench.thresholding")
 
@@ -118,14 +120,10 @@ def source_sha256(path: Path) -> str:
 def _parsed(path: Path) -> tuple[str, frozenset[str]]:
     """Return the hash of what a Python file does, and the names that it imports, cached for the same bytes."""
     source = path.read_bytes()
-    sha256, names = cached("sources", _parser() + source, lambda: _parse(source))
+    # The syntax tree depends on the version of Python, what is taken from it on this file.
+    identity = sys.version.encode() + Path(__file__).read_bytes() + source
+    sha256, names = cached("sources", identity, lambda: _parse(source))
     return sha256, frozenset(names)
-
-
-@functools.cache
-def _parser() -> bytes:
-    """Return what the hash of a syntax tree depends on besides the source: the version of Python and this file."""
-    return sys.version.encode() + Path(__file__).read_bytes()
 
 
 def _parse(source: bytes) -> tuple[str, list[str]]:
@@ -134,16 +132,10 @@ def _parse(source: bytes) -> tuple[str, list[str]]:
     except (SyntaxError, ValueError):  # for another version of Python, or not to be imported
         return hashlib.sha256(source).hexdigest(), []
     names = sorted(_named(tree))
-    _remove_docstrings(tree)
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), names
-
-
-def _remove_docstrings(tree: ast.Module) -> None:
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and type(first.value.value) is str:
-                node.body = node.body[1:] or [ast.Pass()]
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), names
 
 
 def _closure(modules: Iterable[str]) -> set[str]:
@@ -161,8 +153,7 @@ def _closure(modules: Iterable[str]) -> set[str]:
 @functools.cache
 def _imported(path: Path) -> frozenset[str]:
     """Return the modules of npbench that a file imports anywhere, packages along the way included."""
-    names = _parsed(path)[1]
-    prefixes = {name.rsplit(".", n)[0] for name in names if name.startswith("npbench.") for n in range(name.count("."))}
+    prefixes = {name.rsplit(".", n)[0] for name in _parsed(path)[1] for n in range(name.count("."))}
     return frozenset(name for name in prefixes if _path(name).is_file())
 
 

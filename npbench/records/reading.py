@@ -56,11 +56,9 @@ def parts(
                 reason = str(error).partition("\n")[0].rstrip(".")
                 on_fault(f"The records in {path} cannot be read and are left out: {reason}.")
                 continue
-            is_newer = frame["schema_version"] > SCHEMA_VERSION
-            if is_newer.any():
-                n_newer += len(frame.filter(is_newer))
-                frame = frame.filter(~is_newer.fill_null(False))
-            yield _usable(frame, path, on_fault)
+            known = frame.filter((pl.col("schema_version") <= SCHEMA_VERSION).fill_null(True))
+            n_newer += len(frame) - len(known)
+            yield _usable(known, path, on_fault)
     if n_newer:
         on_fault(
             f"{n_newer} records in {source} are left out: their schema is newer than {SCHEMA_VERSION}. Upgrade npbench "
@@ -161,17 +159,12 @@ def with_methods(records: pl.DataFrame, method_of: Callable[[Setting, str | None
     """
     if "method" not in records.columns:
         records = records.with_columns(method=pl.lit(None, pl.String))
-    distinct = records.select(*METHOD, "method").unique(keep="last", maintain_order=True)
-    stored: dict[Any, str | None] = {}
-    for *setting, method in distinct.iter_rows():
-        stored[tuple(setting)] = method or stored.get(tuple(setting))
-    found = {setting: method_of(setting, method) for setting, method in stored.items()}
-    if all(found[tuple(setting)] == method for *setting, method in distinct.iter_rows()):
-        return records  # the usual case; a million records are not copied
-    types = {**{name: records.schema[name] for name in METHOD}, "method": pl.String()}
-    table = pl.DataFrame([(*setting, method) for setting, method in found.items()], types, orient="row")
-    joined = records.drop("method").join(table, on=METHOD, how="left", nulls_equal=True, maintain_order="left")
-    return joined.select(records.columns)
+    stored = records.group_by(METHOD, maintain_order=True).agg(pl.col("method").drop_nulls().last())
+    methods = [method_of((solver, params, search), method) for solver, params, search, method in stored.iter_rows()]
+    table = stored.with_columns(method=pl.Series(methods, dtype=pl.String))
+    # Of the records, a million perhaps, only the setting is copied.
+    joined = records.select(METHOD).join(table, on=METHOD, how="left", nulls_equal=True, maintain_order="left")
+    return records.with_columns(joined["method"])
 
 
 def typed_by(requests: Iterable[Any]) -> dict[Setting, str]:

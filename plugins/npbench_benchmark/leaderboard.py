@@ -21,6 +21,8 @@ from npbench_benchmark import ratings
 from npbench_benchmark.promises import allowed, promised
 
 SCORE_OF_FAILURE = 1.0  # the NP score of a classifier that accepts nothing
+# Score by which methods are compared on a data set, which a failed job loses.
+COMPARED = pl.when(pl.col("n_good") == pl.col("n_jobs")).then("score").otherwise(math.inf)
 CHANCE_SHARE = 0.5  # share of test parts above rho for a method whose true rate is rho
 
 
@@ -133,8 +135,7 @@ def _exceeds(records: pl.DataFrame) -> pl.Expr:
 
 def table(results: pl.DataFrame) -> tuple[list[str], list[str], np.ndarray]:
     """Return data sets, labels of methods, and scores in the form of :mod:`npbench_benchmark.ratings`."""
-    score = pl.when(pl.col("n_good") == pl.col("n_jobs")).then("score").otherwise(np.inf)
-    wide = results.with_columns(score).pivot("dataset", index=METHOD, values="score", sort_columns=True)
+    wide = results.with_columns(COMPARED).pivot("dataset", index=METHOD, values="score", sort_columns=True)
     methods = results.select(*METHOD, "label").unique(maintain_order=True)
     return wide.columns[len(METHOD) :], methods["label"].to_list(), wide[:, len(METHOD) :].to_numpy().T.astype(float)
 
@@ -159,23 +160,13 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, A
             "allowed": CHANCE_SHARE if delta is None else allowed(delta, params, good),
             "p_nd": group["p_nd"].mean(),
             "score": group["score"].mean(),
-            "seconds": _geometric_mean(group["log_seconds"]),
+            "seconds": group.select(pl.col("log_seconds").mean().exp().fill_null(math.nan)).item(),
         }
 
 
-def _geometric_mean(logarithms: pl.Series) -> float:
-    """Return the geometric mean over the data sets with seconds; NaN if there are none."""
-    known = logarithms.cast(pl.Float64).drop_nulls().to_numpy()
-    return float(np.exp(known.mean())) if len(known) else math.nan
-
-
 def _ends(values: np.ndarray) -> np.ndarray:
-    """Return the smallest and largest finite value of each column, or NaN."""
-    known = np.isfinite(values)
-    low = np.where(known, values, np.inf).min(axis=0)
-    high = np.where(known, values, -np.inf).max(axis=0)
-    ends: np.ndarray = np.column_stack([low, high])
-    return np.where(np.isfinite(ends), ends, np.nan) if values.dtype.kind == "f" else ends.astype(int)
+    """Return the smallest and largest value of each column without NaN; NaN for a column of nothing else."""
+    return np.column_stack([np.fmin.reduce(values), np.fmax.reduce(values)])
 
 
 def _plain(column: np.ndarray) -> list[Any]:

@@ -15,7 +15,7 @@ from npbench.report.stats.paired import MIN_VALUES
 from npbench.report.stats.ranks import critical_difference
 from npbench_benchmark import ratings
 from npbench_benchmark.charts import complete, settings
-from npbench_benchmark.leaderboard import Standing, bounded, by_dataset, judge, standings, table
+from npbench_benchmark.leaderboard import COMPARED, Standing, bounded, by_dataset, judge, standings, table
 
 BOUND_COLUMNS = ["method", "verdict", "jobs", "above rho", "share", "95 % limits", "allowed", "P_nd"]
 RANK_COLUMNS = ["method", "data sets", "rank", "place", "less a source", "wins", "Elo", "95 % limits"]
@@ -172,8 +172,7 @@ def _difference(found: Sequence[Standing]) -> list[str]:
 def _each(text: str, results: pl.DataFrame) -> Sheet:
     """Return a row for each data set and method, the best first."""
     columns = ["data set", "method", "rank", "score", "P_fa", "P_nd", "above rho", "jobs", "seconds"]
-    lost = pl.when(pl.col("n_good") == pl.col("n_jobs")).then("score").otherwise(np.inf)
-    ranked = results.with_columns(rank=lost.rank().over("dataset")).sort("dataset", "rank", "label")
+    ranked = results.with_columns(rank=COMPARED.rank().over("dataset")).sort("dataset", "rank", "label")
     rows: list[Row] = [
         [
             row["dataset"],

@@ -13,7 +13,7 @@ from npbench.commands.plan import how_long, print_plan
 from npbench.config.run_settings import RunSettings
 from npbench.evaluation.protocols import Holdout
 from npbench.planning.forecast import count_reasons
-from npbench.planning.jobs import Jobs
+from npbench.planning.plan import Jobs
 from npbench.problem import NeymanPearson
 from npbench.records.fields import ESSENTIAL
 from npbench.records.reading import conformed

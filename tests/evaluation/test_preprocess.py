@@ -12,7 +12,12 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from npbench.evaluation.job import CHOICES
-from npbench.evaluation.preprocess import fitted
+from npbench.evaluation.preprocess import pipeline
+
+
+def fitted(train, categorical=None, **options):
+    return pipeline(sparse.issparse(train), categorical, **options).fit(train).transform
+
 
 standardize = partial(fitted, preprocess="standardize")
 unit_range = partial(fitted, preprocess="unit_range")

@@ -11,7 +11,7 @@ from misbehaving_jobs import gaussians, jobs
 
 from npbench.execution import local, repeats
 from npbench.execution.run import Limits, RunContext, run_jobs
-from npbench.planning.jobs import Jobs
+from npbench.planning.plan import Jobs
 from npbench.records.record import Record
 from npbench.records.store import RecordStore
 

@@ -12,7 +12,7 @@ from misbehaving_jobs import gaussians, jobs
 
 from npbench.evaluation.job import Job
 from npbench.execution.run import Limits, RunContext, run_jobs, write_description
-from npbench.planning.jobs import Jobs
+from npbench.planning.plan import Jobs
 from npbench.records.record import Record
 from npbench.records.store import RecordStore
 from sample_jobs import changed

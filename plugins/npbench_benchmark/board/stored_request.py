@@ -68,10 +68,7 @@ def _made(kind: str, table: Mapping[str, Any], record: Mapping[str, Any]) -> Any
     if name not in table:
         raise RequestError(unknown_name(kind, name, table))
     params = {key: value for key, value in json.loads(record[f"{kind}_params"]).items() if key != "name"}
-    try:
-        made = table[name](**{key: tuple(v) if isinstance(v, list) else v for key, v in params.items()})
-    except TypeError as error:
-        raise RequestError(f"{kind}={name} has other parameters here: {error}") from error
+    made = table[name](**params)
     if made.faults():
         raise RequestError(*made.faults())
     return made

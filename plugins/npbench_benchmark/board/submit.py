@@ -7,10 +7,14 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from npbench.console import status
 from npbench.errors import Exit, RequestError
 from npbench.registry import installed
+
+if TYPE_CHECKING:
+    import polars as pl
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,39}")
 DESCRIPTION = """\
@@ -53,17 +57,15 @@ def _check_name(name: str) -> None:
         raise RequestError(f"--name {name} is an installed solver: choose another name")
 
 
-def _print_places(settings: Sequence[str], records: object, output: Path) -> None:
+def _print_places(settings: Sequence[str], records: pl.DataFrame, output: Path) -> None:
     """Print where the method stands, if the splits belong to an experiment with a ranking."""
-    import polars as pl
     from rich.console import Console
 
     from npbench import session
     from npbench.report.render import terminal
     from npbench.report.sections.experiment import places, with_rivals
 
-    experiment = session.experiment(settings)
-    if experiment is not None and isinstance(records, pl.DataFrame):
+    if (experiment := session.experiment(settings)) is not None:
         both = with_rivals(experiment, records, output.parent.parent)
         terminal.show(places(experiment, both, records["key"].to_list()), Console())
 

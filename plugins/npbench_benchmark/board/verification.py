@@ -21,14 +21,12 @@ from npbench.errors import RequestError
 from npbench.evaluation.job import Job
 from npbench.planning.forecast import changes
 from npbench.planning.plan import Sources
-from npbench.records.fields import ASKED, SCHEMA, TASK, Role, names
+from npbench.records.fields import ASKED, SCHEMA, Role, names
 from npbench.records.reading import LABEL
 from npbench_benchmark.board.stored_request import as_request_errors, job_of
 from npbench_benchmark.board.submission import SUBMITTED, rescored
 
-RESULT_COLUMNS = names(Role.ANSWER)
 OF_SPLIT = ("status", "split_sha256", "n_test_positive", "n_test_duplicates", "roc")  # answers that follow from scores
-MACHINE = names(Role.MACHINE)
 CLOCKS = ("select_cpu_seconds", "fit_cpu_seconds")
 MAX_DIFFERENCE = 1e-9  # relative; sums in another order differ by less
 MAX_SPEED_RATIO = 10  # between machines
@@ -94,7 +92,7 @@ def recompute(records: Sequence[Mapping[str, Any]], scores: pl.DataFrame) -> Ite
         one = Verified(record)
         try:
             if record["key"] not in kept:
-                raise RequestError(f"its test scores are not stored: run it with {KEEP_SCORES}")
+                raise RequestError("its test scores are not stored: run it with execution.keep_scores=true")
             with as_request_errors("its settings"):
                 here = rescored(record, kept[record["key"]], sources)
             _compare(one, here, [name for name in (*OF_SPLIT, *_metrics(record)) if _follows(name, record, here)])
@@ -103,9 +101,6 @@ def recompute(records: Sequence[Mapping[str, Any]], scores: pl.DataFrame) -> Ite
         except RequestError as error:
             one.fault = str(error)
         yield one
-
-
-KEEP_SCORES = "execution.keep_scores=true"
 
 
 def _follows(name: str, record: Mapping[str, Any], here: Mapping[str, Any]) -> bool:
@@ -132,10 +127,12 @@ def rerun(records: Sequence[Mapping[str, Any]]) -> Iterator[Verified]:
     ran = session.answers([job for _, job in jobs], data)
     for one, job in jobs:
         here = ran[job.key]
-        _compare(one, here, [*RESULT_COLUMNS, *_metrics(one.record)])
+        _compare(one, here, [*names(Role.ANSWER), *_metrics(one.record)])
         one.seconds = _training(one.record), _training(here)
         one.environment += [
-            f"{name} {one.record[name]} -> {here.get(name)}" for name in MACHINE if one.record[name] != here.get(name)
+            f"{name} {one.record[name]} -> {here.get(name)}"
+            for name in names(Role.MACHINE)
+            if one.record[name] != here.get(name)
         ]
     yield from found
 
@@ -152,11 +149,6 @@ def unequal_clocks(found: Sequence[Verified]) -> str:
     stored, here = odd[0]
     what = f"Training times of {len(odd)} of {len(found)} jobs differ by a factor above {MAX_SPEED_RATIO}"
     return f"{what}: the first takes {here:.3g} s of processor time here, {stored:.3g} s in its record."
-
-
-def lacking(records: pl.DataFrame, asked: pl.DataFrame) -> pl.DataFrame:
-    """Return the tasks among ``asked`` (settings of jobs) without a record."""
-    return asked.select(TASK).unique(maintain_order=True).join(records, on=TASK, how="anti", maintain_order="left")
 
 
 def _compare(one: Verified, here: Mapping[str, Any], compared: Sequence[str]) -> None:

@@ -90,12 +90,13 @@ def _compared(source: Path, good: pl.DataFrame, scores: pl.DataFrame) -> list[di
 def _lacking(records: pl.DataFrame, experiment: str) -> list[str]:
     """Return a sentence if an experiment has tasks without a record."""
     from npbench import session
+    from npbench.records.fields import TASK
     from npbench.report.select.asked import settings_of_jobs
     from npbench_benchmark.board.splits import with_one_solver
-    from npbench_benchmark.board.verification import lacking
 
     requests = session.ask(with_one_solver(["-m", f"+experiment={experiment}"])).requests
-    missing = lacking(records, settings_of_jobs(requests))
+    asked = settings_of_jobs(requests).select(TASK).unique(maintain_order=True)
+    missing = asked.join(records, on=TASK, how="anti", maintain_order="left")
     if missing.is_empty():
         return []
     first = ", ".join(str(missing[name][0]) for name in ("dataset", "problem_params", "repeat"))

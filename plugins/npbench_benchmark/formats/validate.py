@@ -1,16 +1,16 @@
 """Check files of the benchmark against their formats, without npbench: ``python validate.py KIND FILE``.
 
-This file and the JSON files beside it can be copied anywhere. JSON needs the standard library only; Parquet needs
-Polars or PyArrow. The formats are JSON Schema (of which this reads the keywords that they use) and, for tables, columns
-with their Parquet types. All are version 1; a later version of a format gets a file of its own.
+This file and the JSON files beside it can be copied anywhere. JSON needs the standard library only, Parquet PyArrow.
+The formats are JSON Schema (of which this reads the keywords that they use) and, for tables, columns with their Parquet
+types. All are version 1; a later version of a format gets a file of its own.
 """
 
-import importlib
 import json
 import math
 import re
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ def faults(kind: str, path: Path) -> list[str]:
     form = schema(kind)
     try:
         found = _of_table(form, path) if "columns" in form else of_json(form, _content(path))
-        return [one for one, _ in zip(found, range(MAX_FAULTS), strict=False)]
+        return list(islice(found, MAX_FAULTS))
     except (OSError, ValueError, RecursionError) as error:
         return [f"cannot be read: {error}"[:500]]
 
@@ -126,8 +126,7 @@ def _of_table(form: dict[str, Any], path: Path) -> Iterator[str]:
     types, columns = _table(path)
     for name, about in form["columns"].items():
         if name not in types:
-            if about.get("required", True):
-                yield f"column {name} is missing"
+            yield f"column {name} is missing"
         elif types[name] not in about["parquet"]:
             yield f"column {name} is {types[name]}: expected {' or '.join(about['parquet'])}"
         else:
@@ -154,12 +153,11 @@ def _hashable(column: list[Any]) -> list[Any]:
 def _table(path: Path) -> tuple[dict[str, str], dict[str, list[Any]]]:
     """Return the Arrow types and the values of the columns of a Parquet file."""
     try:
-        parquet = importlib.import_module("pyarrow.parquet")
-    except ImportError:
-        return _table_by_polars(path)
-    try:
-        with parquet.ParquetFile(path) as file:
-            _require_rows(file.metadata.num_rows)
+        from pyarrow.parquet import ParquetFile
+
+        with ParquetFile(path) as file:
+            if file.metadata.num_rows > MAX_ROWS:
+                raise ValueError(f"{file.metadata.num_rows:,} rows: expected at most {MAX_ROWS:,}")
             table = file.read()
         types = {one.name: _named(str(one.type)) for one in table.schema}
         return types, {name: table[name].to_pylist() for name in types}
@@ -167,34 +165,16 @@ def _table(path: Path) -> tuple[dict[str, str], dict[str, list[Any]]]:
         raise ValueError(str(error).partition("\n")[0]) from error
 
 
-def _table_by_polars(path: Path) -> tuple[dict[str, str], dict[str, list[Any]]]:
-    import polars as pl
-
-    try:
-        _require_rows(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item())
-        frame = pl.read_parquet(path, glob=False)
-    except pl.exceptions.PolarsError as error:
-        raise ValueError(str(error).partition("\n")[0]) from error
-    return {name: _named(str(dtype)) for name, dtype in frame.schema.items()}, frame.to_dict(as_series=False)
-
-
-def _require_rows(number: int) -> None:
-    if number > MAX_ROWS:
-        raise ValueError(f"{number:,} rows: expected at most {MAX_ROWS:,}")
-
-
 def _named(dtype: str) -> str:
-    """Return the name of a type as the formats write it, of PyArrow's or Polars's.
+    """Return the name of a type of PyArrow's as the formats write it.
 
-    >>> _named("list<element: int32>"), _named("List(Int32)"), _named("large_string"), _named("String")
-    ('list of int32', 'list of int32', 'string', 'string')
+    >>> _named("list<element: int32>"), _named("large_string"), _named("double")
+    ('list of int32', 'string', 'float64')
     """
-    if inner := re.fullmatch(r"(?:large_)?list<\w+: (.+?)(?: not null)?>|List\((.+)\)", dtype):
-        return f"list of {_named(inner[1] or inner[2])}"
-    name = dtype.lower().removeprefix("large_").removesuffix("_view")
-    return {"double": "float64", "float": "float32", "boolean": "bool", "cat": "string", "categorical": "string"}.get(
-        name, "string" if name.startswith(("dictionary", "categorical", "enum")) else name
-    )
+    if inner := re.fullmatch(r"(?:large_)?list<\w+: (.+?)(?: not null)?>", dtype):
+        return f"list of {_named(inner[1])}"
+    name = "string" if dtype.startswith("dictionary") else dtype.removeprefix("large_")
+    return {"double": "float64", "float": "float32"}.get(name, name)
 
 
 def main(words: list[str]) -> int:
