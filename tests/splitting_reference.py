@@ -5,8 +5,6 @@ import warnings
 import cvxpy
 import numpy as np
 
-from npbench_splitting.numerics.splitting import Ball, GroupBound
-
 
 def conic_loss(loss, margins):
     if loss.name == "logistic":
@@ -14,7 +12,7 @@ def conic_loss(loss, margins):
     return (cvxpy.norm(cvxpy.vstack([np.ones(margins.shape[0]), margins]), 2, axis=0) - margins) / 2
 
 
-def conic(X_pos, X_neg, loss, tau, constraints=()):
+def conic(X_pos, X_neg, loss, tau, bounds=(), ball=None):
     """Return the status, the least phi_pos and its weights, on features of unit size."""
     size = np.sqrt(np.mean(np.vstack([X_pos, X_neg]) ** 2, axis=0))
     size[size == 0.0] = 1.0
@@ -24,14 +22,9 @@ def conic(X_pos, X_neg, loss, tau, constraints=()):
         return cvxpy.sum(conic_loss(loss, margins)) / margins.shape[0]
 
     met = [mean_loss(-(X_neg / size) @ u) <= tau]
-    for c in constraints:
-        if isinstance(c, GroupBound):
-            met.append(mean_loss(-(X_neg[c.rows] / size) @ u) <= c.tau)
-        elif isinstance(c, Ball):
-            counted = np.arange(len(size)) if c.features is None else c.features
-            met.append(cvxpy.norm(cvxpy.multiply(1 / size, u)[counted]) <= c.radius)
-        else:
-            met.append((c.normal / size) @ u <= c.bound)
+    met += [mean_loss(-(X_neg[bound.rows] / size) @ u) <= bound.tau for bound in bounds]
+    if ball is not None:
+        met.append(cvxpy.norm(cvxpy.multiply(1 / size, u)[ball.features]) <= ball.radius)
     problem = cvxpy.Problem(cvxpy.Minimize(mean_loss((X_pos / size) @ u)), met)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

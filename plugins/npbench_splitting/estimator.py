@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -21,13 +21,20 @@ from npbench.numerics.threads import one_blas_thread
 from npbench_splitting.genes import GeneScore
 from npbench_splitting.numerics.calibrated import LOSSES, CalibratedLoss
 from npbench_splitting.numerics.splitting import Ball, GroupBound, Result, minimise
-from npbench_splitting.projections import gaps
 
 EXPLANATIONS = {
     "max_iter": "the KKT residual is above the tolerance after max_iter iterations. Increase max_iter, centre and "
     "scale the features, or use accelerate='newton'",
     "stalled": "rounding allows no further decrease. Centre and scale the features, or increase tol",
 }
+
+
+class ProjectionStep(NamedTuple):
+    """One step of one projection; ``gap`` is the largest violation of the constraints after it."""
+
+    iteration: int
+    inner: int  # 0 for the point projected
+    gap: float
 
 
 @keyword_parameters
@@ -192,7 +199,7 @@ class SplittingNP(LinearClassifier):
     def _minimum(self, X: Any, signs: np.ndarray, bounds: list[GroupBound], w0: np.ndarray | None) -> Result:
         """Return the minimiser, the weight of the constant feature last."""
         Z = _with_constant(X) if self.fit_intercept else X
-        balls = [] if self.max_norm is None else [Ball(self.max_norm, np.arange(X.shape[1]))]
+        ball = None if self.max_norm is None else Ball(self.max_norm, np.arange(X.shape[1]))
         # Products with one vector are memory-bound: BLAS threads would wait for each other.
         threads = nullcontext() if self.accelerate == "newton" else one_blas_thread()
         with threads:
@@ -201,7 +208,8 @@ class SplittingNP(LinearClassifier):
                 Z[signs < 0],
                 self._loss,
                 self._bound,
-                constraints=[*bounds, *balls],
+                bounds=bounds,
+                ball=ball,
                 w0=w0,
                 tol=self.tol,
                 max_iter=self.max_iter,
@@ -289,7 +297,10 @@ class SplittingNP(LinearClassifier):
         self.multiplier_ = next(multipliers)
         self.group_multipliers_ = {label: next(multipliers) for label in labels}
         self.norm_multiplier_ = next(multipliers, 0.0)
-        self.trace_ = gaps(result) if self.keep == "projections" else result.history
+        self.trace_: list[Any] = result.history
+        if self.keep == "projections":
+            courses = enumerate(result.gaps, start=1)
+            self.trace_ = [ProjectionStep(k, inner, gap) for k, gaps in courses for inner, gap in enumerate(gaps)]
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
         loss = self._loss.value(signs * scores)

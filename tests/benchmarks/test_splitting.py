@@ -12,7 +12,8 @@ import pytest
 
 from npbench import load_dataset
 from npbench_splitting.numerics.calibrated import LOSSES
-from npbench_splitting.numerics.splitting import Ball, minimise
+from npbench_splitting.numerics.constraints import Ball
+from npbench_splitting.numerics.splitting import minimise
 
 RADII = [None, 1.0, 3.0] if os.environ.get("NPBENCH_WHOLE_GRID") else [1.0]
 
@@ -44,13 +45,13 @@ def conic(X_pos, X_neg, loss, tau, radius):
 @pytest.mark.parametrize("name", ["logistic", "matsusita"])
 def test_fit_against_a_conic_solver(side_by_side, name, radius):
     (X_pos, X_neg), loss = genes(), LOSSES[name]
-    constraints = [] if radius is None else [Ball(radius)]
+    ball = None if radius is None else Ball(radius, slice(None))
     values = []
 
     def theirs():
         values.append(conic(X_pos, X_neg, loss, 0.1, radius))
 
-    ours = partial(minimise, X_pos, X_neg, loss, 0.1, constraints=constraints)
+    ours = partial(minimise, X_pos, X_neg, loss, 0.1, ball=ball)
     result = ours()
     what = f"splitting, a fit, {name}"
     size, peer = "2190 x 1000, " + ("no minimiser" if radius is None else f"||w|| <= {radius:g}"), "cvxpy with Clarabel"

@@ -1,4 +1,4 @@
-"""Convex constraints on the weights of a linear classifier: mean losses of negatives, balls and half-spaces."""
+"""Convex constraints on the weights of a linear classifier: mean losses of negatives, and a ball."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ class GroupBound:
         """Return the weight of each negative in the mean."""
         shares = np.zeros(n_neg)
         shares[self.rows] = 1.0
-        if not shares.any():
-            raise ValueError("GroupBound.rows is empty: it must contain at least one negative.")
         return shares / shares.sum()
 
 
@@ -33,7 +31,7 @@ class Ball:
     """A bound on the norm: ``||w|| <= radius``."""
 
     radius: float  # positive
-    features: np.ndarray | None = None  # weights in the norm, all by default; an intercept is usually left out
+    features: np.ndarray | slice  # weights in the norm, all except the intercept
 
     def excess(self, w: np.ndarray) -> float:
         """Return ``||w|| - radius``."""
@@ -47,39 +45,12 @@ class Ball:
     def curvature(self, w: np.ndarray) -> np.ndarray:
         """Return a diagonal matrix above the Hessian, equal to it on vectors orthogonal to the gradient."""
         # the Hessian of ||w|| is (I - uu') / ||w||: its factor along u is dropped
-        counts = np.ones_like(w) if self.features is None else np.zeros_like(w)
-        counts[self.features] = 1.0
-        return counts / max(float(np.linalg.norm(self._counted(w))), self.radius)
+        return self._counted(np.ones_like(w)) / max(float(np.linalg.norm(self._counted(w))), self.radius)
 
     def _counted(self, w: np.ndarray) -> np.ndarray:
-        if self.features is None:
-            return w
         counted = np.zeros_like(w)
         counted[self.features] = w[self.features]
         return counted
-
-
-@dataclass(frozen=True)
-class HalfSpace:
-    """A linear bound: ``normal'w <= bound``, with a normal of shape (n_features,) that is not zero."""
-
-    normal: np.ndarray
-    bound: float
-
-    def excess(self, w: np.ndarray) -> float:
-        """Return ``normal'w - bound``."""
-        return float(self.normal @ w) - self.bound
-
-    def gradient(self, w: np.ndarray) -> np.ndarray:
-        """Return the normal."""
-        return self.normal
-
-    def curvature(self, w: np.ndarray) -> np.ndarray:
-        """Return zeros."""
-        return np.zeros_like(w)
-
-
-Constraint = GroupBound | Ball | HalfSpace
 
 
 class MeanLosses:
@@ -138,23 +109,16 @@ class MeanLossesAt:
 
 
 class Region:
-    """Feasible set of the weights: bounds on mean losses of negatives, and geometric constraints (balls, half-spaces).
+    """Feasible set of the weights: bounds on mean losses of negatives, and at most one ball, which comes last."""
 
-    Excesses and multipliers have the order of ``constraints``.
-    """
-
-    def __init__(self, X_neg: Any, loss: CalibratedLoss, constraints: Sequence[Constraint]) -> None:
-        bounds = [c for c in constraints if isinstance(c, GroupBound)]
-        self.geometric = [c for c in constraints if not isinstance(c, GroupBound)]
-        is_mean = np.array([isinstance(c, GroupBound) for c in constraints], dtype=bool)
-        self.of_means, self.of_geometric = np.flatnonzero(is_mean), np.flatnonzero(~is_mean)
-        # place of each constraint among those of its kind
-        self.rank = np.where(is_mean, np.cumsum(is_mean), np.cumsum(~is_mean)) - 1
-        self.taus = np.array([c.tau for c in bounds])
-        shares = np.array([c.shares(X_neg.shape[0]) for c in bounds]).reshape(len(bounds), X_neg.shape[0])
+    def __init__(
+        self, X_neg: Any, loss: CalibratedLoss, bounds: Sequence[GroupBound], ball: Ball | None = None
+    ) -> None:
+        self.ball, self.taus = ball, np.array([bound.tau for bound in bounds])
+        shares = np.array([bound.shares(X_neg.shape[0]) for bound in bounds]).reshape(len(bounds), X_neg.shape[0])
         self.means = MeanLosses(X_neg, loss, -1.0, shares)
         # excesses are compared in units of the bounds
-        scales = np.abs([c.tau if isinstance(c, GroupBound) else _size(c) for c in constraints])
+        scales = np.abs(self.taus if ball is None else np.append(self.taus, ball.radius))
         self.scales = np.where(scales > 0.0, scales, 1.0)
 
     def at(self, w: np.ndarray) -> RegionAt:
@@ -162,40 +126,35 @@ class Region:
         return RegionAt(self, w)
 
 
-def _size(constraint: Ball | HalfSpace) -> float:
-    return constraint.radius if isinstance(constraint, Ball) else constraint.bound
-
-
 class RegionAt:
     """Excess of the constraints at one w; gradients and curvature are computed on demand."""
 
     def __init__(self, region: Region, w: np.ndarray) -> None:
-        self._of, self._w = region, w
+        self._w, self._ball, self._n_means = w, region.ball, len(region.taus)
         self.means = region.means.at(w)
-        self.excess = np.empty(len(region.rank))
-        self.excess[region.of_means] = self.means.values - region.taus
-        self.excess[region.of_geometric] = [c.excess(w) for c in region.geometric]
+        self.excess = self.means.values - region.taus
+        if self._ball is not None:
+            self.excess = np.append(self.excess, self._ball.excess(w))
 
     def gradient(self, j: int) -> np.ndarray:
         """Return the gradient of the j-th constraint; a mean loss takes one product with the transpose of X_neg."""
-        k = self._of.rank[j]
-        return self.means.gradient(k) if j in self._of.of_means else self._of.geometric[k].gradient(self._w)
+        return self.means.gradient(j) if self._ball is None or j < self._n_means else self._ball.gradient(self._w)
 
     @cached_property
     def gradients(self) -> np.ndarray:
         """All gradients, of shape (n_constraints, n_features)."""
-        gradients = np.empty((len(self._of.rank), len(self._w)))
-        gradients[self._of.of_means] = self.means.gradients
-        for j, c in zip(self._of.of_geometric, self._of.geometric, strict=True):
-            gradients[j] = c.gradient(self._w)
+        gradients = np.empty((len(self.excess), len(self._w)))
+        gradients[: self._n_means] = self.means.gradients
+        if self._ball is not None:
+            gradients[-1] = self._ball.gradient(self._w)
         return gradients
 
     def curvature(self, multipliers: np.ndarray, secant: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return c and d: ``X_neg' diag(c) X_neg + diag(d)`` is the Hessian of the constraints' weighted sum."""
         diagonal = np.zeros_like(self._w)
-        for j, c in zip(self._of.of_geometric, self._of.geometric, strict=True):
-            diagonal += multipliers[j] * c.curvature(self._w)
-        return self.means.curvature(multipliers[self._of.of_means], secant), diagonal
+        if self._ball is not None:
+            diagonal += multipliers[-1] * self._ball.curvature(self._w)
+        return self.means.curvature(multipliers[: self._n_means], secant), diagonal
 
 
 class Point(NamedTuple):

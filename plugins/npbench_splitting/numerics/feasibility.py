@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from npbench_splitting.numerics.calibrated import LOGISTIC, CalibratedLoss
-from npbench_splitting.numerics.constraints import Constraint, GroupBound, MeanLosses, Point, Region
+from npbench_splitting.numerics.constraints import Ball, GroupBound, MeanLosses, Point, Region
 from npbench_splitting.numerics.projected_newton import newton_moves
 from npbench_splitting.numerics.projection import project
 
@@ -38,36 +38,24 @@ class Start(NamedTuple):
 
 
 def feasible_start(
-    X_neg: Any, loss: CalibratedLoss, constraints: Sequence[Constraint], w0: np.ndarray, tol: float
+    X_neg: Any, loss: CalibratedLoss, bounds: Sequence[GroupBound], ball: Ball | None, w0: np.ndarray, tol: float
 ) -> Start:
     """Return weights that meet the constraints, if possible near ``w0``; ``tol`` is relative to the bounds.
 
-    They are the projection of ``w0`` if a few cuts suffice. Otherwise Newton's method lowers one mean loss after
-    another to its bound, under the constraints already met: balls and half-spaces first, ``constraints[0]`` last. The
-    least value of the first mean that stays above its bound is then known.
+    They are the projection of ``w0`` if a few cuts suffice. Otherwise Newton's method, from the centre of the ball,
+    lowers one mean loss after another to its bound, ``bounds[0]`` last, under the constraints already met. The least
+    value of the first mean that stays above its bound is then known.
     """
-    region = Region(X_neg, loss, constraints)
-    near = project(w0, region, MAX_START_CUTS, tol * float(region.scales.min()), keep_cuts=len(constraints) > 1)
+    region = Region(X_neg, loss, bounds, ball)
+    near = project(w0, region, MAX_START_CUTS, tol * float(region.scales.min()), keep_cuts=len(region.scales) > 1)
     if near.status == "feasible":
         return Start(near.point)
-
-    # Meet the balls and half-spaces.
-    geometric = [j for j, c in enumerate(constraints) if not isinstance(c, GroupBound)]
-    met = [constraints[j] for j in geometric]
-    rounding = 1e-12 * float(region.scales.max())
-    inside = project(np.zeros_like(w0), Region(X_neg, loss, met), MAX_START_CUTS, rounding, keep_cuts=True)
-    if inside.status != "feasible":
-        return Start(inside.point, geometric[int(np.argmax(inside.place.excess))])
-
-    # Lower the mean losses to their bounds, one by one.
-    w = inside.point
-    for j in reversed(range(len(constraints))):
-        bound = constraints[j]
-        if isinstance(bound, GroupBound):
-            w, value, least = _lower(X_neg, loss, bound, Region(X_neg, loss, met), w, tol)
-            if value > bound.tau:
-                return Start(w, j, value) if least else Start(w)
-            met.append(bound)
+    w, met = np.zeros_like(w0), list[GroupBound]()
+    for j, bound in reversed(list(enumerate(bounds))):
+        w, value, least = _lower(X_neg, loss, bound, Region(X_neg, loss, met, ball), w, tol)
+        if value > bound.tau:
+            return Start(w, j, value) if least else Start(w)
+        met.append(bound)
     return Start(w)
 
 

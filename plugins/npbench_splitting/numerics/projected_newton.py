@@ -180,9 +180,9 @@ def _step(
 
 
 def _damped(multipliers: np.ndarray, region: Region, point: Point, attempt: Attempt) -> np.ndarray:
-    """Return multipliers for the metric; for balls they grow with the damping, so that balls become round in it."""
+    """Return multipliers for the metric; that of the ball grows with the damping, so that it becomes round in it."""
     damped = multipliers.copy()
-    damped[region.of_geometric] += attempt.damping * float(np.linalg.norm(point.objective.gradients[0]))
+    damped[len(region.taus) :] += attempt.damping * float(np.linalg.norm(point.objective.gradients[0]))
     return damped
 
 

@@ -19,7 +19,7 @@ needed there. With all half-spaces so far kept, about ten usually suffice.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import nnls
@@ -29,48 +29,22 @@ LENGTH_UNITS = np.array([1.0, 1e4, 1e8, 1e12])  # tried in turn by the least dis
 SMALLEST_REMAINDER = 1e-6  # a smaller 1 / (1 + ||x||^2) has too few digits, and a larger unit is tried
 
 
-class Place(Protocol):
-    """The constraints at a point."""
-
-    @property
-    def excess(self) -> np.ndarray:
-        """Values g_j; the point is in the set if none is positive."""
-
-    def gradient(self, j: int) -> np.ndarray:
-        """Return a subgradient of g_j."""
-
-
-P = TypeVar("P", bound=Place)
-P_co = TypeVar("P_co", bound=Place, covariant=True)
-
-
-class Constraints(Protocol[P_co]):
-    """Convex functions g_j, the set being ``{p : g_j(p) <= 0 for all j}``."""
-
-    def at(self, p: np.ndarray) -> P_co:
-        """Return the constraints at p."""
-
-
 @dataclass(frozen=True)
-class Projection(Generic[P]):
+class Projection:
     """Result of :func:`project`."""
 
     point: np.ndarray
-    place: P  # constraints at the point
+    place: Any  # constraints at the point
     gaps: list[float]  # largest g_j at each p_k, starting with p_0
     status: Literal["feasible", "max_iter", "infeasible"]  # "infeasible": the set is empty
 
-    @property
-    def steps(self) -> int:
-        """Number of cuts."""
-        return len(self.gaps) - 1
-
 
 def project(
-    p_0: np.ndarray, constraints: Constraints[P], max_steps: int = 1000, tol: float = 0.0, *, keep_cuts: bool = False
-) -> Projection[P]:
+    p_0: np.ndarray, constraints: Any, max_steps: int = 1000, tol: float = 0.0, *, keep_cuts: bool = False
+) -> Projection:
     """Project a point onto ``{p : g_j(p) <= 0 for all j}``, cutting at each step with the g_j of largest excess.
 
+    ``constraints.at(p)`` has the array ``excess`` of the g_j, and the method ``gradient(j)``.
     At every step the point is at most as far from p_0 as the set is. An excess of ``tol`` leaves it about sqrt(tol)
     from the projection itself. A step takes one evaluation of the constraints, one gradient and O(n_features). With
     ``keep_cuts``, each p is the projection onto all k half-spaces so far: O(k^2 n_features), and memory for them.

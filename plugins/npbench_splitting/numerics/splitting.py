@@ -5,11 +5,11 @@ The problem, for a linear score w'x and a smooth calibrated loss phi,
     minimise  phi_pos(w) = mean of phi(w'x) over positives
     subject to  phi_neg(w) = mean of phi(-w'x) over negatives <= tau,
 
-and further convex constraints. The printed algorithm (37) alternates a gradient step on phi_pos and K_n of Haugazeau's
-steps towards the projection onto the constraints: ``accelerate="none"``, or ``accelerate="nesterov"`` with momentum.
-Both need more iterations the worse the features are conditioned. On the paper's genes, not centred, 5000 printed
-iterations lower phi_pos from 2.4 to 0.4; its infimum is 0. By default each iteration uses the Hessian of the Lagrangian
-as its metric (:mod:`npbench_splitting.numerics.projected_newton`), and 5 to 30 iterations suffice.
+with bounds for groups of negatives and on ||w||. The printed algorithm (37) alternates a gradient step on phi_pos and
+K_n of Haugazeau's steps towards the projection onto the constraints: ``accelerate="none"``, or ``"nesterov"`` with
+momentum. Both need more iterations the worse the features are conditioned. On the paper's genes, not centred, 5000
+printed iterations lower phi_pos from 2.4 to 0.4; its infimum is 0. By default each iteration uses the Hessian of the
+Lagrangian as its metric (:mod:`npbench_splitting.numerics.projected_newton`), and 5 to 30 iterations suffice.
 
 A point is accepted by its KKT residual (:func:`conditions`).
 """
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
@@ -27,21 +27,11 @@ from scipy import sparse
 from scipy.optimize import nnls
 
 from npbench_splitting.numerics.calibrated import CalibratedLoss
-from npbench_splitting.numerics.constraints import (
-    Ball,
-    Constraint,
-    GroupBound,
-    HalfSpace,
-    MeanLosses,
-    Move,
-    Point,
-    Region,
-)
+from npbench_splitting.numerics.constraints import Ball, GroupBound, Move, Point
+from npbench_splitting.numerics.feasibility import Start
 from npbench_splitting.numerics.gradient_steps import beta, gradient_moves
 from npbench_splitting.numerics.problem import Problem
 from npbench_splitting.numerics.projected_newton import newton_moves
-
-__all__ = ["Ball", "GroupBound", "HalfSpace", "Result", "Step", "minimise"]
 
 Status = Literal["converged", "max_iter", "infeasible", "unattained", "stalled"]
 Accelerate = Literal["newton", "nesterov", "none"]
@@ -71,19 +61,14 @@ class Result:
     w: np.ndarray
     objective: float
     excess: float  # phi_neg(w) - tau
-    multipliers: np.ndarray
+    multipliers: np.ndarray  # of phi_neg, groups, and the ball
     kkt_residual: float  # relative error of w in the first-order conditions
     gaps: list[list[float]]  # for each iteration, the largest excess before the first step and after each
     status: Status  # "unattained": some weights separate the classes, so that the infimum is not attained
     history: list[Step]
     iterates: list[np.ndarray]  # weights of each iterate, if kept
-    failing: int | None = None  # if infeasible, a constraint that the others exclude: 0 for phi_neg, then further ones
-    reachable: float | None = None  # least value, or infimum, of its mean loss under the others
-
-    @property
-    def multiplier(self) -> float:
-        """The multiplier of phi_neg."""
-        return float(self.multipliers[0])
+    failing: int | None  # if infeasible, the bound that the others exclude: 0 for phi_neg, then groups
+    reachable: float | None  # least value, or infimum, of its mean loss under the others
 
     @property
     def n_iter(self) -> int:
@@ -147,8 +132,9 @@ def _mean_squares(X: Any, centre: np.ndarray) -> np.ndarray:
 class _Course:
     """The iterates so far, and what was measured at them."""
 
-    def __init__(self, objective: MeanLosses, region: Region, keep: bool) -> None:
-        self._started, self._keep = time.perf_counter(), keep
+    def __init__(self, problem: Problem, keep: bool) -> None:
+        self._started, self._keep, self._problem = time.perf_counter(), keep, problem
+        objective, region = problem.objective, problem.region
         self._units = 0.5 * sizes(objective.X, region.means.X), objective.loss.at_zero or 1.0, region.scales
         self.history: list[Step] = []
         self.iterates: list[np.ndarray] = []
@@ -170,13 +156,13 @@ class _Course:
             )
         )
         if self._keep:
-            self.iterates.append(point.w)
+            self.iterates.append(self._problem.restored(point.w))
         return kkt
 
-    def result(self, point: Point, kkt: Kkt, status: Status) -> Result:
+    def result(self, point: Point, kkt: Kkt, status: Status, start: Start) -> Result:
         """Return the result with ``point`` as the last iterate."""
         return Result(
-            w=point.w,
+            w=self._problem.restored(point.w),
             objective=point.value,
             excess=float(point.place.excess[0]),
             multipliers=kkt.multipliers,
@@ -185,6 +171,8 @@ class _Course:
             status=status,
             history=self.history,
             iterates=self.iterates,
+            failing=start.failing,
+            reachable=start.reachable,
         )
 
 
@@ -195,7 +183,8 @@ def minimise(
     loss: CalibratedLoss,
     tau: float,
     *,
-    constraints: Sequence[Constraint] = (),
+    bounds: Sequence[GroupBound] = (),
+    ball: Ball | None = None,
     w0: np.ndarray | None = None,
     tol: float = 1e-6,
     max_iter: int = 1000,
@@ -204,7 +193,7 @@ def minimise(
     accelerate: Accelerate = "newton",
     keep_iterates: bool = False,
 ) -> Result:
-    """Minimise phi_pos(w) subject to phi_neg(w) <= tau and further constraints, from ``w0`` or 0.
+    """Minimise phi_pos(w) subject to phi_neg(w) <= tau, bounds on groups and a ball, from ``w0`` or 0.
 
     The search ends at a KKT residual of ``tol`` or after ``max_iter`` outer steps; Newton's method also requires that
     its last step was expected to lower the objective by at most the share ``tol``. ``inner`` and ``step`` belong to the
@@ -215,17 +204,16 @@ def minimise(
     unbounded below.
     """
     # start at a feasible point, or stop if there is none
-    problem = Problem(X_pos, X_neg, loss, tau, constraints)
+    problem = Problem(X_pos, X_neg, loss, tau, bounds, ball)
     problem.refuse_unbounded()
     w0 = np.zeros(X_pos.shape[1]) if w0 is None else np.asarray(w0, dtype=float)
     start = problem.start(w0, EXCESS_OVER_TOL * tol)
     newton = accelerate == "newton" and problem.small
     point = problem.at(start.w if newton or start.failing is not None else problem.reduced(w0))
-    course = _Course(problem.objective, problem.region, keep_iterates)
+    course = _Course(problem, keep_iterates)
     kkt = course.add(point)
     if start.failing is not None:
-        result = replace(course.result(point, kkt, "infeasible"), failing=start.failing, reachable=start.reachable)
-        return _restored(result, problem)
+        return course.result(point, kkt, "infeasible", start)
     # choose the method: Newton's method in a variable metric, or the printed one
     if newton:
         moves = newton_moves(problem.objective, problem.region, point, kkt.multipliers, EXCESS_OVER_TOL * tol)
@@ -236,13 +224,7 @@ def minimise(
     point, kkt, status = _follow(moves, course, point, kkt, tol, max_iter)
     if status == "converged" and problem.unattained(point, tol):
         status = "unattained"
-    return _restored(course.result(point, kkt, status), problem)
-
-
-def _restored(result: Result, problem: Problem) -> Result:
-    """Return a result with the weights of the features in place of reduced ones."""
-    iterates = [problem.restored(w) for w in result.iterates]
-    return replace(result, w=problem.restored(result.w), iterates=iterates)
+    return course.result(point, kkt, status, start)
 
 
 def _follow(

@@ -33,7 +33,7 @@ class Fit(Benchmark):
     def task(self, problem, max_iter=50):
         X_pos, X_neg, accelerate = problem
         options = {"accelerate": accelerate, "max_iter": max_iter}
-        return minimise(X_pos, X_neg, LOGISTIC, TAU, constraints=[Ball(RADIUS)], **options)
+        return minimise(X_pos, X_neg, LOGISTIC, TAU, ball=Ball(RADIUS, slice(None)), **options)
 
     def quality(self, problem):
         found = self.task(problem, self.budget[problem[-1]])

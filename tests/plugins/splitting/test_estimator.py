@@ -17,7 +17,7 @@ from class_samples import gaussians
 from npbench_splitting.estimator import SplittingNP
 from npbench_splitting.genes import GeneScore
 from npbench_splitting.numerics.calibrated import LOSSES
-from npbench_splitting.numerics.splitting import Ball, GroupBound
+from npbench_splitting.numerics.constraints import Ball, GroupBound
 from splitting_reference import conic as reference
 
 X, Y = gaussians(160, share=0.6, d=4)
@@ -32,9 +32,9 @@ def conic(X, y, tau, intercept=True, max_norm=None, groups=None):
     """Return the least phi_pos by an interior-point solver, with w and b."""
     d, negatives = X.shape[1], GROUPS[y < 0]
     X = np.column_stack([X, np.ones(len(X))]) if intercept else X
-    constraints = [] if max_norm is None else [Ball(max_norm, np.arange(d))]
-    constraints += [GroupBound(np.flatnonzero(negatives == name), bound) for name, bound in (groups or {}).items()]
-    _, value, w = reference(X[y > 0], X[y < 0], LOSSES["logistic"], tau, constraints)
+    ball = None if max_norm is None else Ball(max_norm, np.arange(d))
+    bounds = [GroupBound(np.flatnonzero(negatives == name), bound) for name, bound in (groups or {}).items()]
+    _, value, w = reference(X[y > 0], X[y < 0], LOSSES["logistic"], tau, bounds, ball)
     return value, w[:d], w[d] if intercept else 0.0
 
 
