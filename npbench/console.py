@@ -38,6 +38,11 @@ def _escaped(letter: str) -> str:
     return letter.encode("unicode_escape").decode("ascii") if is_control else letter
 
 
+def write(text: str, console: Console, style: str = "") -> None:
+    """Print text as it stands, without control characters."""
+    console.print(printable(text), style=style, markup=False, highlight=False)
+
+
 def print_warnings_as_lines() -> None:
     """Print each warning once, as one line without the place in the code that issued it."""
     shown = set()

@@ -1,55 +1,51 @@
-"""``npbench data list``: data sets, and whether their files are here. Imports no loader."""
+"""What is installed, by kind: names, titles and notes. Imports neither Hydra nor a solver."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from rich.console import Console
-from rich.filesize import decimal
-from rich.table import Table
-from rich.text import Text
+from yaml import YAMLError
 
 from npbench import registry
-from npbench.console import printable
-from npbench.contracts import DataFile, Dataset
-from npbench.data import sources
+from npbench.config.files import content, group_files
+from npbench.contracts import Dataset, Metric, Solver
+from npbench.problem import PROBLEMS
 
-PRESENT, INCOMPLETE, ABSENT, CORRUPT = "here", "in part", "to fetch", "WRONG"
-COLOURS = {PRESENT: "green", INCOMPLETE: "yellow", CORRUPT: "red"}
-
-
-def show_list() -> None:
-    """Print each data set with its size and whether its files are here; files are not read."""
-    console = Console()
-    datasets = sorted(registry.installed().datasets.values(), key=lambda dataset: dataset.name)
-    console.print(Text("Read from files (npbench data fetch NAME)", "bold"))
-    rows, absent = [], set[DataFile]()
-    for dataset in filter(lambda dataset: dataset.files, datasets):
-        state, note = state_of(dataset)
-        size = decimal(_size(dataset.files))
-        cells = (shape_of(dataset), size, Text(state, COLOURS.get(state, "")), Text(note, "dim"))
-        rows.append((dataset.name, *cells))
-        if state != PRESENT:
-            absent.update(file for file in dataset.files if not any(sources.copies(file)))
-    console.print(named_rows(rows, ["right", "right", "left"]))
-    console.print(Text("Generated, from a library, or from files you bring", "bold"))
-    console.print(named_rows((dataset.name, dataset.source) for dataset in datasets if not dataset.files))
-    console.print(f"{decimal(_size(absent))} are not here and can be fetched.", highlight=False)
+BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
 
 
-def named_rows(rows: Iterable[Sequence[str | Text]], justify: Sequence[str] = ()) -> Table:
-    """Return a table whose first column has names, and whose last one is folded; an empty row ends it."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="cyan", no_wrap=True)
-    for side in justify:  # of the columns between
-        table.add_column(justify=side, no_wrap=True)  # type: ignore[arg-type]
-    table.add_column(overflow="fold")
-    for name, *cells in rows:
-        shown = [Text(printable(cell)) if isinstance(cell, str) else cell for cell in (f"  {name}", *cells)]
-        table.add_row(*shown)
-    table.add_row()
-    return table
+class Kind(NamedTuple):
+    """A kind of things to choose: how they are typed, what there is by name, and the title and notes of one."""
+
+    heading: str
+    found: Callable[[], Mapping[str, Any]]  # descriptions; of what is chosen by a file, its path
+    describe: Callable[[Any], list[str]]
+
+
+def solves(problem: str) -> list[str]:
+    """Return the names of the solvers for a problem."""
+    return sorted(solver.name for solver in registry.installed().solvers.values() if problem in solver.solves)
+
+
+def _from(kind: str, name: str) -> str:
+    provider = registry.installed().providers[kind, name]
+    return f"from {provider.distribution} {provider.version}"
+
+
+def _solver(solver: Solver | Path) -> list[str]:
+    if isinstance(solver, Solver):
+        problems = ", ".join(solver.solves)
+        return [solver.title, solver.reference, f"solves {problems}; {_from('solver', solver.name)}"]
+    first = solver.read_text(encoding="utf-8").partition("\n")[0]  # of a variant, a comment
+    title = first.strip("# ").partition(". ")[0].rstrip(".") if first.startswith("#") else ""
+    return [title, f"variant of {next(iter(content(solver).get('defaults', ())), '')}"]
+
+
+def _dataset(dataset: Dataset) -> list[str]:
+    notes = [shape_of(dataset), dataset.source, _from("dataset", dataset.name)]
+    return [dataset.title, "; ".join(filter(None, notes))]
 
 
 def shape_of(dataset: Dataset) -> str:
@@ -57,28 +53,30 @@ def shape_of(dataset: Dataset) -> str:
     return f"{dataset.n_samples} x {dataset.n_features}" if dataset.n_samples and dataset.n_features else ""
 
 
-def state_of(dataset: Dataset) -> tuple[str, str]:
-    """Return whether the files of a data set are here, and a note on them."""
-    found = [next(sources.copies(file), None) for file in dataset.files]
-    wrong = [
-        f"{path} has {path.stat().st_size} bytes, not {file.size}"
-        for file, path in zip(dataset.files, found, strict=True)
-        if path and path.stat().st_size != file.size
-    ]
-    n_here = len(found) - found.count(None)
-    if wrong:
-        return CORRUPT, "; ".join(wrong)
-    if n_here < len(found) and dataset.mirror and all(any(sources.copies(file)) for file in dataset.mirror.files):
-        return PRESENT, "from its mirror"
-    if 0 < n_here < len(found):
-        return INCOMPLETE, f"{n_here} of {len(found)} files"
-    note = ""
-    if dataset.original:
-        names = ", ".join(Path(file.path).name for file in dataset.original.files)
-        is_here = all(any(sources.copies(file)) for file in dataset.original.files)
-        note = f"{names} is here and read instead" if is_here else f"{names} is not here"
-    return PRESENT if n_here else ABSENT, note
+def _metric(metric: Metric) -> list[str]:
+    only = f"for {', '.join(metric.problems)}" if metric.problems else ""
+    notes = [BETTER[metric.direction], only, _from("metric", metric.name)]
+    return [metric.title, metric.reference, "; ".join(filter(None, notes))]
 
 
-def _size(files: Iterable[DataFile]) -> int:
-    return sum(file.size for file in files)
+def _problem(problem: Any) -> list[str]:
+    return [problem.title, f"solved by {', '.join(solves(problem.name)) or 'no installed solver'}"]
+
+
+def _experiment(path: Path) -> list[str]:
+    try:
+        node, files = content(path), group_files("experiment")
+        nodes = [node, *(content(files[base]) for base in node.get("defaults") or [] if base in files)]
+        paper = next((one["paper"] for one in nodes if one.get("paper")), "")  # it may be inherited
+        return [str(node.get("title") or ""), str(paper)]
+    except (OSError, YAMLError, TypeError) as error:
+        return [f"cannot be read: {' '.join(str(error).split())}"]
+
+
+KINDS = {
+    "solver": Kind("Solvers (solver=NAME)", lambda: {**group_files("solver"), **registry.installed().solvers}, _solver),
+    "dataset": Kind("Data sets (dataset=NAME)", lambda: registry.installed().datasets, _dataset),
+    "metric": Kind("Metrics (metrics=[NAME,...])", lambda: registry.installed().metrics, _metric),
+    "problem": Kind("Problems (problem=NAME)", lambda: PROBLEMS, _problem),
+    "experiment": Kind("Experiments (+experiment=NAME)", lambda: group_files("experiment"), _experiment),
+}

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from npbench import __version__
+from npbench.commands.catalogue import KINDS
 from npbench.config.files import config_dir, content, group_files, merged_choice
 from npbench.problem import PROBLEMS
 from npbench.registry import installed
@@ -21,21 +22,14 @@ from npbench.user_cache import cached
 
 FLAGS = ("-m", "--cfg", "--config-dir", "--help", "--multirun", "--version")
 WITH_SETTINGS = ("fit", "plan", "report", "splits", "verify")
-NAMES: dict[str, Callable[[], Iterable[str]]] = {
-    "solver": lambda: {*installed().solvers, *group_files("solver")},
-    "dataset": lambda: installed().datasets,
-    "metric": lambda: installed().metrics,
-    "problem": lambda: PROBLEMS,
-    "experiment": lambda: group_files("experiment"),
-}
 # Words after a command and ``words`` that are neither settings nor options; other commands take files, which the shell
 # completes.
 WORDS: dict[str, Callable[[Sequence[str]], Iterable[str]]] = {
-    "list": lambda words: [f"{kind}s" for kind in NAMES],
-    "info": lambda words: [name for names in NAMES.values() for name in names()],
-    "data": lambda words: NAMES["dataset"]() if words else ("list", "info", "fetch", "verify", "path", "clean"),
+    "list": lambda words: [f"{kind}s" for kind in KINDS],
+    "info": lambda words: [name for kind in KINDS.values() for name in kind.found()],
+    "data": lambda words: _names("dataset") if words else ("list", "info", "fetch", "verify", "path", "clean"),
     "new": lambda words: () if words else ("solver", "dataset", "metric"),
-    "check": lambda words: NAMES.get(words[0], list)() if words else ("solver", "dataset", "metric", "plugin"),
+    "check": lambda words: _names(words[0]) if words else ("solver", "dataset", "metric", "plugin"),
 }
 
 
@@ -56,7 +50,7 @@ def words_for(line: str, commands: Mapping[str, str] = MappingProxyType({})) -> 
     before = typed[next((place + 1 for place, word in enumerate(typed) if Path(word).name == "npbench"), 1) :]
     command = next((word for word in before if word.isidentifier()), None)
     if before[-1:] == ["--experiment"]:
-        return set(NAMES["experiment"]())
+        return set(_names("experiment"))
     if last.startswith("-"):
         return set(_options(commands[command]) if command else FLAGS)
     if command is None or command in WITH_SETTINGS:
@@ -64,12 +58,16 @@ def words_for(line: str, commands: Mapping[str, str] = MappingProxyType({})) -> 
     return set(WORDS[command](before[before.index(command) + 1 :]) if command in WORDS else ())
 
 
+def _names(kind: str) -> Iterable[str]:
+    return KINDS[kind].found() if kind in KINDS else ()
+
+
 def _settings(before: Sequence[str], last: str) -> Iterator[str]:
     """Yield settings; after ``=``, the names of a choice, each after those of a sweep that are typed already."""
     key, equals, value = last.partition("=")
     group = key.lstrip("+").rpartition("/")[2]
     if equals:
-        names = NAMES["metric"]() if group == "metrics" else NAMES[group]() if group in NAMES else group_files(group)
+        names = _names("metric" if group == "metrics" else group) or group_files(group)
         typed = value[: 1 + max(value.rfind(","), value.rfind("["))] or "[" * (group == "metrics")
         yield from (f"{key}={typed}{name}" for name in names)
         return

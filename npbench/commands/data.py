@@ -5,20 +5,26 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
+from rich.console import Console
 from rich.filesize import decimal
+from rich.text import Text
 
 from npbench import registry
-from npbench.commands.catalogue import show_list
-from npbench.commands.info import show_dataset
+from npbench.commands.catalogue import shape_of
+from npbench.commands.info import ABSENT, CORRUPT, PRESENT, show
+from npbench.commands.list import named_rows
+from npbench.console import write
 from npbench.contracts import DataFile, Dataset
 from npbench.data import sources
 from npbench.errors import Exit, RequestError, collect_errors, unknown_name
 
-RIGHT, WRONG, ABSENT = "right", "WRONG", "absent"
+INCOMPLETE = "in part"
+RIGHT, MISSING = "right", "absent"  # states of a file that is verified, as CORRUPT
+COLOURS = {PRESENT: "green", INCOMPLETE: "yellow", CORRUPT: "red"}
 DAY = 86400.0  # seconds
 
 
@@ -44,7 +50,7 @@ def _parser() -> tuple[ArgumentParser, set[str]]:
         added.set_defaults(carry_out=carry_out)
         return added
 
-    command("list", lambda _: show_list(), "list each data set, its size, and whether its files are here")
+    command("list", _list, "list each data set, its size, and whether its files are here")
     info = command("info", _info, "show the description of a data set and the place of each file")
     info.add_argument("names", nargs="+", metavar="NAME")
     fetch = command("fetch", _fetch, "download files that are in no data folder into the cache")
@@ -64,9 +70,58 @@ def _datasets(names: Sequence[str]) -> list[Dataset]:
     return collect_errors([partial(registry.installed().dataset, name) for name in dict.fromkeys(names)])
 
 
+def _list(_: Namespace) -> None:
+    """Print each data set with its size and whether its files are here; files are not read."""
+    console = Console()
+    datasets = sorted(registry.installed().datasets.values(), key=lambda dataset: dataset.name)
+    write("Read from files (npbench data fetch NAME)", console, "bold")
+    rows, absent = [], set[DataFile]()
+    for dataset in filter(lambda dataset: dataset.files, datasets):
+        state, note = _state(dataset)
+        size = decimal(_size(dataset.files))
+        cells = (shape_of(dataset), size, Text(state, COLOURS.get(state, "")), Text(note, "dim"))
+        rows.append((dataset.name, *cells))
+        if state != PRESENT:
+            absent.update(file for file in dataset.files if not any(sources.copies(file)))
+    console.print(named_rows(rows, ["right", "right", "left"]))
+    write("Generated, from a library, or from files you bring", console, "bold")
+    console.print(named_rows((dataset.name, dataset.source) for dataset in datasets if not dataset.files))
+    write(f"{decimal(_size(absent))} are not here and can be fetched.", console)
+
+
+def _state(dataset: Dataset) -> tuple[str, str]:
+    """Return whether the files of a data set are here, and a note on them."""
+    found = [next(sources.copies(file), None) for file in dataset.files]
+    wrong = [
+        f"{path} has {path.stat().st_size} bytes, not {file.size}"
+        for file, path in zip(dataset.files, found, strict=True)
+        if path and path.stat().st_size != file.size
+    ]
+    n_here = len(found) - found.count(None)
+    if wrong:
+        return CORRUPT, "; ".join(wrong)
+    if n_here < len(found) and dataset.mirror and _are_here(dataset.mirror.files):
+        return PRESENT, "from its mirror"
+    if 0 < n_here < len(found):
+        return INCOMPLETE, f"{n_here} of {len(found)} files"
+    note = ""
+    if dataset.original:
+        names = ", ".join(Path(file.path).name for file in dataset.original.files)
+        note = f"{names} is {'here and read instead' if _are_here(dataset.original.files) else 'not here'}"
+    return PRESENT if n_here else ABSENT, note
+
+
+def _are_here(files: Iterable[DataFile]) -> bool:
+    return all(any(sources.copies(file)) for file in files)
+
+
+def _size(files: Iterable[DataFile]) -> int:
+    return sum(file.size for file in files)
+
+
 def _info(options: Namespace) -> None:
     for dataset in _datasets(options.names):
-        show_dataset(dataset)
+        show("dataset", dataset.name, dataset)
 
 
 def _fetch(options: Namespace) -> Exit:
@@ -105,20 +160,20 @@ def _verify(options: Namespace) -> Exit:
     described = dict.fromkeys(file for dataset in datasets for file in dataset.all_files)
     counts: Counter[str] = Counter()
     for file in described:
-        states = [_verified(path, file) for path in sources.copies(file)] or [ABSENT]
+        states = [_verified(path, file) for path in sources.copies(file)] or [MISSING]
         counts.update(states)
-        if states == [ABSENT] and options.names:
-            print(f"{ABSENT:6} {file.path}")
-    print(f"{counts[RIGHT]} right, {counts[WRONG]} wrong; {counts[ABSENT]} of {len(described)} files are not here.")
-    return Exit.FAILED if counts[WRONG] else Exit.OK
+        if states == [MISSING] and options.names:
+            print(f"{MISSING:6} {file.path}")
+    print(f"{counts[RIGHT]} right, {counts[CORRUPT]} wrong; {counts[MISSING]} of {len(described)} files are not here.")
+    return Exit.FAILED if counts[CORRUPT] else Exit.OK
 
 
 def _verified(path: Path, file: DataFile) -> str:
     try:
         sources.verify(path, file)
     except RequestError as error:
-        print(f"{WRONG:6} {error}", flush=True)
-        return WRONG
+        print(f"{CORRUPT:6} {error}", flush=True)
+        return CORRUPT
     print(f"{RIGHT:6} {path}", flush=True)
     return RIGHT
 

@@ -12,8 +12,8 @@ from typing import Any
 from rich.console import Console
 
 from npbench import session
+from npbench.console import write
 from npbench.errors import Exit, RequestError
-from npbench.report.render import terminal
 from npbench.session.model import final_model, winner
 
 SUFFIXES = (".skops", ".pkl")
@@ -29,9 +29,9 @@ def run(words: Sequence[str]) -> Exit:
     _save(model, options.save)
     console = Console()
     fitted = " ".join(str(model.estimator_[-1]).split())
-    terminal.write(f"{chosen.solver.name} on {chosen.dataset.name}: {fitted}", console)
-    terminal.write(str(model.result_), console)
-    terminal.write(f"In {options.save}; predict returns 1 for positives and -1 for negatives.", console)
+    write(f"{chosen.solver.name} on {chosen.dataset.name}: {fitted}", console)
+    write(str(model.result_), console)
+    write(f"In {options.save}; predict returns 1 for positives and -1 for negatives.", console)
     return Exit.OK
 
 

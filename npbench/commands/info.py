@@ -7,25 +7,30 @@ import dataclasses
 import inspect
 import re
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.filesize import decimal
+from rich.table import Table
 from rich.text import Text
 
 from npbench import registry
-from npbench.commands import list as listing
-from npbench.commands.catalogue import ABSENT, CORRUPT, PRESENT, named_rows
+from npbench.commands.catalogue import KINDS, solves
+from npbench.commands.list import named_rows
 from npbench.config.files import config_folders, group_files, merged_choice
-from npbench.console import printable
-from npbench.contracts import DataFile, Dataset, resolve
+from npbench.console import printable, write
+from npbench.contracts import DataFile, Dataset, Metric, resolve
 from npbench.data import sources
 from npbench.errors import Exit, RequestError, unknown_name
 from npbench.problem import PROBLEMS
 from npbench.signature import REQUIRED, filled_in, signature
 
 ELSEWHERE = ("name", "title", "files", "original", "mirror")  # fields of a data set that the first table leaves out
+PRESENT, ABSENT, CORRUPT = "here", "to fetch", "WRONG"  # states of a file
+
+Details = tuple[Mapping[str, str], Mapping[str, str | Table]]  # what is stated, by name; texts and tables by title
 
 
 def run(words: Sequence[str]) -> Exit:
@@ -33,58 +38,53 @@ def run(words: Sequence[str]) -> Exit:
     parser = ArgumentParser("npbench info", description=__doc__.partition("NAME``: ")[2].capitalize())
     parser.add_argument("names", nargs="+", metavar="NAME", help="`npbench list` prints the names")
     names = parser.parse_args(list(words) or ["--help"]).names
-    known = {kind: set(find()) for kind, (find, _) in KINDS.items()}
+    known = {kind: found() for kind, (_, found, _) in KINDS.items()}
     everything = set().union(*known.values())
     if unknown := [name for name in names if name not in everything]:
         reasons = map(str, registry.installed().unavailable)
         raise RequestError(*(unknown_name("name", name, everything) for name in unknown), *reasons)
     for name in names:
-        for kind, (_, show) in KINDS.items():
-            if name in known[kind]:
-                show(name)
+        for kind, found in known.items():
+            if name in found:
+                show(kind, name, found[name])
     return Exit.OK
 
 
-def _print(name: str, title: str, rows: Sequence[tuple[str, str]], *parts: tuple[str, str]) -> None:
-    """Print a heading, a table of what is stated, and titled texts that are not empty."""
+def show(kind: str, name: str, item: Any) -> None:
+    """Print what is stated of an entry of the catalogue, and its texts and tables that are not empty."""
     console = Console()
-    console.print(Text(printable(f"{name}: {title}"), "bold"))
-    console.print(named_rows([(key, printable(value)) for key, value in rows if value]))
-    for part, text in parts:
-        if text:
-            console.print(Text(part, "bold"))
-            console.print(Text(text.rstrip() + "\n"), soft_wrap=True)
+    stated, parts = DETAILS[kind](name, item)
+    write(f"{name}: {KINDS[kind].describe(item)[0]}", console, "bold")
+    console.print(named_rows([(key, value) for key, value in stated.items() if value]))
+    for title, shown in parts.items():
+        if shown:
+            write(title, console, "bold")
+            text = Text(printable(f"{shown.rstrip()}\n")) if isinstance(shown, str) else shown
+            console.print(text, soft_wrap=isinstance(shown, str))
 
 
-def _show_solver(name: str) -> None:
+def _solver(name: str, _: Any) -> Details:
     solver_name, section = merged_choice(name, group_files("solver"))
     solver = registry.installed().solver(solver_name)
-    parameters, text = [], ""
+    settings, text = [], ""
     with contextlib.suppress(Exception):  # a plugin that cannot be imported has no parameters to show
         hidden = filled_in(solver)
         defaults = {key: value for key, value in signature(solver.estimator).defaults.items() if key not in hidden}
-        grids = section.get("search") or {}
-        values = {**defaults, **{key: value for key, value in section.items() if key != "search"}}
+        grids = section.pop("search", None) or {}
         searched = {key: f", searched over {grid}" for key, grid in grids.items() if grid}
-        parameters = [f"{key}: {_shown(value)}{searched.get(key, '')}" for key, value in values.items()]
+        settings = [f"{key}: {_shown(value)}{searched.get(key, '')}" for key, value in {**defaults, **section}.items()]
         text = _parameters_section(resolve(solver.estimator))
-    provider = registry.installed().providers["solver", solver_name]
-    rows = [
-        ("variant of", solver_name if solver_name != name else ""),
-        ("reference", solver.reference),
-        ("solves", ", ".join(solver.solves)),
-        ("tags", ", ".join(sorted(solver.tags))),
-        ("plugin", str(provider)),
-    ]
+    stated = {
+        "variant of": solver_name if solver_name != name else "",
+        "reference": solver.reference,
+        "solves": ", ".join(solver.solves),
+        "tags": ", ".join(sorted(solver.tags)),
+        "plugin": str(registry.installed().providers["solver", solver_name]),
+    }
     problem = "" if "np" in solver.solves else f" problem={solver.solves[0]}"
     example = f"npbench solver={name} dataset=breast{problem}"
-    parts = [("Settings (solver.NAME=VALUE)", "\n".join(parameters)), ("Parameters", text), ("Example", example)]
-    _print(name, _listed("solvers", name)[0], rows, *parts)
-
-
-def _listed(kind: str, name: str) -> list[str]:
-    """Return the title and the notes that ``npbench list`` prints."""
-    return dict(listing.KINDS[kind][1]())[name]
+    parts = {"Settings (solver.NAME=VALUE)": "\n".join(settings), "Parameters": text, "Example": example}
+    return stated, parts
 
 
 def _parameters_section(documented: Any) -> str:
@@ -93,61 +93,46 @@ def _parameters_section(documented: Any) -> str:
     return found[1] if found else ""
 
 
-def _show_metric(name: str) -> None:
-    metric = registry.installed().metrics[name]
+def _metric(name: str, metric: Metric) -> Details:
     text = ""
     with contextlib.suppress(Exception):
         text = inspect.getdoc(resolve(metric.compute)) or ""
-    rows = [
-        ("known as", metric.known_as),
-        ("better", metric.direction),
-        ("problems", ", ".join(metric.problems or PROBLEMS)),
-        ("reference", metric.reference),
-        ("plugin", str(registry.installed().providers["metric", name])),
-    ]
+    stated = {
+        "known as": metric.known_as,
+        "better": metric.direction,
+        "problems": ", ".join(metric.problems or PROBLEMS),
+        "reference": metric.reference,
+        "plugin": str(registry.installed().providers["metric", name]),
+    }
     problem = f" problem={metric.problems[0]}" if metric.problems and "np" not in metric.problems else ""
-    _print(name, metric.title, rows, ("Definition", text), ("Example", f"npbench metrics=[{name}]{problem}"))
+    return stated, {"Definition": text, "Example": f"npbench metrics=[{name}]{problem}"}
 
 
-def _show_problem(name: str) -> None:
-    solvers = [solver.name for solver in registry.installed().solvers.values() if name in solver.solves]
-    text, first = inspect.getdoc(PROBLEMS[name]) or "", next(iter(sorted(solvers)), "NAME")
-    rows = [("solvers", ", ".join(sorted(solvers)))]
-    _print(
-        name, PROBLEMS[name].title, rows, ("Definition", text), ("Example", f"npbench problem={name} solver={first}")
-    )
+def _problem(name: str, problem: Any) -> Details:
+    solvers = solves(name)
+    example = f"npbench problem={name} solver={next(iter(solvers), 'NAME')}"
+    return {"solvers": ", ".join(solvers)}, {"Definition": inspect.getdoc(problem) or "", "Example": example}
 
 
-def _show_experiment(name: str) -> None:
-    path = group_files("experiment")[name]
+def _experiment(name: str, path: Path) -> Details:
+    _, *notes = KINDS["experiment"].describe(path)
     text = path.read_text(encoding="utf-8", errors="replace")
     example = f"npbench plan +experiment={name}\nnpbench +experiment={name}"
-    title, *notes = _listed("experiments", name)
-    _print(name, title, [("paper", " ".join(notes))], (str(path), text), ("Example", example))
+    return {"paper": " ".join(notes)}, {str(path): text, "Example": example}
 
 
-def show_dataset(dataset: Dataset) -> None:
-    """Print the description of a data set, the place and state of each file, and the settings."""
+def _dataset(name: str, dataset: Dataset) -> Details:
     values = ((field.name, getattr(dataset, field.name)) for field in dataclasses.fields(dataset))
-    stated = [(name, str(value)) for name, value in values if name not in ELSEWHERE and value not in (None, "", ())]
-    _print(
-        dataset.name,
-        dataset.title,
-        [*stated, ("plugin", str(registry.installed().providers["dataset", dataset.name]))],
-    )
-    console = Console()
-    instead = f", read instead if it is here: npbench data fetch --original {dataset.name}"
-    mirrored = ", with the same data, read where the files above are absent"
-    for files, note in (
-        (dataset.files, ""),
-        (dataset.original.files if dataset.original else (), instead),
-        (dataset.mirror.files if dataset.mirror else (), mirrored),
-    ):
-        for file in files:
-            console.print(Text(f"{file.path}{note}", "bold"), named_rows(_places(file)))
-    for title, text in _dataset_texts(dataset):
-        console.print(Text(title, "bold"))
-        console.print(Text(text), soft_wrap=True)
+    stated = {name: str(value) for name, value in values if name not in ELSEWHERE and value not in (None, "", ())}
+    stated["plugin"] = str(registry.installed().providers["dataset", name])
+    original, mirror = (one.files if one else () for one in (dataset.original, dataset.mirror))
+    notes = {
+        "": dataset.files,
+        f", read instead if it is here: npbench data fetch --original {name}": original,
+        ", with the same data, read where the files above are absent": mirror,
+    }
+    files = {f"{file.path}{note}": named_rows(_places(file)) for note, files in notes.items() for file in files}
+    return stated, {**files, **dict(_dataset_texts(dataset))}
 
 
 def _places(file: DataFile) -> Iterator[tuple[str, str | Text]]:
@@ -187,11 +172,10 @@ def _shown(value: Any) -> str:
     return "required" if value is REQUIRED else "null" if value is None else str(value)
 
 
-# Of each kind: its names, and the function that prints the description of one.
-KINDS: dict[str, tuple[Callable[[], Any], Callable[[str], None]]] = {
-    "solver": (lambda: {*registry.installed().solvers, *group_files("solver")}, _show_solver),
-    "dataset": (lambda: registry.installed().datasets, lambda name: show_dataset(registry.installed().dataset(name))),
-    "metric": (lambda: registry.installed().metrics, _show_metric),
-    "problem": (lambda: PROBLEMS, _show_problem),
-    "experiment": (lambda: group_files("experiment"), _show_experiment),
+DETAILS: dict[str, Callable[[str, Any], Details]] = {
+    "solver": _solver,
+    "dataset": _dataset,
+    "metric": _metric,
+    "problem": _problem,
+    "experiment": _experiment,
 }

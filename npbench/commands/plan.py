@@ -12,13 +12,12 @@ from rich.text import Text
 
 from npbench import session
 from npbench.config.run_settings import RunSettings
-from npbench.console import duration, printable, status
+from npbench.console import duration, printable, status, write
 from npbench.errors import Exit, RequestError
 from npbench.evaluation.job import Job
 from npbench.planning.forecast import count_reasons, forecast, past_records
 from npbench.planning.plan import Jobs, Plan
 from npbench.progress import Progress
-from npbench.report.render import terminal
 from npbench.report.select.data_names import data_name
 from npbench.report.select.methods import own_settings
 from npbench.report.select.recorded_settings import protocols
@@ -47,11 +46,9 @@ def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None
     columns = (job.request.columns() for job, _ in plan.jobs.parts)
     note = protocols(pl.DataFrame([{name: row[name] for name in names} for row in columns]))
     hint = " A data set may state its own; protocol=NAME sets the same for all." if " differ" in note else ""
-    terminal.write(f"\n{note}{hint}", console)
+    write(f"\n{note}{hint}", console)
     there = len(plan.jobs) - len(plan.todo)
-    terminal.write(
-        f"\n{len(plan.todo)} of {len(plan.jobs)} jobs would run; {there} already in {settings.results}.", console
-    )
+    write(f"\n{len(plan.todo)} of {len(plan.jobs)} jobs would run; {there} already in {settings.results}.", console)
     if plan.todo:
         console.print(time, highlight=False)
 

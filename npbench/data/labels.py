@@ -90,6 +90,9 @@ class Labels:
         self.codes = np.array(places, dtype=np.int64)[codes] if places else np.empty(0, dtype=np.int64)
         self.counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.values)).tolist()
 
+    def __len__(self) -> int:
+        return len(self.codes)
+
     @property
     def n_missing(self) -> int:
         """Number of rows without a label."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from rich.console import Console
 
+from npbench.console import write
 from npbench.problem import PROBLEMS, Problem
 from npbench.report import escape
 from npbench.report.render import terminal
@@ -49,7 +50,7 @@ def print_summary(
         if any(row.choices for row in found):
             terminal.show_sheet(overview.chosen(found, kind, overview.CHOSEN), console)
     if " differ" in (note := protocols(frame)):
-        terminal.write(f"\n{note}", console)
+        write(f"\n{note}", console)
 
 
 def print_experiment(
@@ -89,13 +90,13 @@ def print_outcome(
     """Print remarks and failures of ``planned`` jobs, ``skipped`` of them done before, and where the records are."""
     console, frame = console or terminal.PipeSafeConsole(), with_data_names(frame)
     for note in overview.duplicates(frame):
-        terminal.write(f"\n{note}", console, "dim")
+        write(f"\n{note}", console, "dim")
     _print_unconverged(frame, console)
     _print_failures(frame, planned, folder, console)
     count = "1 record" if len(frame) == 1 else f"{len(frame)} records"
     before = f", {skipped} of them from before" if skipped else ""
     note = f"\n{count}{before}, in {folder}. All records there as one Polars frame:"
-    terminal.write(note, console, "dim")
+    write(note, console, "dim")
     name = json.dumps(str(folder), ensure_ascii=False)
     console.print(f"  npbench.load_records({name})", style="dim", markup=False, soft_wrap=True)
 
@@ -107,7 +108,7 @@ def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:
         pairs = loose.select("method", "dataset").unique().sort("method", "dataset").rows()
         where = ", ".join(f"{method} on {dataset}" for method, dataset in pairs)
         text = f"{len(loose)} of {len(good)} classifiers did not converge ({where})"
-        terminal.write(f"\n{text}; see solver_status in the records.", console, "dim")
+        write(f"\n{text}; see solver_status in the records.", console, "dim")
 
 
 def _print_failures(frame: pl.DataFrame, planned: int, folder: Path, console: Console) -> None:
@@ -122,13 +123,13 @@ def _print_failures(frame: pl.DataFrame, planned: int, folder: Path, console: Co
     for r in alike.sort("method", maintain_order=True).head(FAILURES_SHOWN).iter_rows(named=True):
         error = escape.line((r["error"] or "no message").partition("\n")[0])
         more = f" and {r['len'] - 1} more" if r["len"] > 1 else ""
-        terminal.write(
+        write(
             f"  {r['method']} on {r['dataset']}, repeat {r['repeat']}{more}: {r['status']}: {r['origin']}{error}",
             console,
         )
     if len(alike) > FAILURES_SHOWN:
         console.print(f"  and {len(alike) - FAILURES_SHOWN} other errors.", highlight=False)
     if not failed.is_empty():
-        terminal.write(f"  `npbench report {shlex.quote(str(folder))}` lists all of them with tracebacks.", console)
+        write(f"  `npbench report {shlex.quote(str(folder))}` lists all of them with tracebacks.", console)
     if missing:
         console.print(f"  {missing} left no record.")

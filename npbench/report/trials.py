@@ -7,6 +7,7 @@ from dataclasses import replace
 import polars as pl
 from rich.console import Console
 
+from npbench.console import write
 from npbench.problem import PROBLEMS
 from npbench.report.render import terminal
 from npbench.report.sections import overview
@@ -38,7 +39,7 @@ def print_trials(
     (row,) = overview.rows(best, [column])
     chosen = {name: value for name, value in row.labels.items() if any(one.labels.get(name) != value for one in rows)}
     settings = "".join(f"{name}={value}, " for name, value in chosen.items())
-    terminal.write(f"\nBest trial: {settings}{column} {row.values[column][0]:.6g}. {RATES_NOTE}", console, "bold")
+    write(f"\nBest trial: {settings}{column} {row.values[column][0]:.6g}. {RATES_NOTE}", console, "bold")
     return best
 
 

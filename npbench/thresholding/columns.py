@@ -16,7 +16,8 @@ def groups(by: Any, n: int) -> dict[Any, np.ndarray]:
     if by is None:
         return {None: np.arange(n)}
     labels = complete(by, "by")
-    rows = np.argsort(labels.codes, kind="stable")
+    codes = labels.codes.astype(np.min_scalar_type(len(labels.values)))  # 16 bits are sorted in one pass
+    rows = np.argsort(codes, kind="stable")
     return dict(zip(labels.values, np.split(rows, np.cumsum(labels.counts)[:-1]), strict=True))
 
 
@@ -34,23 +35,27 @@ def positives(y: Any, pos_label: Any = None) -> tuple[np.ndarray, Any]:
 
 def complete(column: Any, name: str) -> Labels:
     """Return a column of labels; raise a ValueError if some are missing."""
-    labels = Labels(column, name)
+    labels = column if isinstance(column, Labels) else Labels(column, name)
     require_complete(labels, name)
     return labels
 
 
 def as_scores(scores: Any) -> np.ndarray:
     """Return scores as a float64 array; raise a ValueError if some are masked, NaN or infinite."""
-    _require_unmasked(scores, "scores")
+    if np.ma.is_masked(scores):
+        raise ValueError("scores has masked values: leave these samples out.")
     given = np.asarray(column_or_1d(scores), dtype=np.float64)
     if wrong := int(np.sum(~np.isfinite(given))):
         raise ValueError(f"{wrong} of {len(given)} scores are NaN or infinite: leave these samples out, or score them.")
     return given
 
 
-def _require_unmasked(column: Any, name: str) -> None:
-    if np.ma.is_masked(column):
-        raise ValueError(f"{name} has masked values: leave these samples out.")
+def scored(scores: Any, y: Any, pos_label: Any = None, **columns: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return checked scores and which samples are positive; other columns must have the same length."""
+    scores = as_scores(scores)
+    positive, _ = positives(y, pos_label)
+    same_length(len(scores), y=positive, **columns)
+    return scores, positive
 
 
 def same_length(n: int, **columns: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.thresholding.classifier import scores_of
-from npbench.thresholding.columns import as_scores, positives, same_length
+from npbench.thresholding.columns import positives, scored
 from npbench.thresholding.threshold import complement
 
 
@@ -109,9 +109,7 @@ class NPRocDisplay:
         rho, delta, pos_label, name, ax
             As in :meth:`from_estimator`; no name by default.
         """
-        scores = as_scores(scores)
-        positive, _ = positives(y, pos_label)
-        same_length(len(scores), y=positive)
+        scores, positive = scored(scores, y, pos_label)
         return cls(curve=np_roc(scores[~positive], scores[positive], delta), name=name).plot(ax, rho=rho)
 
     def plot(self, ax: Any = None, *, rho: float | None = None, name: str | None = None, **line: Any) -> Self:

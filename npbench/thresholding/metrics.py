@@ -13,7 +13,7 @@ from npbench.contracts import Estimate
 from npbench.data.labels import classes, refuse_others
 from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
-from npbench.thresholding.columns import as_scores, complete, positives, require_rate, same_length
+from npbench.thresholding.columns import as_scores, complete, require_rate, same_length, scored
 from npbench.thresholding.threshold import clopper_pearson
 
 
@@ -226,9 +226,7 @@ def scorer(metric: str, **options: Any) -> Any:
 
 def _checked(y: Any, scores: Any, pos_label: Any, weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return labels in {-1, 1}, scores, and weights, if there are any."""
-    scores = as_scores(scores)
-    positive, _ = positives(y, pos_label)
-    same_length(len(scores), y=positive, sample_weight=weight)
+    scores, positive = scored(scores, y, pos_label, sample_weight=weight)
     _require_both(positive)
     return np.where(positive, 1, -1), scores, None if weight is None else _weights(weight, positive)
 

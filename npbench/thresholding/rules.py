@@ -11,7 +11,7 @@ import numpy as np
 
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_above
-from npbench.thresholding.columns import as_scores, groups, positives, require_rate, same_length
+from npbench.thresholding.columns import groups, require_rate, scored
 from npbench.thresholding.threshold import GroupThresholds, Threshold, n_promises, rounded_down, rounded_up
 
 Rule = str | Callable[[np.ndarray, np.ndarray], float]
@@ -121,9 +121,7 @@ def threshold(
     299 negatives needed for 0.01 at 0.95; you have 300
     misses: 0.0% of 100 [0.0%, 3.6%]
     """
-    scores = as_scores(scores)
-    positive, _ = positives(y, pos_label)
-    same_length(len(scores), y=positive, by=by)
+    scores, positive = scored(scores, y, pos_label, by=by)
     return calibrate(scores, positive, by, rho=rho, delta=delta, rule=rule, recall=recall, precision=precision)
 
 

@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from npbench.commands.info import KINDS
+from npbench.commands.catalogue import KINDS
 from npbench.commands.list import show_names
 
 
@@ -45,7 +45,7 @@ def test_every_name_is_on_one_screen_or_counted(stranger):
     lines = console.export_text().splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 80
-    for kind, (names, _) in KINDS.items():
+    for kind, one in KINDS.items():
         n_hidden = sum(int(line.split()[1]) for line in lines if line.endswith(f"npbench list {kind}s"))
         start = next(at for at, line in enumerate(lines) if f"{kind}=" in line or f"{kind}s=" in line)
         shown = []
@@ -53,4 +53,15 @@ def test_every_name_is_on_one_screen_or_counted(stranger):
             if not line.startswith("  ") or "npbench list" in line:
                 break
             shown += line.replace(",", " ").split()
-        assert len(shown) + n_hidden == len(names())
+        assert len(shown) + n_hidden == len(one.found())
+
+
+def test_a_variant_without_a_comment_is_listed_and_described(install, npbench):
+    hook = "import npbench\n\n\n@npbench.hookimpl\ndef npbench_config_packages():\n    return ['variants']\n"
+    site = install("npbench-x", npbench_x=hook)
+    put = site / "variants" / "solver" / "bare.yaml"
+    put.parent.mkdir(parents=True)
+    put.write_text("defaults: [gen]\nridge: 0.5\n")
+    code, text, _ = npbench("info", "bare")
+    assert (code, "ridge: 0.5" in text) == (0, True)
+    assert "bare" in npbench("list", "solvers")[1]

@@ -1,7 +1,8 @@
 import pytest
 from rich.console import Console
 
-from npbench.commands.list import KINDS, show
+from npbench.commands.catalogue import KINDS
+from npbench.commands.list import show
 
 
 def listed(*kinds, width=80):
@@ -20,8 +21,8 @@ def test_each_kind_is_listed_and_what_is_unavailable(stranger):
 @pytest.mark.parametrize(
     ("kind", "name", "title", "note"),
     [
-        ("experiments", "davenport_table1_full", "in full", "Davenport, Baraniuk and Scott (2006), Table 1"),
-        ("solvers", "random_forest ", "A random forest, thresholded", "variant of scorer"),
+        ("experiment", "davenport_table1_full", "in full", "Davenport, Baraniuk and Scott (2006), Table 1"),
+        ("solver", "random_forest ", "A random forest, thresholded", "variant of scorer"),
     ],
 )
 def test_entries_have_a_title_and_a_note(kind, name, title, note):

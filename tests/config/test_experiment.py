@@ -251,7 +251,7 @@ def test_experiments_of_plugins_are_listed(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(registry.installed(), "config_packages", ["theirs.conf", "absent.conf"])
     console = Console(width=100, record=True)
-    listing.show(["experiments"], console)
+    listing.show(["experiment"], console)
     text = console.export_text()
     for expected in ("What they did", "Them (2026)", "cannot be read"):
         assert expected in text

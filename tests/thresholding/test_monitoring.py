@@ -7,7 +7,7 @@ from scipy.stats import binomtest, ks_2samp, norm
 
 import npbench
 from npbench import Threshold
-from npbench.thresholding.sequential import betting_evidence
+from npbench.thresholding.monitoring import betting_evidence
 
 RNG = np.random.default_rng
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from rich.console import Console
 from rich.text import Text
 
-from npbench.console import printable
+from npbench.console import write
 from npbench.report import escape
 from npbench.report.section import Section
 from npbench.report.sheet import Cell, Sheet
@@ -50,11 +50,6 @@ def show_sheet(sheet: Sheet, console: Console) -> None:
         console.print(line, soft_wrap=True)
     for note in sheet.notes:
         write(note, console, "dim")
-
-
-def write(text: str, console: Console, style: str = "") -> None:
-    """Print text without control characters."""
-    console.print(printable(text), style=style, markup=False, highlight=False)
 
 
 def width(sheet: Sheet) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from npbench.console import write
 from npbench.data.labels import Classes, Labels, classes, meaning, refuse_others
 from npbench.data.table import Table, days
 from npbench.data.wording import OPTIONS
@@ -20,8 +21,7 @@ from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.thresholding.columns import groups
 from npbench.thresholding.commands import score_files
-from npbench.thresholding.monitoring import Monitoring, monitor
-from npbench.thresholding.sequential import betting_evidence
+from npbench.thresholding.monitoring import Monitoring, betting_evidence, monitor
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
 if TYPE_CHECKING:
@@ -36,29 +36,22 @@ def run(words: Sequence[str]) -> Exit:
     options = _parser().parse_args(list(words) or ["--help"])
     deployed, names = _stored(options)
     table = score_files.read(options)
-    order = np.arange(len(table.frame))
-    if options.time:
-        order = table.times(options.time, "--time").arg_sort().to_numpy()
     scores, signs, by = _columns(table, names, options)
-    rows, note = score_files.in_use(scores[order], None if signs is None else signs[order])
-    rows = order[rows]
+    kept, note = score_files.in_use(scores, signs)
+    order = table.times(options.time, "--time").arg_sort().to_numpy() if options.time else np.arange(len(kept))
+    rows = order[kept[order]]
+    positive, by = None if signs is None else signs[rows] > 0, None if by is None else by[rows]
     try:
-        found = _monitored(
-            scores.to_numpy()[rows],
-            None if signs is None else signs[rows] > 0,
-            None if by is None else by[rows],
-            deployed,
-            options.alpha,
-        )
+        found = _monitored(scores.to_numpy()[rows], positive, by, deployed, options.alpha)
     except ValueError as error:
         raise RequestError(str(error)) from error
     console = terminal.PipeSafeConsole()
     if note:
-        terminal.write(note, console)
+        write(note, console)
     for name, one in found.items():
-        terminal.write(str(one) if name is None else f"{name}: {one}", console)
+        write(str(one) if name is None else f"{name}: {one}", console)
     if not options.no_chart:
-        terminal.write(_drawn(found, options.output), console)
+        write(_drawn(found, options.output), console)
     return Exit.OK if all(one.ok for one in found.values()) else Exit.FAILED
 
 

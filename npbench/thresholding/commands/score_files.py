@@ -46,10 +46,10 @@ def read(options: Namespace) -> Table:
 
 
 def in_use(scores: pl.Series, signs: np.ndarray | None) -> tuple[np.ndarray, str]:
-    """Return the rows with a score and a class, and a sentence with the number of others."""
+    """Return whether each row has a score and a class, and a sentence with the number of others."""
     is_scored = (scores.is_not_null() & scores.is_not_nan().fill_null(False)).to_numpy()
     of_class = np.ones(len(scores), dtype=bool) if signs is None else signs != 0
     parts = {"without a score": np.sum(~is_scored), "without a label of the two classes": np.sum(is_scored & ~of_class)}
     reasons = ", ".join(f"{count} {reason}" for reason, count in parts.items() if count)
     note = f"{counted(sum(parts.values()))} of {len(scores)} left out: {reasons}." if reasons else ""
-    return np.flatnonzero(is_scored & of_class), note
+    return is_scored & of_class, note

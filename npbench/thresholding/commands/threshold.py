@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from rich.console import Console
 
+from npbench.console import write
 from npbench.contracts import Estimate
-from npbench.data.labels import classes
+from npbench.data.labels import Labels, classes
 from npbench.data.table import days
 from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
@@ -45,13 +46,12 @@ def run(words: Sequence[str]) -> Exit:
     drop = options.unlabelled == "drop"
     asked_for = {"name": options.label, "settings": OPTIONS, "drop_missing": drop}
     signs, known = classes(labels, options.positive, options.negative, **asked_for)
-    rows, note = score_files.in_use(scores, signs)
-    values, is_positive = scores.to_numpy()[rows], signs[rows] > 0
-    by = None if options.by is None else days(table.column(options.by, "--by"))[rows]
-    rho = _bound(options)
+    kept, note = score_files.in_use(scores, signs)
+    values, is_positive = scores.to_numpy()[kept], signs[kept] > 0
+    by = None if options.by is None else Labels(days(table.column(options.by, "--by")).filter(kept), "by")
     asked = {name: getattr(options, name) for name in ("delta", "rule", "recall", "precision")}
     try:
-        found = threshold(values, is_positive, rho=rho, by=by, pos_label=True, **asked)
+        found = threshold(values, is_positive, rho=_bound(options), by=by, pos_label=True, **asked)
     except ValueError as error:
         raise RequestError(str(error)) from error
     names = {"score": options.score, "label": options.label, **known._asdict(), "by": options.by}
@@ -138,10 +138,10 @@ def _conclude(
     except OSError as error:
         raise RequestError(f"Cannot write {error.filename}: {error.strerror}. Choose another --output.") from error
     console = Console()
-    terminal.write(f"{note}\n{found.promise}".lstrip(), console)
+    write(f"{note}\n{found.promise}".lstrip(), console)
     for sheet in sheets:
         terminal.show_sheet(terminal.shortened(sheet, f"in {page} and {stored}"), console)
-    terminal.write(f"\nIn {output}: {', '.join(path.name for path in (stored, page, *pictures))}", console)
+    write(f"\nIn {output}: {', '.join(path.name for path in (stored, page, *pictures))}", console)
 
 
 def _thresholds(samples: Mapping[Any, Sample]) -> Sheet:

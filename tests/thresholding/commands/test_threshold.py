@@ -201,7 +201,7 @@ def test_a_reader_that_closes_the_pipe_loses_no_file(monkeypatch):
     def closed(*_):
         raise BrokenPipeError
 
-    monkeypatch.setattr(threshold.terminal, "write", closed)
+    monkeypatch.setattr(threshold, "write", closed)
     with pytest.raises(BrokenPipeError):
         threshold.run(["scores.csv", *COLUMNS])
     assert Path("threshold/threshold.json").exists()
