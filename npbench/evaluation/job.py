@@ -53,6 +53,18 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Options:
+    """What a record keeps beside the measurements, and the threads of the solver."""
+
+    n_threads: int = 1
+    trace: bool = False  # trace of the selection, or else the estimator's ``trace_`` with all metrics of its stages
+    keep_scores: bool = False  # scores of the test part
+
+
+STANDARD = Options()
+
+
+@dataclass(frozen=True)
 class DataIdentity:
     """Content hash of a data set, and its numbers of rows, columns and positive rows."""
 

@@ -13,7 +13,6 @@ import time
 import types
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from scipy import sparse
 from npbench.contracts import Dataset, Estimate, resolve
 from npbench.data import BinaryData
 from npbench.evaluation.fitting import Fitting, Step, checked, failure, steps
-from npbench.evaluation.job import Job, Request
+from npbench.evaluation.job import STANDARD, Job, Options, Request
 from npbench.evaluation.preprocess import pipeline
 from npbench.evaluation.protocols import CrossValidation, Permutations
 from npbench.evaluation.splits import Split
@@ -43,22 +42,13 @@ REPORTED = (
 )
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a record keeps beside the measurements, and the threads of the solver."""
+def record(
+    job: Job, data: BinaryData, options: Options = STANDARD, fit: Callable[[Fitting], Iterable[Step]] = steps
+) -> Record:
+    """Return the record of a job whose solver's part ``fit`` does, here or elsewhere.
 
-    n_threads: int = 1
-    trace: bool = False  # trace of the selection, or else the estimator's ``trace_`` with all metrics of its stages
-    keep_scores: bool = False  # scores of the test part
-
-
-def run(job: Job, data: BinaryData, n_threads: int = 1, trace: bool = False, keep_scores: bool = False) -> Record:
-    """Run a job in this process and return its record, even if the solver fails; see :func:`record`."""
-    return record(job, data, Options(n_threads, trace, keep_scores), steps)
-
-
-def record(job: Job, data: BinaryData, options: Options, fit: Callable[[Fitting], Iterable[Step]]) -> Record:
-    """Return the record of a job whose solver's part is done by ``fit``; a failure keeps the measurements before it."""
+    A failure keeps the measurements before it.
+    """
     columns: dict[str, Any] = {**job.columns, "status": "ok", "n_threads": options.n_threads}
     start = time.perf_counter()
     try:

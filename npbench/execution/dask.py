@@ -29,8 +29,8 @@ from npbench.data import BinaryData
 from npbench.data.cache import share
 from npbench.errors import RequestError
 from npbench.evaluation.fitting import failure
-from npbench.evaluation.job import Job, JobStream
-from npbench.execution.local import WORKER, Task, record_of
+from npbench.evaluation.job import Job, JobStream, Options
+from npbench.execution.judge import Judge, Task, record_of
 from npbench.execution.memory import machine_mb
 from npbench.execution.pool import Outcome, Worker
 from npbench.execution.run import Limits, RunContext
@@ -139,9 +139,10 @@ class _Cluster:
         name = f"npbench-{job.key}" + (f"-{attempt}" if (attempt := self._attempts[job.key]) else "")
         self._attempts[job.key] += 1
         data = self._data(job.data.data_sha256, workers)
-        kept = self._limits, self._context.trace, self._context.keep_scores
         placed: dict[str, Any] = {"workers": workers, "allow_other_workers": True}
-        self._running[self._client.submit(_run_job, job, data, *kept, key=name, **placed)] = job
+        self._running[
+            self._client.submit(_run_job, job, data, self._limits, self._context.options, key=name, **placed)
+        ] = job
 
     def _data(self, sha256: str, workers: list[str]) -> Future:
         """Return the data on the workers; they are sent again where they were lost with the last worker."""
@@ -317,7 +318,7 @@ def _record(job: Job, future: Future) -> Mapping[str, Primitive]:
 _idle: dict[int, Worker] = {}  # of threads without a job
 
 
-def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool, keep_scores: bool) -> dict[str, Primitive]:
+def _run_job(job: Job, data: BinaryData, limits: Limits, options: Options) -> dict[str, Primitive]:
     """Run a job in the process that belongs to this thread; return its record with the facts of this machine."""
     from distributed import get_worker
 
@@ -326,14 +327,14 @@ def _run_job(job: Job, data: BinaryData, limits: Limits, trace: bool, keep_score
         raise RequestError(fault)
     n_threads = get_worker().state.nthreads
     limits = replace(limits, memory_mb=limits.memory_mb or machine_mb() / n_threads)
-    record = record_of(job, _outcome(Task(job, share(data), limits, 1, trace, keep_scores)))
+    record = record_of(job, _outcome(Task(job, share(data), limits, options)))
     return {**_facts(), "n_jobs": n_threads, "n_threads": 1, **record}
 
 
 def _outcome(task: Task) -> Outcome:
     """Return how a task ended; end its process, which only this thread may do, when nobody wants the answer."""
     thread = threading.get_ident()
-    worker = _idle.pop(thread, None) or Worker(WORKER)
+    worker = _idle.pop(thread, None) or Worker(Judge)
     try:
         worker.next(iter([task]))
         while (outcome := worker.outcome()) is None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
+import re
 import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,22 +33,22 @@ def peak_memory() -> Callable[[], dict[str, float | str | None]]:
     return lambda: {"peak_memory_mb": _status_mb("VmHWM"), **job}
 
 
-class Allowance:
-    """Limit on what this process allocates beyond what it has now."""
+@functools.cache
+def base_mb() -> float:
+    """Return what this process, or the one that it was forked from, had allocated at the first call."""
+    return _status_mb("VmData")
 
-    def __init__(self) -> None:
-        self._base_mb = _status_mb("VmData")
 
-    @contextlib.contextmanager
-    def at_most(self, limit_mb: float) -> Iterator[None]:
-        """Make allocations beyond the limit fail, used or not; maps of files do not count. Children inherit it."""
-        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        bounds = [bound for bound in (int((self._base_mb + limit_mb) * 1e6), soft, hard) if bound >= 0]
-        resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
-        try:
-            yield
-        finally:
-            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+@contextlib.contextmanager
+def at_most(limit_mb: float) -> Iterator[None]:
+    """Make allocations fail beyond the base and this limit, used or not; maps of files do not count."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    bounds = [bound for bound in (int((base_mb() + limit_mb) * 1e6), soft, hard) if bound >= 0]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def machine_mb() -> float:
@@ -62,7 +64,5 @@ def machine_mb() -> float:
 
 
 def _status_mb(field: str) -> float:
-    for line in _STATUS.read_text(encoding="ascii").splitlines():
-        if line.startswith(f"{field}:"):
-            return int(line.split()[1]) * 1024 / 1e6
-    return 0.0
+    found = re.search(rf"^{field}:\s+(\d+)", _STATUS.read_text(encoding="ascii"), re.MULTILINE)
+    return int(found[1]) * 1024 / 1e6 if found else 0.0

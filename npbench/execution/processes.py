@@ -12,6 +12,7 @@ import contextlib
 import ctypes
 import importlib
 import io
+import math
 import os
 import signal
 import socket
@@ -19,17 +20,19 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from multiprocessing import connection
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from npbench.execution.channel import SECONDS_TO_TAKE, Channel
+from npbench.execution.channel import SECONDS_TO_TAKE, Channel, RubbishError
 from npbench.numerics import numba_cache
 
 # Heavy modules that processes share. Not Numba: it reads its number of threads once, at import.
-PRELOADED = ("npbench.execution.local", "npbench.evaluation.measure", "sklearn.model_selection")
+PRELOADED = ("npbench.execution.judge", "npbench.evaluation.measure", "sklearn.model_selection")
 # Threads do not survive a fork: the server must load BLAS and OpenMP without them.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 COMMAND = (
@@ -44,72 +47,127 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of <sys/prctl.h>
 _NUMBER = struct.Struct("i")
 
 
-class ServerLostError(ConnectionError):
-    """A server was killed or stopped."""
+@dataclass(frozen=True)
+class Died:
+    """A process ended during a task; the exit code is minus the number of the signal that killed it."""
+
+    exit_code: int
+    phase: str
+    fault: str = ""  # instead of the exit code, of a process that was killed for it
+    output: str = ""
+
+
+@dataclass(frozen=True)
+class TimedOut:
+    """A task reached its time limit and was killed."""
+
+    seconds: float
+    phase: str
+    output: str = ""
+
+
+class Ended(BaseException):
+    """A process ended without an answer; no ``except Exception`` takes that for a failure."""
+
+    def __init__(self, outcome: Died | TimedOut) -> None:
+        self.outcome = outcome
 
 
 class Process:
     """A forked process, seen from its starter: the server writes its number and later its exit code to a pipe."""
 
-    def __init__(self, status: int, timeout: float = SECONDS_TO_FORK) -> None:
-        self.sentinel = status  # to wait on for the end
-        self._exit_code: int | None = None
-        if not connection.wait([status], timeout):
-            raise ServerLostError
-        self.pid = _read_number(status)
+    def __init__(
+        self, requests: socket.socket, run: Callable[[Channel], None], output: int, timeout: float = SECONDS_TO_FORK
+    ) -> None:
+        """Let a server start a process that calls ``run`` with its end of a channel.
 
-    def exit_code(self, timeout: float | None = 0.0) -> int | None:
-        """Wait for the end; return the exit code, minus a signal's number, or None if the process is alive."""
-        if self._exit_code is None and connection.wait([self.sentinel], timeout):
-            try:
-                self._exit_code = _read_number(self.sentinel)
-            except ServerLostError:  # and its processes with it
-                self._exit_code = -signal.SIGKILL
-        return self._exit_code
-
-    def kill(self) -> bool:
-        """Kill the process and close the sentinel; return whether the server reported the end.
-
-        The server kills what the process started.
+        Raises ConnectionError or another OSError if the server does not answer.
         """
-        if self.exit_code() is None:
+        ours, theirs = socket.socketpair()
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SECONDS_TO_TAKE, 0))
+        self._status, written = os.pipe()
+        try:
+            with theirs, os.fdopen(written, "wb"):
+                socket.send_fds(requests, [b"f"], [theirs.fileno(), output, written])
+            if not connection.wait([self._status], timeout) or (pid := self._number()) is None:
+                raise ConnectionError("the server was killed or stopped")
+        except BaseException:  # Ctrl-C too
+            ours.close()
+            os.close(self._status)
+            raise
+        self.pid, self.phase, self.requests = pid, "the job", ours
+        self._channel = Channel(ours)
+        self._exit_code: int | None = None
+        self.signals = ours.fileno(), self._status  # to wait on: for an answer, for the end
+        self.allow(math.inf)
+        self.send((sys.path, str(Path.cwd())))
+        self.send(run)
+
+    def _number(self) -> int | None:
+        """Read what the server wrote; None if it was killed, and its processes with it."""
+        content = os.read(self._status, _NUMBER.size)
+        return _NUMBER.unpack(content)[0] if content else None
+
+    def send(self, message: Any) -> None:
+        """Send an object; that the process has ended is seen in the next answer."""
+        with contextlib.suppress(OSError):
+            self._channel.send(message)
+
+    def allow(self, seconds: float) -> None:
+        """Let what comes next take so long."""
+        self._allowed, self.deadline = seconds, time.monotonic() + seconds
+
+    def answer(self) -> tuple[Any, list[Any]] | None:
+        """Return the next answer, or None while there is none; raise Ended if none will come, or not in time."""
+        has_ended = self.has_ended()  # asked first: it may answer and end
+        try:
+            if (answer := self._channel.answered()) is not None:
+                return answer
+        except RubbishError as error:
+            raise self.wrote_rubbish() from error
+        except (EOFError, OSError):  # it ended, maybe while sending
+            has_ended = True
+        if has_ended:
+            self.has_ended(SECONDS_TO_CLOSE)  # the channel may close just before
+            raise Ended(Died(-signal.SIGKILL if self._exit_code is None else self._exit_code, self.phase))
+        if time.monotonic() >= self.deadline:
+            raise Ended(TimedOut(self._allowed, self.phase))
+        return None
+
+    def wrote_rubbish(self) -> Ended:
+        """Return the error for a process that wrote what is not an answer."""
+        fault = "its process wrote into the channel of npbench what is not an answer"
+        return Ended(Died(-signal.SIGKILL, self.phase, fault))
+
+    def has_ended(self, timeout: float = 0.0) -> bool:
+        """Wait for the end, and return whether it was reported; note the exit code."""
+        if self._exit_code is None and connection.wait([self._status], timeout):
+            code = self._number()
+            self._exit_code = -signal.SIGKILL if code is None else code
+        return self._exit_code is not None
+
+    def stop(self) -> None:
+        """Kill the process without waiting for its end, which takes as long as a small job."""
+        if not self.has_ended():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
-        is_reported = self.exit_code(SECONDS_TO_CLOSE) is not None
-        os.close(self.sentinel)
+
+    def close(self) -> bool:
+        """Kill the process, and let the server kill what it started; return whether the server reported the end."""
+        self.stop()
+        is_reported = self.has_ended(SECONDS_TO_CLOSE)
+        self.requests.close()
+        os.close(self._status)
         return is_reported
 
 
-def _read_number(descriptor: int) -> int:
-    content = os.read(descriptor, _NUMBER.size)
-    if not content:
-        raise ServerLostError
-    number: int = _NUMBER.unpack(content)[0]
-    return number
-
-
-def fork_from(
-    requests: socket.socket, run: Callable[[Channel], None], output: int, timeout: float = SECONDS_TO_FORK
-) -> tuple[Process, Channel]:
-    """Let a server start a process that calls ``run`` with its end of a channel; return it and the other end.
-
-    Raises ServerLostError or another OSError if the server does not answer.
-    """
-    ours, theirs = socket.socketpair()
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SECONDS_TO_TAKE, 0))
-    status, written = os.pipe()
-    try:
-        with theirs, os.fdopen(written, "wb"):
-            socket.send_fds(requests, [b"f"], [theirs.fileno(), output, written])
-        process, channel = Process(status, timeout), Channel(ours)
-    except BaseException:  # Ctrl-C too
-        ours.close()
-        os.close(status)
-        raise
-    with contextlib.suppress(OSError):  # a process that ends at once has an exit code
-        channel.send((sys.path, str(Path.cwd())))
-        channel.send(run)
-    return process, channel
+def wait(processes: Iterable[Process], others: Iterable[int] = ()) -> None:
+    """Wait until a process answers, ends or reaches its deadline, or another descriptor is ready."""
+    nearest, signals = math.inf, list(others)
+    for process in processes:
+        nearest = min(nearest, process.deadline)
+        signals += process.signals
+    connection.wait(signals, None if nearest == math.inf else max(0.0, nearest - time.monotonic()))
 
 
 class _Server:
@@ -121,20 +179,20 @@ class _Server:
         self._process: subprocess.Popen[bytes] | None = None
         self._has_forked = False
 
-    def fork(self, run: Callable[[Channel], None], output: int) -> tuple[Process, Channel]:
-        """Start a process as :func:`fork_from` does, from a new server if the present one was lost."""
+    def fork(self, run: Callable[[Channel], None], output: int) -> Process:
+        """Start a process, from a new server if the present one was killed, as when memory ran out, or stopped."""
         with self._lock:
             try:
                 return self._fork(run, output)
-            except ConnectionError:  # the server was killed, as when memory ran out, or stopped
+            except ConnectionError:
                 self.close()
                 return self._fork(run, output)
 
-    def _fork(self, run: Callable[[Channel], None], output: int) -> tuple[Process, Channel]:
+    def _fork(self, run: Callable[[Channel], None], output: int) -> Process:
         requests, timeout = self.start(), SECONDS_TO_FORK if self._has_forked else SECONDS_TO_START
-        started = fork_from(requests, run, output, timeout)
+        process = Process(requests, run, output, timeout)
         self._has_forked = True
-        return started
+        return process
 
     def start(self) -> socket.socket:
         """Start the server, unless it runs; it loads its modules beside this process."""
@@ -238,8 +296,6 @@ def serve_forks(requests: socket.socket) -> NoReturn:
             os.close(output)
             statuses[pid] = status
             _report(status, pid)
-    for pid in statuses:
-        _kill_group(pid)
     with contextlib.suppress(ChildProcessError):  # all have ended, those that they left behind too
         while True:
             for pid in _children():
@@ -252,7 +308,7 @@ def _run(end: int, output: int) -> NoReturn:
     """Run what the starter sends, and end this process."""
     code = 1
     try:
-        os.setsid()  # its own process group, so that its children can be killed with it
+        os.setsid()  # a signal to its process group reaches no other
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the starter handles interrupts
         _control(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -287,7 +343,6 @@ def _reap(statuses: dict[int, int]) -> None:
             if not pid:
                 break
             if pid in statuses:
-                _kill_group(pid)
                 written = statuses.pop(pid)
                 _report(written, os.waitstatus_to_exitcode(status))
                 os.close(written)
@@ -301,11 +356,6 @@ def _reap(statuses: dict[int, int]) -> None:
 def _report(status: int, number: int) -> None:
     with contextlib.suppress(BrokenPipeError):  # the starter asks no more
         os.write(status, _NUMBER.pack(number))
-
-
-def _kill_group(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
 
 
 def _children() -> Iterator[int]:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain, groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from npbench.data import BinaryData
 from npbench.errors import RequestError
-from npbench.evaluation.job import JobStream
+from npbench.evaluation.job import STANDARD, Job, JobStream, Options
 from npbench.records.files import Owner, atomic_write, dead_owners
 from npbench.records.provenance import available_cores
 from npbench.records.record import Primitive, Record
 from npbench.records.store import RecordStore
 from npbench.registry import Provider
+
+NOT_RUN = "not run: another repeat reached the time limit (execution.retry_timeouts=true runs it)"
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Limits:
     n_jobs: int = -1  # worker processes; -1 for one per core
     seconds: float | None = None  # time of a job without compilation, after which it is killed
     memory_mb: float | None = None  # of 10^6 bytes; by default the worker's share of the machine; enforced on Linux
-    start_seconds: float = 10.0  # for a solver to start where ``seconds`` is given, beside what compiling takes
+    start_seconds: float = 10.0  # to import where ``seconds`` is given; half of it to warm up, beside compiling
 
     def workers(self, n_tasks: int) -> int:
         """Return the number of workers, never more than there are tasks."""
@@ -41,8 +44,7 @@ class RunContext:
 
     data: Mapping[str, BinaryData]  # by content hash
     facts: Mapping[str, Primitive] = field(default_factory=dict)  # of the run and the machine, part of every record
-    trace: bool = False  # whether records keep the trace of the search or of the final fit
-    keep_scores: bool = False  # whether the scores of the test part are stored
+    options: Options = STANDARD  # with the threads of one worker, which the executor sets
 
 
 Executor = Callable[[JobStream, Limits, RunContext], Iterator[Record]]
@@ -65,6 +67,50 @@ def run_jobs(
                 counts[record.status] += 1
                 on_record(record)
     return counts
+
+
+class WithinLimit:
+    """Jobs without those that reached the time limit on another split, as far as that is known when they are drawn."""
+
+    def __init__(self, jobs: JobStream, timed_out: Set[str]) -> None:
+        self._jobs = jobs
+        self.timed_out = set(timed_out)  # key_of(0), of jobs on any split
+        self.drawn: dict[str, str] = {}  # key_of(0) by key
+        self.skipped: deque[Job] = deque()
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def __iter__(self) -> Iterator[Job]:
+        """Yield first the first repeats of a solver on its data: the others are drawn when these have ended."""
+        groups = groupby(self._jobs, lambda job: (job.data.data_sha256, job.request.solver.name))
+        for job in chain.from_iterable(sorted(jobs, key=lambda job: job.repeat) for _, jobs in groups):
+            if job.key_of(0) in self.timed_out:
+                self.skipped.append(job)
+            else:
+                self.drawn[job.key] = job.key_of(0)
+                yield job
+
+
+def within_limit(
+    jobs: JobStream, limits: Limits, context: RunContext, *, executor: Executor, timed_out: Set[str]
+) -> Iterator[Record]:
+    """Run jobs with an executor and yield the record of each, also of repeats left out because another timed out."""
+    within = WithinLimit(jobs, timed_out)
+
+    def not_run() -> Iterator[Record]:
+        while within.skipped:
+            columns = within.skipped.popleft().columns
+            yield Record({**context.facts, **columns, "status": "timeout", "error": NOT_RUN})
+
+    with closing(executor(within, limits, context)) as ended:  # type: ignore[type-var]
+        for record in ended:
+            same = within.drawn.pop(record.key)
+            if record.status == "timeout":
+                within.timed_out.add(same)
+            yield record
+            yield from not_run()
+    yield from not_run()
 
 
 def notifier(observers: Sequence[tuple[Provider, Any]], note: Callable[[str], None]) -> Callable[..., None]:

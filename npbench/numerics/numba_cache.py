@@ -9,10 +9,13 @@ import stat
 import sys
 import tempfile
 import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 IN_TREE = Path(__file__).parent / "__pycache__"
+
+_notes: list[Callable[[bool], None]] = []
 
 
 @functools.cache
@@ -86,24 +89,34 @@ def mend() -> None:
 
     load_overload.is_mended = True  # type: ignore[attr-defined]
     caching.Cache.load_overload, caching.Cache.save_overload = load_overload, save_overload
-    _announce_compilation()
-
-
-def _announce_compilation() -> None:
-    """Print a line on a terminal when the first kernel of npbench is compiled in this process."""
     from numba.core import event
 
-    class FirstKernel(event.Listener):
-        is_announced = False
+    class Listener(event.Listener):
+        on_start = on_end = staticmethod(_compilation_changed)
 
-        def on_start(self, started: Any) -> None:
-            kernel = getattr(started.data["dispatcher"], "py_func", None)
-            module = getattr(kernel, "__module__", None) or ""  # some dispatchers have neither
-            if not self.is_announced and sys.stderr.isatty() and module.startswith("npbench"):
-                self.is_announced = True
-                print("npbench: compiling kernels, once: up to about a minute.", file=sys.stderr)
+    event.register("numba:compile", Listener())
 
-        def on_end(self, ended: Any) -> None:
-            """Kernels compile one after the other."""
 
-    event.register("numba:compile", FirstKernel())
+@contextlib.contextmanager
+def compilation_noted(note: Callable[[bool], None]) -> Iterator[None]:
+    """Call ``note`` within the block with True as a kernel begins to compile, and with False as that ends."""
+    _notes.append(note)
+    try:
+        yield
+    finally:
+        _notes.remove(note)
+
+
+def _compilation_changed(event: Any) -> None:
+    for note in _notes:
+        note(event.is_start)
+    kernel = getattr(event.data["dispatcher"], "py_func", None)
+    if (getattr(kernel, "__module__", None) or "").startswith("npbench"):  # some dispatchers have neither
+        _announce()
+
+
+@functools.cache
+def _announce() -> None:
+    """Print a line on a terminal when the first kernel of npbench is compiled in this process."""
+    if sys.stderr.isatty():
+        print("npbench: compiling kernels, once: up to about a minute.", file=sys.stderr)

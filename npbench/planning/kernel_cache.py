@@ -10,14 +10,42 @@ from pathlib import Path
 from npbench.evaluation.job import Job
 from npbench.planning.plan import targets
 from npbench.records import provenance
+from npbench.user_cache import cached
+from npbench.values import canonical
 
 SECONDS_PER_KERNEL = 1.2  # np_svm takes 28 s on two cores
 
 
+def kind_of(job: Job) -> str:
+    """Return what is equal for jobs that compile the same kernels, on data of the same storage."""
+    request = job.request
+    # Numbers do not choose what is compiled; names do, like that of a kernel.
+    choices = {name: value for name, value in request.params.items() if isinstance(value, (str, bool))}
+    return canonical([request.solver.name, request.problem.name, request.protocol.name, choices])
+
+
 def not_compiled(jobs: Iterable[Job]) -> list[Job]:
-    """Return a job of each solver that uses kernels, none of which is in Numba's cache."""
+    """Return a job of each solver whose files have kernels, none of which is in Numba's cache.
+
+    Jobs of a kind that ran before without compiling anything do not count.
+    """
+    jobs = list(jobs)
     of_solver = {job.request.solver.name: job for job in jobs}
-    return [job for job in of_solver.values() if _is_cold(provenance.sources(targets(job.request)))]
+    cold = {name for name, job in of_solver.items() if _is_cold(provenance.sources(targets(job.request)))}
+    left = (job for job in jobs if job.request.solver.name in cold and not _compiles_nothing(job, known=False))
+    return list({job.request.solver.name: job for job in left}.values())
+
+
+def remember_compiled(jobs: Iterable[Job]) -> None:
+    """Remember which of these jobs, that have run, compiled nothing."""
+    for job in not_compiled(jobs):
+        _compiles_nothing(job, known=True)
+
+
+def _compiles_nothing(job: Job, *, known: bool) -> bool:
+    identity = canonical([kind_of(job), job.code]).encode("utf-8", "backslashreplace")
+    remembered: bool = cached("compiles_nothing", identity, lambda: known)  # kept if true
+    return remembered
 
 
 def seconds_to_compile(jobs: Iterable[Job]) -> float:

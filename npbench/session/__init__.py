@@ -15,10 +15,10 @@ from npbench.config.command_line import Requested, parse, requested
 from npbench.config.experiment import Experiment, load, split_off
 from npbench.config.run_settings import RunSettings
 from npbench.data import BinaryData
-from npbench.evaluation.job import Job
-from npbench.execution import local, processes, repeats
-from npbench.execution.run import Executor, Limits, RunContext, notifier, run_jobs, write_description
-from npbench.planning.kernel_cache import not_compiled, seconds_to_compile
+from npbench.evaluation.job import Job, Options
+from npbench.execution import local, processes
+from npbench.execution.run import Executor, Limits, RunContext, notifier, run_jobs, within_limit, write_description
+from npbench.planning.kernel_cache import not_compiled, remember_compiled, seconds_to_compile
 from npbench.planning.plan import Plan, prepare
 from npbench.progress import Progress
 from npbench.records import provenance
@@ -83,7 +83,9 @@ def run(plan: Plan, asked: Requested, progress: Progress, **facts: Any) -> None:
         return
     stored = {name: value for name, value in description.items() if name not in ("command", "configs")}
     limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit)
-    context = RunContext(plan.sources.by_hash(), stored, settings.trace, settings.keep_scores)
+    context = RunContext(
+        plan.sources.by_hash(), stored, Options(trace=settings.trace, keep_scores=settings.keep_scores)
+    )
     executor = _executor(plan, settings)
     notify = notifier(registry.installed().observers, progress.note)
 
@@ -93,15 +95,17 @@ def run(plan: Plan, asked: Requested, progress: Progress, **facts: Any) -> None:
 
     notify("npbench_run_started", run={**description, "jobs": len(plan.todo)})
     with progress.of(plan.todo):
-        if settings.name == "local" and (cold := not_compiled(job for job, _ in plan.todo.parts)):
+        cold = not_compiled(job for job, _ in plan.todo.parts) if settings.name == "local" else []
+        if cold:
             with progress.compiling([job.request.solver.name for job in cold], seconds_to_compile(cold)):
                 local.compile_kernels(cold, limits, context)
         run_jobs(plan.todo, plan.store, executor, limits, context, on_record)
+        remember_compiled(cold)
 
 
 def answers(jobs: Sequence[Job], data: Mapping[str, BinaryData], *, trace: bool = False) -> dict[str, Record]:
     """Run jobs here without storing anything, and return their records by key; data are given by content hash."""
-    context = RunContext(data, provenance.facts(), trace)
+    context = RunContext(data, provenance.facts(), Options(trace=trace))
     return {record.key: record for record in local.records(jobs, Limits(), context)} if jobs else {}
 
 
@@ -113,4 +117,4 @@ def _executor(plan: Plan, settings: RunSettings) -> Executor:
         executor = partial(dask.records, address=settings.address)
     if settings.retry_timeouts:
         return executor
-    return partial(repeats.records, executor=executor, timed_out=plan.timed_out)
+    return partial(within_limit, executor=executor, timed_out=plan.timed_out)

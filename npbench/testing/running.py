@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from npbench.execution.local import how_it_died
-from npbench.execution.pool import Allow, Died, Outcome, Returned, TimedOut, WorkerFunction, outcomes
+from npbench.execution.judge import how_it_died
+from npbench.execution.pool import Allow, Outcome, Returned, outcomes
+from npbench.execution.processes import Died, TimedOut
 from npbench.testing.check import Check, Skipped
 
 TIME_LIMIT = 600.0  # seconds of one check
@@ -26,22 +27,25 @@ class Result:
 def results(checks: Sequence[Check], time_limit: float = TIME_LIMIT) -> Iterator[Result]:
     """Run checks one after the other and yield the result of each, whatever they do to their process."""
     tasks = ((check, time_limit) for check in checks)
-    with closing(outcomes(WorkerFunction(perform), tasks, 1)) as ended:
+    with closing(outcomes(Performer, tasks, 1)) as ended:
         for _, outcome in ended:
             yield _result(outcome)
 
 
-def perform(task: tuple[Check, float], allow: Allow) -> tuple[str, str, str]:
-    """Run a check in its process."""
-    check, time_limit = task
-    allow(time_limit)
-    try:
-        check()
-    except Skipped as skipped:
-        return "skipped", str(skipped), ""
-    except (AssertionError, SystemExit) as failed:
-        return "failed", str(failed) or type(failed).__name__, "".join(traceback.format_exception(failed))
-    return "ok", "", ""
+class Performer:
+    """Runs a check in its process."""
+
+    def __call__(self, task: tuple[Check, float], allow: Allow) -> tuple[str, str, str]:
+        """Return the outcome, its reason and where it failed."""
+        check, time_limit = task
+        allow(time_limit)
+        try:
+            check()
+        except Skipped as skipped:
+            return "skipped", str(skipped), ""
+        except (AssertionError, SystemExit) as failed:
+            return "failed", str(failed) or type(failed).__name__, "".join(traceback.format_exception(failed))
+        return "ok", "", ""
 
 
 def _result(outcome: Outcome) -> Result:

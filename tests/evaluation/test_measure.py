@@ -24,7 +24,7 @@ from npbench.contracts import Estimate, Metric, Selection, Solver
 from npbench.data import BinaryData
 from npbench.evaluation import measure
 from npbench.evaluation.fitting import steps
-from npbench.evaluation.job import CHOICES, DataIdentity, Job
+from npbench.evaluation.job import CHOICES, DataIdentity, Job, Options
 from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
 from npbench.evaluation.selection import grid_search
 from npbench.numerics.roc_grid import FPR_GRID
@@ -146,7 +146,7 @@ def planned(data: BinaryData, **fields) -> Job:
 
 
 def run_with(fault, **options):
-    return measure.run(planned(samples(), params={"fault": fault}), samples(), **options)
+    return measure.record(planned(samples(), params={"fault": fault}), samples(), Options(**options))
 
 
 def rows(X) -> set[int]:
@@ -158,7 +158,7 @@ def rows(X) -> set[int]:
 def test_the_solver_gets_the_rows_of_the_split_and_none_of_the_test_part(protocol, kind):
     data = samples(kind)
     job = planned(data, protocol=protocol, solver=searching(), search={"threshold": [0.0]}, seed=5, repeat=2)
-    record = measure.run(job, data, n_threads=3)
+    record = measure.record(job, data, Options(n_threads=3))
     assert record["status"] == "ok", record["traceback"]
     split = protocol.split(data, 5, 2)
     given = select.given
@@ -200,7 +200,7 @@ def test_the_order_of_the_test_rows_says_nothing_of_their_labels(monkeypatch):
     monkeypatch.setattr(Threshold, "decision_function", lambda self, X: given.append(X[:, 1]) or decide(self, X))
     data = samples()  # sorted by label
     job = planned(data)
-    record = measure.run(job, data, keep_scores=True)
+    record = measure.record(job, data, Options(keep_scores=True))
     test = job.request.protocol.split(data, 0, 0).test
     numbers = given[-1].astype(int) - 1
     assert sorted(numbers) == list(test)
@@ -213,7 +213,7 @@ def test_the_order_of_the_test_rows_says_nothing_of_their_labels(monkeypatch):
 def test_the_choice_is_that_of_a_search_by_hand():
     data, values = samples(), [3.0, 0.5, -3.0, 0.25]
     job = planned(data, search={"threshold": values})
-    record = measure.run(job, data)
+    record = measure.record(job, data)
     split = job.request.protocol.split(data, 0, 0)
     losses = []
     for value in values:
@@ -239,7 +239,7 @@ def test_standardising_uses_the_training_part_alone_and_leaves_the_data_as_they_
     for array in (data.X, data.y):
         array.flags.writeable = False
     job = planned(data, preprocess="standardize", protocol=Holdout())
-    measure.run(job, data)
+    measure.record(job, data)
     assert BinaryData(data.X, data.y, data.name).sha256 == samples().sha256
     train = data.X[job.request.protocol.split(data, 0, 0).train]
     ((_, X, _),) = Threshold.seen
@@ -260,7 +260,7 @@ def test_the_solver_sees_nothing_of_the_test_part(preprocess, categories):
     for X in (data.X, altered):
         changed = BinaryData.checked(X, data.y, "kinds", categorical=[2])
         job = planned(changed, preprocess=preprocess, missing="impute", categories=categories)
-        record = measure.run(job, changed)
+        record = measure.record(job, changed)
         assert record["status"] == "ok", record["traceback"]
     (_, one, y), (_, other, same) = Threshold.seen
     assert one.shape == (60, 5 if categories == "one_hot" else 3)
@@ -278,13 +278,13 @@ def test_test_rows_that_the_solver_knows_are_counted(protocol, kind):
     features = np.random.default_rng(0).integers(0, 3, (80, 3)).astype(float)
     data = BinaryData.checked(kind(features), plain.y, "alike")
     split = protocol.split(data, 3, 1)
-    record = measure.run(planned(data, protocol=protocol, seed=3, repeat=1), data)
+    record = measure.record(planned(data, protocol=protocol, seed=3, repeat=1), data)
     others = {tuple(features[row]) for row in set(range(80)) - set(split.test)}
     expected = sum(tuple(features[row]) in others for row in split.test)
     assert 0 < expected < len(split.test) or len(others) == 27
     assert record["n_test_duplicates"] == expected
     assert record["split_sha256"] == split.sha256
-    assert measure.run(planned(plain), plain)["n_test_duplicates"] == 0
+    assert measure.record(planned(plain), plain)["n_test_duplicates"] == 0
 
 
 def test_attributes_of_the_solver_are_recorded():
@@ -300,7 +300,7 @@ def test_attributes_of_the_solver_are_recorded():
 
 
 def test_times_of_search_fit_and_prediction():
-    record = measure.run(planned(samples(), solver=searching(), search={"threshold": [0]}), samples())
+    record = measure.record(planned(samples(), solver=searching(), search={"threshold": [0]}), samples())
     assert record["select_seconds"] >= 0.1
     assert 0 < record["select_cpu_seconds"] <= record["select_seconds"] - 0.05  # it slept, which takes no CPU
     assert record["fit_seconds"] >= 0.02
@@ -313,7 +313,7 @@ def test_the_problem_and_a_seed_are_filled_in():
     data = samples()
     first, again, other = (planned(data, repeat=repeat) for repeat in (0, 0, 1))
     for job in (first, again, other, changed(first, params={"random_state": 11, "threshold": 2.0})):
-        measure.run(job, data)
+        measure.record(job, data)
     estimators = [estimator for estimator, *_ in Threshold.seen]
     assert [estimator.rho for estimator in estimators] == [0.125] * 4
     seeds = [estimator.random_state for estimator in estimators]
@@ -347,7 +347,7 @@ def test_a_failure_is_a_record(fault, status, message):
 
 
 def test_an_unknown_parameter_and_an_endless_message_are_failures():
-    record = measure.run(planned(samples(), params={"treshold": 1}), samples())
+    record = measure.record(planned(samples(), params={"treshold": 1}), samples())
     assert (record["status"], record["error_type"]) == ("failed", "TypeError")
     assert "treshold" in record["error"]
     record = run_with("endless message")
@@ -387,7 +387,7 @@ def test_warming_up_gets_as_far_as_a_guarantee_for_a_small_rate():
         params={"estimator": "sklearn.naive_bayes.GaussianNB", "threshold": "umbrella"},
         search={"params": [{"var_smoothing": 1e-9}, {"var_smoothing": 1e-3}]},
     )
-    assert measure.run(*measure.toy(job, n_features=2, is_sparse=False))["status"] == "ok"
+    assert list(steps(measure.toy_fitting(job, n_features=2, is_sparse=False)))[-1][0]["ended"]["status"] == "ok"
 
 
 def test_warm_up_varies_the_first_name_of_mappings():
@@ -412,7 +412,7 @@ SEARCH_TRACE = '{"p_fa":[0,null],"threshold":[0.5,0.25]}'
 @pytest.mark.parametrize("trace", [True, False])
 def test_traces_are_kept_when_asked_for(solver, fault, kept, trace):
     data = samples()
-    record = measure.run(planned(data, params={"fault": fault}, **solver), data, trace=trace)
+    record = measure.record(planned(data, params={"fault": fault}, **solver), data, Options(trace=trace))
     assert record["status"] == "ok", record["traceback"]
     assert record.get("trace") == (kept if trace else None)
 
@@ -421,7 +421,7 @@ def test_traces_are_kept_when_asked_for(solver, fault, kept, trace):
 def test_stages_are_measured_on_both_parts(kind):
     data = samples(kind)
     job = planned(data, params={"fault": "stages"})
-    record = measure.run(job, data, trace=True)
+    record = measure.record(job, data, Options(trace=True))
     split, column = job.request.protocol.split(data, 0, 0), samples().X[:, 0]
     expected = {}
     for part, rows_ in (("train", split.train), ("test", split.test)):
@@ -430,7 +430,7 @@ def test_stages_are_measured_on_both_parts(kind):
         expected[f"{part}_bounded"] = [0.125, 0.125]
     assert expected["train_accuracy"] != expected["test_accuracy"]
     assert json.loads(record["trace"]) == {"iteration": [0, 1], "objective": [2.5, None], **expected}
-    untraced = measure.run(job, data)
+    untraced = measure.record(job, data)
     assert "trace" not in untraced
     assert all(record[name] == untraced[name] for name in ("accuracy", "bounded", "bounded_low"))
 
@@ -456,7 +456,7 @@ def test_faults_of_traces_fail_only_when_asked_for(fault, message):
 def test_the_curve_of_the_test_part_is_kept():
     data, protocol = samples(), CrossValidation(test_size=0.2)
     job = planned(data, protocol=protocol)
-    record = measure.run(job, data)
+    record = measure.record(job, data)
     test = protocol.split(data, job.request.seed, job.repeat).test
     scores, positive = data.X[test, 0], data.y[test] > 0
     fpr, tpr, _ = roc_curve(positive, scores, drop_intermediate=False)
@@ -477,6 +477,6 @@ def test_the_curve_of_the_test_part_is_kept():
 def test_records_describe_the_test_part(protocol, test_part, n_positive):
     plain = samples()
     data = BinaryData.checked(plain.X, plain.y, "numbered", published=np.arange(80).reshape(40, 2).T)
-    record = measure.run(planned(data, protocol=protocol), data)
+    record = measure.record(planned(data, protocol=protocol), data)
     assert record["test_part"] == test_part
     assert record["n_test_positive"] == n_positive or n_positive is None

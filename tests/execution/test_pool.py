@@ -16,19 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from misbehaving_jobs import ended
 
-from npbench.execution.pool import Died, Returned, TimedOut, WorkerFunction, outcomes
+from npbench.execution.pool import Returned, outcomes
+from npbench.execution.processes import Died, TimedOut
 
 ACTIVITIES = """
 import os, pathlib, signal, threading, time
 
-BEGUN = []
+def performer():
+    return lambda task, allow: perform(task, allow, os.getpid())
 
-def begin():
-    BEGUN.append(True)
-
-def perform(task, allow):
+def perform(task, allow, worker):
     number, act, time_limit = task
-    assert BEGUN == [True]
+    assert worker == os.getpid()
     if act == "fails":
         raise RuntimeError("this worker cannot begin")
     allow(time_limit)
@@ -75,10 +74,8 @@ def activities(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pool(activities):
-    function = WorkerFunction(activities.perform, begin=activities.begin)
-
     def run(acts, n_workers=2, time_limit=60.0):
-        return outcomes(function, ((number, act, time_limit) for number, act in acts), n_workers)
+        return outcomes(activities.performer, ((number, act, time_limit) for number, act in acts), n_workers)
 
     return run
 
@@ -188,11 +185,10 @@ def test_an_interrupt_while_the_first_worker_starts(tmp_path):
     script = (
         "import sys, threading, time\n"
         "import activities\n"
-        "from npbench.execution.pool import WorkerFunction, outcomes\n"
-        "function = WorkerFunction(activities.perform, begin=activities.begin)\n"
+        "from npbench.execution.pool import outcomes\n"
         "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()  # takes the signal of a blocked thread\n"
         "try:\n"
-        "    list(outcomes(function, [(0, 'waits', 60)], 2))\n"
+        "    list(outcomes(activities.performer, [(0, 'waits', 60)], 2))\n"
         "except KeyboardInterrupt:\n"
         "    sys.exit('interrupted')\n"
     )

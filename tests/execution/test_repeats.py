@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from misbehaving_jobs import gaussians, jobs
 
-from npbench.execution import local, repeats
-from npbench.execution.run import Limits, RunContext, run_jobs
+from npbench.execution import local
+from npbench.execution.run import NOT_RUN, Limits, RunContext, run_jobs, within_limit
 from npbench.planning.plan import Jobs
 from npbench.records.record import Record
 from npbench.records.store import RecordStore
@@ -28,14 +28,14 @@ def one_by_one(planned, limits, context):
 
 
 def run(planned: Jobs, store: RecordStore, timed_out=frozenset(), executor=one_by_one, limits=LIMITS):
-    run_in = partial(repeats.records, executor=executor, timed_out=timed_out)
+    run_in = partial(within_limit, executor=executor, timed_out=timed_out)
     return run_jobs(planned, store, run_in, limits, RunContext({gaussians().sha256: gaussians()}))
 
 
 @given(st.permutations([(job, [repeat]) for job in (QUICK, SLOW) for repeat in range(3)]))
 def test_every_job_has_a_record_and_one_repeat_ran(parts):
     planned = Jobs(parts)
-    records = list(repeats.records(planned, LIMITS, RunContext({}), executor=one_by_one, timed_out=set()))
+    records = list(within_limit(planned, LIMITS, RunContext({}), executor=one_by_one, timed_out=set()))
     assert sorted(record.key for record in records) == sorted(planned.keys())
     slow = [record for record in records if record.status == "timeout"]
     assert len(slow) == 3
@@ -58,4 +58,4 @@ def test_the_next_run_starts_from_the_timeouts_that_are_stored(tmp_path):
     todo = planned.without(store.done() | before)
     assert run(todo, store, planned.settings_of(before)) == {"timeout": 3, "ok": 2}
     assert store.timed_out(5.0) == before  # those left out have no seconds
-    assert store.frame().filter(pl.col("error") == repeats.NOT_RUN).height == 3
+    assert store.frame().filter(pl.col("error") == NOT_RUN).height == 3

@@ -33,6 +33,15 @@ def test_solver_without_cached_kernels_is_named(job, tmp_path):
     assert kernel_cache.not_compiled([job]) == []
 
 
+def test_kinds_of_jobs_that_compile_nothing_are_remembered(job, tmp_path, monkeypatch):
+    monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path / "cache"))
+    other = changed(job, params={"kernel": "linear"})
+    assert kernel_cache.not_compiled([job, other]) == [other]
+    kernel_cache.remember_compiled([other])
+    assert kernel_cache.not_compiled([job, other]) == [job]
+    assert kernel_cache.not_compiled([changed(other, code={"npbench_toykernel": "edited"})])
+
+
 def test_folders_are_those_of_numba(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
     source = tmp_path / "one_kernel.py"
