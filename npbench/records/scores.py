@@ -113,4 +113,4 @@ def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
 def _checked(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     with path.open("rb") as stream:
         check_parquet(stream)
-    return pl.read_parquet(path, columns=columns, glob=False)
+        return pl.read_parquet(stream, columns=columns)

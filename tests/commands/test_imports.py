@@ -30,7 +30,7 @@ def imported_by(*words):
 def test_lists_import_no_numerics(words):
     modules, text = imported_by(*words.split())
     assert text
-    assert not modules.intersection([*HEAVY, "numpy", "scipy", "polars", "pyarrow", "hydra", "pooch", "requests"])
+    assert not modules.intersection([*HEAVY, "numpy", "scipy", "polars", "pyarrow", "hydra", "requests"])
 
 
 def test_run_with_nothing_left_to_do_imports_no_solver(npbench, tmp_path):

@@ -287,12 +287,13 @@ def test_cleaning_removes_interrupted_downloads_and_files_of_killed_processes(pl
     assert cache.clean(0) == (1, 3)
     assert list(arrays_folder().iterdir()) == []
     folder = place / "cache" / "raw" / "toy"
-    put(folder / "tmprunning", b"12345")
+    put(folder / "running.csv.unfinished", b"12345")
     assert cache.clean(0) == (0, 0)
-    for name, age in (("toy.csv", 3600), ("tmpabcd1234", 3600), ("tmpefgh5678", 100), ("tmp_old.csv", 3600)):
+    for name, age in (("toy.csv", 3600), ("old.csv.unfinished", 3600), ("young.csv.unfinished", 100)):
         aged(put(folder / name, b"12345"), age)
     assert cache.clean(1800) == (1, 5)
-    assert sorted(path.name for path in folder.iterdir()) == ["tmp_old.csv", "tmpefgh5678", "tmprunning", "toy.csv"]
+    kept = ["running.csv.unfinished", "toy.csv", "young.csv.unfinished"]
+    assert sorted(path.name for path in folder.iterdir()) == kept
 
 
 @pytest.fixture

@@ -247,8 +247,8 @@ def test_a_server_that_drips_is_given_up(folders, server, served, monkeypatch):
 def test_a_host_that_refuses_is_asked_once_for_all_files(folders, monkeypatch):
     asked = []
     monkeypatch.setattr(sources, "RETRIES", 2)
-    connect = sources._connected
-    monkeypatch.setattr(sources, "_connected", lambda url: asked.append(url) or connect(url))
+    receive = sources._receive
+    monkeypatch.setattr(sources, "_receive", lambda url, *rest: asked.append(url) or receive(url, *rest))
     here, *absent = (replace(described(f"{NOWHERE}/{i}"), path=f"toy/{i}.data") for i in range(9))
     put(folders / "first" / here.path)
     with pytest.raises(RequestError) as caught:

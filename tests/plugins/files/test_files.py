@@ -343,6 +343,7 @@ CONTENTS = [
     ("t.csv", 'a,y\n"1\n",0\n\n2,1,1\n', LABEL, "line 5 has 3 columns"),
     ("t.csv", "y,a,b\n1,0,2\n0,1\n\n", LABEL, "the last line has 2 of 3 columns: the file was cut off"),
     ("t.csv.gz", gzip.compress(b"y\ta\r\n1\t0\r\n0", mtime=0), LABEL, "the last line has 1 of 2 columns"),
+    ("t.csv.gz", gzip.compress(b"a,y\n" + b"1,0\n2,1\n" * 9 + b"odd,1\n", mtime=0), LABEL, "'odd' in line 20"),
     ("t.csv", b"a,y\n\xe9,0\n1,1\n", LABEL, "not UTF-8 text"),
     ("t.csv", b"\xe9,y\n0,0\n1,1\n", LABEL, "not UTF-8 text"),
     ("t.csv", "a,y\n0,0\n1,1\n".encode("utf-16-le"), LABEL, "not UTF-8 text"),
