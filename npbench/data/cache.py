@@ -1,7 +1,7 @@
 """Cache the arrays of data sets as memory maps that worker processes share.
 
-``arrays/<sha256>`` holds the arrays of one data set. ``loaded/<key>.json`` names the arrays that a loader made of
-certain files; data without files, or with files of unknown hash, have no such entry.
+``arrays/<sha256>`` holds the arrays of one data set. ``remembered/loaded/<key>`` names the arrays that a loader made
+of certain files; data without files have no such entry.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import math
 import os
 import shutil
 import time
@@ -151,7 +150,7 @@ def keep(key: str, data: BinaryData) -> None:
 
 
 def _entry(key: str) -> Path:
-    return cache_folder() / "loaded" / f"{key}.json"
+    return remembered_folder() / "loaded" / key
 
 
 def clean(unused_for: float) -> tuple[int, int]:
@@ -161,16 +160,11 @@ def clean(unused_for: float) -> tuple[int, int]:
     sizes = [_removed(path, limit) for path, limit in limits.items()]
     for result in remembered_folder().glob("*/*"):
         _removed(result, unused_for)
-    for entry in (cache_folder() / "loaded").glob("*"):
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # damaged, or removed meanwhile
-            if (arrays_folder() / json.loads(entry.read_bytes())["sha256"]).is_dir():
-                continue
-        _removed(entry)
     removed = [size for size in sizes if size is not None]
     return len(removed), sum(removed)
 
 
-def _removed(path: Path, unused_for: float = -math.inf) -> int | None:
+def _removed(path: Path, unused_for: float) -> int | None:
     """Remove a file or folder not used for some seconds and return its size; return None if it stays."""
     with contextlib.suppress(OSError):  # another user owns it, or it is removed meanwhile
         if time.time() - path.stat().st_mtime >= unused_for:

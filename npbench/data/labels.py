@@ -144,7 +144,7 @@ def _order(value: Any) -> tuple[bool, Any]:
     return isinstance(value, str), value
 
 
-def signs(column: Any, positive: Any = None, negative: Any = None, settings: Settings = DATASET) -> np.ndarray:
+def signs(column: Any, positive: Any = None, negative: Any = None) -> np.ndarray:
     """Return +1 for each row of a data set with a positive label, -1 for a negative one, and 0 for rows to leave out.
 
     Parameters and errors are those of :func:`classes`; both classes must have rows.
@@ -161,7 +161,7 @@ def signs(column: Any, positive: Any = None, negative: Any = None, settings: Set
         raise RequestError("there are no rows.")
     if len(labels.values) == 1 and not labels.n_missing:
         raise RequestError(f"every row has the label {labels.shown()}: expected two classes.")
-    return classes(labels, positive, negative, name="label", settings=settings, both=True)[0]
+    return classes(labels, positive, negative, name="label", settings=DATASET)[0]
 
 
 def classes(
@@ -172,7 +172,6 @@ def classes(
     name: str = "y",
     settings: Settings = KEYWORDS,
     drop_missing: bool = False,
-    both: bool = False,
 ) -> tuple[np.ndarray, Classes]:
     """Return +1, -1 or 0 for the label of each row, and the labels of the two classes.
 
@@ -186,11 +185,9 @@ def classes(
     name : str
         What errors call the column.
     settings : Settings
-        How errors spell the settings.
+        How errors spell the settings. One class may be absent, except in a data set.
     drop_missing : bool
         Whether rows without a label get 0; otherwise they are an error.
-    both : bool
-        Whether each label that is named must have rows; otherwise one class may be absent.
 
     Raises
     ------
@@ -208,15 +205,19 @@ def classes(
     if not drop_missing:
         require_complete(labels, name, settings)
     if settings is KEYWORDS and negative is None and len(labels.values) > 2:
-        raise RequestError(_too_many(labels, positive, name))
-    plus = _positive(labels, positive, negative, settings, both)
-    minus = _negative(labels, plus, negative, settings, both)
-    if overlap := [labels.values[place] for place in minus if place in plus]:
-        shown = listed(repr(spelled(value)) for value in overlap)
+        chosen = labels.values[-1 if (place := labels.find(positive)) is None else place]
+        raise RequestError(
+            f"Only binary classification is supported, and {name} has {len(labels.values)} labels, {labels.shown()}: "
+            f"pass {name} == {chosen!r}, so that all others are negative."
+        )
+    plus = _positive(labels, positive, negative, settings)
+    minus = _negative(labels, plus, negative, settings)
+    if overlap := [spelled(labels.values[place]) for place in minus if place in plus]:
+        shown = listed(map(repr, overlap))
         raise RequestError(f"{settings('positive')} and {settings('negative')} both name {shown}: choose one.")
     found = Classes(
-        _single([labels.values[place] for place in plus], 1 if positive is None else positive),
-        _single([labels.values[place] for place in minus], None if negative == REST else negative),
+        _single(labels, plus, 1 if positive is None else positive),
+        _single(labels, minus, None if negative == REST else negative),
     )
     of_label = np.zeros(len(labels.values) + 1, dtype=np.int8)  # the last is for missing labels, whose code is -1
     of_label[plus], of_label[minus] = 1, -1
@@ -242,22 +243,22 @@ def refuse_others(labels: Labels, known: Classes, name: str = "y") -> None:
         raise RequestError(f"{name} has labels of neither class: {labels.shown(other)}. Expected {shown}.")
 
 
-def _positive(labels: Labels, positive: Any, negative: Any, settings: Settings, both: bool) -> list[int]:
+def _positive(labels: Labels, positive: Any, negative: Any, settings: Settings) -> list[int]:
     """Return the places of the positive labels."""
-    there = {meaning(value) for value in labels.values}
+    there, both = {meaning(value) for value in labels.values}, settings is DATASET
     if positive is None and not any(there == pair if both else there <= pair for pair in USUAL):
         word = repr if settings is KEYWORDS else spelled
         choices = " or ".join(settings("positive", word(value)) for value in labels.values[:MAX_CHOICES])
         raise RequestError(f"{settings('positive')} has no value: set {choices}. There are {labels.shown()}.")
-    wanted = _several(1 if positive is None else positive)
     # Negatives alone do not show the positive label; two unknown labels are likely spelled otherwise.
     may_lack = not both and (len(labels.values) < 2 or positive is None or negative is not None)
-    return _named(labels, "positive", wanted, settings, may_lack)
+    return _named(labels, "positive", 1 if positive is None else positive, settings, may_lack)
 
 
-def _negative(labels: Labels, plus: list[int], negative: Any, settings: Settings, both: bool) -> list[int]:
+def _negative(labels: Labels, plus: list[int], negative: Any, settings: Settings) -> list[int]:
     """Return the places of the negative labels."""
     others = [place for place in range(len(labels.values)) if place not in plus]
+    both = settings is DATASET
     if both and not others:
         raise RequestError(f"{settings('positive')} names every label, {labels.shown()}: leave one for -1.")
     if negative is None and len(others) > 1:
@@ -268,30 +269,23 @@ def _negative(labels: Labels, plus: list[int], negative: Any, settings: Settings
         )
     if negative is None or (negative == REST and labels.find(REST) is None):
         return others
-    return _named(labels, "negative", _several(negative), settings, not both)
+    return _named(labels, "negative", negative, settings, may_lack=not both)
 
 
-def _named(labels: Labels, setting: str, wanted: Sequence[Any], settings: Settings, may_lack: bool) -> list[int]:
+def _named(labels: Labels, setting: str, wanted: Any, settings: Settings, may_lack: bool) -> list[int]:
     """Return the places of labels that a setting names, in any spelling."""
-    places = {spelled(one): labels.find(one) for one in wanted}
+    places = {spelled(one): labels.find(one) for one in _several(wanted)}
     if (unknown := [one for one, place in places.items() if place is None]) and not may_lack:
         named = listed(map(repr, unknown))
         raise RequestError(f"{settings(setting)} is {named}, which no row has. There are {labels.shown()}.")
     return [place for place in places.values() if place is not None]
 
 
-def _too_many(labels: Labels, positive: Any, name: str) -> str:
-    place = None if positive is None else labels.find(positive)
-    return (
-        f"Only binary classification is supported, and {name} has {len(labels.values)} labels, {labels.shown()}: pass "
-        f"{name} == {labels.values[-1 if place is None else place]!r}, so that all others are negative."
-    )
-
-
 def _several(given: Any) -> list[Any]:
     return given if isinstance(given, list) else [given]
 
 
-def _single(found: list[Any], otherwise: Any) -> Any:
+def _single(labels: Labels, places: list[int], otherwise: Any) -> Any:
     """Return the labels of a class: one, a list of several, or what was asked for if none occurs."""
+    found = [labels.values[place] for place in places]
     return found[0] if len(found) == 1 else found or otherwise

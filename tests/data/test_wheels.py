@@ -44,7 +44,7 @@ def wheel(tmp_path, monkeypatch):
 def without_pip(tmp_path, monkeypatch):
     """Copy the wheel instead of starting pip, which takes half a second."""
 
-    def copy(*command):
+    def copy(command, *_):
         (wheel,) = (tmp_path / "index").iterdir()
         place = Path(command[command.index("--dest") + 1])
         place.mkdir(exist_ok=True)
