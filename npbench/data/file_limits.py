@@ -18,6 +18,9 @@ SETTING = "NPBENCH_MAX_BYTES"
 DEFAULT_LIMIT = 4 << 30
 CELL_BYTES = 16  # of a decoded cell at most: the view of a string
 DICTIONARY, BATCH = 2, 3  # kinds of Arrow messages with arrays
+DATA_PAGES = {0: (5, 2), 3: (8, 4)}  # of Parquet, versions 1 and 2: fields of their headers, and of encodings in these
+DICTIONARY_PAGE = 2
+DELTA_BYTE_ARRAY = 7
 MAX_DEPTH = 100  # of nested columns: readers recurse
 
 
@@ -111,10 +114,16 @@ def _chunk_size(content: Any, chunk: dict[int, Any]) -> int:
     while pages.at < start + chunk[7]:
         page = pages.struct()
         pages.at += _count(page[3])
-        n_bytes += _count(page[2])
-        data, dictionary = page.get(5) or page.get(8), page.get(7)
-        n_values += _count(data[1]) if data else 0
-        _count(dictionary[1] if dictionary else 0)
+        n_copies = 1
+        if page[1] == DICTIONARY_PAGE:
+            _count(page[7][1])
+        elif page[1] in DATA_PAGES:
+            header, encoding = DATA_PAGES[page[1]]
+            n_page = _count(page[header][1])
+            n_values += n_page
+            if page[header][encoding] == DELTA_BYTE_ARRAY:  # each value may repeat all of the one before
+                n_copies = max(1, n_page)
+        n_bytes += _count(page[2]) * n_copies
     if n_values != chunk[5]:
         raise ValueError("pages of other values")
     return n_bytes
@@ -212,14 +221,18 @@ def _batch_size(content: Any, metadata: int, body: int, n_body: int) -> int:
     """Return the bytes that the arrays of a message take; compressed buffers begin with their length."""
     message = _Flat(content, metadata)
     kind, header = message.field(1), message.table(2)
-    if header is not None and kind is not None and content[kind] == DICTIONARY:
-        header = header.table(1)
-    elif kind is None or content[kind] != BATCH:
+    if kind is None or content[kind] not in (DICTIONARY, BATCH):
         return 0
+    is_dictionary = content[kind] == DICTIONARY
+    if is_dictionary and header:
+        header = header.table(1)
     if header is None or body + n_body > len(content):
         raise ValueError("a message without content")
     is_packed = header.field(3) is not None
-    n_bytes = CELL_BYTES * sum(_count(length) for length, _ in header.vector(1, "<qq"))
+    lengths = [_count(length) for length, _ in header.vector(1, "<qq")]
+    if is_dictionary and len(lengths) > 1:  # a small list may stand in each of many rows
+        raise RequestError("a column has a dictionary of lists or structs: save it with other types.")
+    n_bytes = CELL_BYTES * sum(lengths)
     for start, length in header.vector(2, "<qq"):
         if _count(start) + _count(length) > n_body:
             raise ValueError("a buffer beyond the end")

@@ -1,5 +1,6 @@
 """Small files that take a lot of memory are refused before they are read."""
 
+import contextlib
 import io
 
 import numpy as np
@@ -8,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from npbench.data import file_limits
 from npbench.data.file_limits import SETTING, check_arrow, check_parquet
 from npbench.errors import RequestError
 
@@ -33,6 +35,10 @@ WRITERS = {
 def stored(table, writer):
     stream = io.BytesIO()
     WRITERS[writer][1](table, stream)
+    return rewound(stream)
+
+
+def rewound(stream):
     stream.seek(0)
     return stream
 
@@ -76,6 +82,48 @@ def test_numbers_that_readers_take_for_huge_ones_are_refused():
     n_values = content.index(80, 4)  # 40 in the header of the page, as a zigzag number
     with pytest.raises(RequestError, match="damaged"):
         check_parquet(io.BytesIO(content[:n_values] + bytes([13]) + content[n_values + 1 :]))
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_values_that_repeat_the_one_before_count_in_full(version, monkeypatch):
+    """439 bytes of Parquet that take 200 MB."""
+    stream = io.BytesIO()
+    options = {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY", "data_page_version": version}
+    pa.parquet.write_table(pa.table({"a": ["x" * 10_000] * 20_000}), stream, **options)
+    assert stream.getbuffer().nbytes < 200_000
+    monkeypatch.setenv(SETTING, "200_000_000")
+    with pytest.raises(RequestError, match=SETTING):
+        check_parquet(rewound(stream))
+    pa.parquet.write_table(pa.table({"a": ["x", "y"] * 500}), small := io.BytesIO(), **options)
+    check_parquet(rewound(small))
+
+
+def test_a_page_has_the_values_of_its_own_kind(monkeypatch):
+    """A page of version 2 that states other numbers in the header of version 1, which readers ignore."""
+    stream = io.BytesIO()
+    pa.parquet.write_table(pa.table({"a": np.arange(40.0)}), stream, data_page_version="2.0", use_dictionary=False)
+    content, struct = stream.getvalue(), file_limits._Thrift.struct
+
+    def forged(thrift):
+        fields = struct(thrift)
+        return {**fields, 8: {**fields[8], 1: 2**31 - 1}, 5: fields[8]} if 8 in fields and 3 in fields else fields
+
+    check_parquet(io.BytesIO(content))
+    monkeypatch.setattr(file_limits._Thrift, "struct", forged)
+    with pytest.raises(RequestError, match="damaged"):
+        check_parquet(io.BytesIO(content))
+
+
+@pytest.mark.parametrize("new", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_dictionaries_of_lists_which_rows_repeat_are_refused(new):
+    """728 bytes of Arrow that take 200 MB."""
+    for values, is_refused in ((pa.array([[1.0] * 1000]), True), (pa.array(["x" * 1000]), False)):
+        table = pa.table({"a": pa.DictionaryArray.from_arrays(pa.array([0] * 1000, pa.int32()), values)})
+        stream = io.BytesIO()
+        with new(stream, table.schema) as writer:
+            writer.write_table(table)
+        with pytest.raises(RequestError, match="dictionary") if is_refused else contextlib.nullcontext():
+            check_arrow(rewound(stream))
 
 
 @pytest.mark.parametrize("writer", WRITERS)
