@@ -1,8 +1,11 @@
-"""Blocks of Markdown: tables and fenced text."""
+"""Blocks of Markdown, tables and fenced text; the folder of published records."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
+
+PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 
 
 def table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -6,22 +6,20 @@ import json
 import re
 import statistics
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
-from blocks import fenced, table
+from blocks import PUBLISHED, fenced, table
 
 from npbench.report.sheet import spread
 
-STORED = Path(__file__).parents[2] / "results" / "published"
-ITERATES = STORED / "narasimhan" / "ijcnn1_iterates.parquet"
+ITERATES = PUBLISHED / "narasimhan" / "ijcnn1_iterates.parquet"
 Row = Mapping[str, Any]
 
 
 def _rows(name: str, **equal: Any) -> list[Row]:
     """Return the rows of a JSON file in which some columns have the given values."""
-    found = json.loads((STORED / f"{name}.json").read_text(encoding="utf-8"))
+    found = json.loads((PUBLISHED / f"{name}.json").read_text(encoding="utf-8"))
     rows = found["rows"] if isinstance(found, dict) else found
     return [row for row in rows if all(row[column] == value for column, value in equal.items())]
 
@@ -49,7 +47,7 @@ def _crossed(rows: Sequence[Row], line: str, column: str, cell: str, *, title: s
 
 
 def _machine(name: str) -> str:
-    found = json.loads((STORED / "speed" / f"{name}.json").read_text(encoding="utf-8"))
+    found = json.loads((PUBLISHED / "speed" / f"{name}.json").read_text(encoding="utf-8"))
     return f"\nMeasured {found['when']} at commit {found['commit']}, {found['cpu']}, Python {found['python']}.\n"
 
 
@@ -167,5 +165,5 @@ def selections() -> str:
 
 def asv_output(name: str) -> str:
     """Return the stored output of ``asv continuous`` on a branch as a fenced block."""
-    text = (STORED / "speed" / f"{name}.txt").read_text(encoding="utf-8")
+    text = (PUBLISHED / "speed" / f"{name}.txt").read_text(encoding="utf-8")
     return fenced("text", re.sub(r" +$", "", text, flags=re.MULTILINE))

@@ -18,8 +18,8 @@ from typing import Any
 import cog  # type: ignore[import-not-found]  # cogapp provides it while it runs
 import polars as pl
 import yaml
-from blocks import fenced, table
-from pictures import PUBLISHED, load_experiment
+from blocks import PUBLISHED, fenced, table
+from pictures import load_experiment
 from rich.console import Console
 
 from npbench import contracts, registry
@@ -28,11 +28,11 @@ from npbench.records.reading import conformed
 from npbench.records.store import RecordStore
 from npbench.report.render import terminal
 from npbench.report.run_summary import print_outcome, print_summary
-from npbench.report.section import Section
 from npbench.report.sections.experiment import sections as sections_of
 from npbench.report.select.collect import collect
 from npbench.report.select.labels import method_labels
 from npbench.report.select.recorded_settings import notes, protocols
+from npbench.report.sheet import Section
 from npbench_benchmark.charts import settings
 from npbench_benchmark.leaderboard import Standing, bounded, score_of, standings
 from npbench_papers.headlines import headline

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
-import math
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +12,8 @@ from typing import Any
 import illustrations
 import numpy as np
 import polars as pl
+import speed_history
+from blocks import PUBLISHED
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 
@@ -32,8 +32,6 @@ from npbench_papers.narasimhan import ideas
 
 DOCS = Path(__file__).parents[1]
 IMAGES = DOCS / "img"
-PUBLISHED = DOCS.parent / "results" / "published"
-HISTORY = PUBLISHED / "speed" / "history" / "two-cores"
 OPPOSITE = {name: asymmetry.PAIRS[name] for name in ("-6", "3")}
 
 
@@ -53,13 +51,10 @@ def bands() -> dict[str, NPROC]:
 def past() -> pl.DataFrame:
     """Return CPU seconds of a fit at past commits, which asv measured: ``solver, n, commit, date, seconds``."""
     rows = []
-    for path in sorted(HISTORY.glob("*-*.json")):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        date = datetime.fromtimestamp(found["date"] / 1000, UTC)
-        seconds, (solvers, sizes), *_ = found["results"]["history.Fit.time_fit"]
-        for (solver, n), value in zip(itertools.product(solvers, sizes), seconds, strict=True):
-            if value is not None and math.isfinite(value):
-                rows.append((solver.strip("'"), int(n), found["commit_hash"][:8], date, value))
+    for (key, name), line in speed_history.courses(speed_history.HISTORY / "two-cores").items():
+        if key == "history.Fit.time_fit":
+            solver, n = name.removeprefix(key).strip("()").split(", ")
+            rows += [(solver, int(n), commit, datetime.fromtimestamp(date / 1000, UTC), s) for date, commit, s in line]
     return pl.DataFrame(rows, ["solver", "n", "commit", "date", "seconds"], orient="row").sort("solver", "n", "date")
 
 

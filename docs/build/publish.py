@@ -9,10 +9,9 @@ import argparse
 from pathlib import Path
 
 import polars as pl
+from blocks import PUBLISHED
 
 from npbench.records.store import RecordStore
-
-PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 
 
 def publish(results: Path, target: Path, drop: list[str]) -> None:

@@ -9,19 +9,17 @@ import json
 import operator
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import yaml
 from blocks import fenced, table
 from measured import ratios  # noqa: F401
 from speed_history import history  # noqa: F401
 
 from npbench import contracts, hookspecs, registry, testing
+from npbench.config import files
 from npbench.records import fields as record_fields
 from npbench.values import plain
 
-PLUGINS = Path(__file__).parents[2] / "plugins"
 DESCRIPTIONS = (
     *(contracts.Solver, contracts.Dataset, contracts.DataFile, contracts.Original),
     *(contracts.Mirror, contracts.Wheel, contracts.Metric),
@@ -92,14 +90,13 @@ def _described(described: Any, heading: str) -> Iterator[tuple[str, str, str]]:
 
 def _settings(name: str) -> dict[str, Any]:
     """Return the settings in the YAML file of a solver or variant, if it has one."""
-    for path in PLUGINS.glob(f"*/conf/solver/{name}.yaml"):
-        return dict(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
-    return {}
+    known = files.group_files("solver")
+    return files.content(known[name]) if name in known else {}
 
 
 def _variants(name: str) -> Iterator[str]:
     """Yield what each variant of a solver changes, from the YAML files based on it."""
-    for variant in sorted(path.stem for path in PLUGINS.glob("*/conf/solver/*.yaml")):
+    for variant in sorted(files.group_files("solver")):
         changed = _settings(variant)
         if name in changed.pop("defaults", []):
             grids = {f"search.{one}": grid for one, grid in changed.pop("search", {}).items() if grid}

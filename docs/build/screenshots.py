@@ -8,7 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from pictures import IMAGES, PUBLISHED, digest
+from blocks import PUBLISHED
+from pictures import IMAGES, digest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from selenium import webdriver

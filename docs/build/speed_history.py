@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from blocks import table
+from blocks import PUBLISHED, table
 
-HISTORY = Path(__file__).parents[2] / "results" / "published" / "speed" / "history"
+HISTORY = PUBLISHED / "speed" / "history"
 COLUMNS = ("benchmark", "unit", "commits", "latest", "latest / best", "course")
 SHOWN = 100  # commits of a curve
 WORSE = 2.0  # latest / best in bold from here on: the factor of the workflow that compares pull requests
@@ -30,21 +30,20 @@ class Point(NamedTuple):
 
 def history() -> str:
     """Return a table for each machine that has results."""
-    benchmarks = _json(HISTORY / "benchmarks.json")
     machines = sorted(path.parent for path in HISTORY.glob("*/machine.json"))
-    return "\n".join(part for machine in machines for part in _of_machine(machine, benchmarks))
+    return "\n".join(part for machine in machines for part in _of_machine(machine))
 
 
-def _of_machine(folder: Path, benchmarks: dict[str, Any]) -> Iterator[str]:
-    machine, lines = _json(folder / "machine.json"), courses(folder, benchmarks)
+def _of_machine(folder: Path) -> Iterator[str]:
+    machine, lines, benchmarks = _json(folder / "machine.json"), courses(folder), _json(HISTORY / "benchmarks.json")
     described = "{cpu}, {num_cpu} cores, {ram}".format_map(machine)
     yield f"\n## {_text(folder.name)}\n\n{_text(described)}.\n"
     yield table(COLUMNS, (_row(name, benchmarks[key]["unit"], line) for (key, name), line in sorted(lines.items())))
 
 
-def courses(folder: Path, benchmarks: dict[str, Any]) -> dict[tuple[str, str], list[Point]]:
+def courses(folder: Path) -> dict[tuple[str, str], list[Point]]:
     """Return for each benchmark, and its name with parameters, the values of the current version by date."""
-    found: dict[tuple[str, str], list[Point]] = {}
+    benchmarks, found = _json(HISTORY / "benchmarks.json"), dict[tuple[str, str], list[Point]]()
     for path in folder.glob("*-*.json"):
         run = _json(path)
         for key, stored in run["results"].items():

@@ -16,8 +16,8 @@ from npbench.records.files import RECORDS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from npbench.report.section import Section
     from npbench.report.select.collect import Collection
+    from npbench.report.sheet import Section
 
 FLAGS = ("--experiment", "--against", "--force", "--output", "--help")
 USAGE = (

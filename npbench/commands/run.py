@@ -27,24 +27,24 @@ def run(asked: Requested) -> Exit:
 
 def report(plan: Plan, asked: Requested, *, skipped: int) -> Exit:
     """Print the tables of a plan's records; return whether all jobs succeeded, on the data sets that are present."""
-    from npbench.report.run_summary import COLUMNS, print_experiment, print_outcome, print_summary
+    from npbench.report import run_summary
     from npbench.report.select.metrics import shown_by_problem
-    from npbench.report.trials import VALIDATION_LOSS, print_trials
 
     experiment = asked.experiment
     tabled = experiment is not None and experiment.table is not None
     metrics = shown_by_problem(asked.requests)
-    further = [asked.settings.objective or VALIDATION_LOSS, *(name for names in metrics.values() for name in names)]
-    columns = None if tabled else list(dict.fromkeys([*COLUMNS, *further]))  # a table may need any columns
+    objective = asked.settings.objective or run_summary.VALIDATION_LOSS
+    further = [objective, *(name for names in metrics.values() for name in names)]
+    columns = None if tabled else list(dict.fromkeys([*run_summary.COLUMNS, *further]))  # a table may need any columns
     records = plan.records(columns)
     if experiment is not None and tabled:
-        print_experiment(experiment, records, asked.settings.results)
+        run_summary.print_experiment(experiment, records, asked.settings.results)
     elif asked.hydra is not None and asked.hydra.adaptive:
-        best = print_trials(records, asked.settings.objective, maximised=asked.hydra.maximised)
-        print_summary(best, metrics=metrics)
+        best = run_summary.print_trials(records, asked.settings.objective, maximised=asked.hydra.maximised)
+        run_summary.print_summary(best, metrics=metrics)
     else:
-        print_summary(records, metrics=metrics)
-    print_outcome(records, planned=len(plan.jobs), skipped=skipped, folder=plan.store.folder)
+        run_summary.print_summary(records, metrics=metrics)
+    run_summary.print_outcome(records, planned=len(plan.jobs), skipped=skipped, folder=plan.store.folder)
     for error in plan.sources.absent.values():  # again, below the table
         print(f"Skipped: {error}", file=sys.stderr)
     return Exit.OK if len(records.filter(status="ok")) == len(plan.jobs) else Exit.FAILED

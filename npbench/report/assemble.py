@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from npbench.records.files import stamp
-from npbench.report.section import Section
 from npbench.report.sections import comparison, environment, failures, figures, overview, summary
 from npbench.report.select.collect import Collection
+from npbench.report.sheet import Section, counted
 
 SECTION_MODULES = (summary, overview, figures, comparison, failures, environment)
 
@@ -22,11 +20,9 @@ def lead(collection: Collection) -> Section:
     """Return the first section: the number of records, and what could not be read."""
     records = collection.records
     good, problems = records.filter(status="ok"), records["problem"].unique().sort().to_list()
-    jobs = "1 job" if len(records) == 1 else f"{len(records)} jobs"
-    notes = [
-        f"{jobs}, {len(good)} of them good: {_distinct(records['label'], 'setting')} of "
-        f"{_distinct(records['solver'], 'solver')} on {_distinct(records['dataset'], 'data set')}."
-    ]
+    names = {"label": "setting", "solver": "solver", "dataset": "data set"}
+    settings, solvers, data = (counted(records[column].n_unique(), noun) for column, noun in names.items())
+    notes = [f"{counted(len(records), 'job')}, {len(good)} of them good: {settings} of {solvers} on {data}."]
     notes += filter(None, [environment.makers(records)])
     if len(problems) > 1:
         notes.append(f"Each of the {len(problems)} problems has its own sections: {', '.join(problems)}.")
@@ -41,8 +37,3 @@ def lead(collection: Collection) -> Section:
         ahead = "1 record has a timestamp" if n_ahead == 1 else f"{n_ahead} records have a timestamp"
         notes.append(f"{ahead} in the future; other records of the same job take precedence.")
     return Section("Records", notes=[*notes, *collection.faults])
-
-
-def _distinct(column: pl.Series, noun: str) -> str:
-    n = column.n_unique()
-    return f"{n} {noun}{'' if n == 1 else 's'}"

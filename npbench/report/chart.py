@@ -1,4 +1,4 @@
-"""Descriptions of figures: which points an axis can show, reference lines, ticks, colour ranges and the legend.
+"""Descriptions of figures: which points an axis can show, their titles, ticks, colour ranges and the legend.
 
 :mod:`npbench.report.render.drawing` draws them, in the looks of :mod:`npbench.report.render.palette`.
 """
@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 MAX_MARKED_POINTS = 25  # longer lines have a band in place of error bars
 MAX_TITLES = 12  # on the points of a longer line
 MAX_MEASURED_TICKS = 8
 MIN_TICK_DISTANCE = 0.12  # share of the axis
 MAX_TICK_LENGTH = 6  # characters
-CURVE_POINTS = 61
 
 
 class Points(NamedTuple):
@@ -45,6 +46,7 @@ class Series:
     high: Sequence[float] | None = None
     steps: bool = False  # draw the line as a staircase
     joined: bool = True  # draw a line through the points
+    muted: bool = False  # draw in grey, without an entry in the legend
 
 
 @dataclass(frozen=True)
@@ -91,16 +93,11 @@ class Panel:
 
     def points(self, series: Series) -> Points:
         """Return the points that the axes can show."""
-        columns = [series.x, series.y]
-        if series.low is not None and series.high is not None:
-            columns += [series.low, series.high]
-        rows = [
-            row
-            for row in zip(*columns, strict=True)
-            if all(map(math.isfinite, row)) and (row[0] > 0 or not self.x_log) and (row[1] > 0 or not self.y_log)
-        ]
-        shown = [list(column) for column in zip(*rows, strict=True)] if rows else []
-        return Points(*shown, *([] for _ in range(4 - len(shown))))
+        has_limits = series.low is not None and series.high is not None
+        columns = np.array([series.x, series.y, *([series.low, series.high] if has_limits else [])], dtype=float)
+        shown = np.isfinite(columns).all(axis=0)
+        shown &= ((columns[0] > 0) | (not self.x_log)) & ((columns[1] > 0) | (not self.y_log))
+        return Points(*columns[:, shown].tolist(), *([] if has_limits else [[], []]))
 
     def titled_points(self, series: Series) -> tuple[list[float], list[float], list[str]]:
         """Return x and y of the shown points, a few of many, and a title for each: setting, data set and values."""
@@ -130,35 +127,9 @@ class Panel:
         return [x for x, *_ in cells], [y for _, y, _ in cells], [title for *_, title in cells]
 
     @property
-    def x_range(self) -> tuple[float, float] | None:
-        """Smallest and largest x that the axes can show."""
-        found = [x for series in self.series for x in series.x if x > 0 or not (self.x_log or self.y_log)]
-        return (min(found), max(found)) if found else None
-
-    @property
-    def reference_lines(self) -> list[Line]:
-        """All reference lines, with the points of each."""
-        found = list(self.lines)
-        if self.x_range is None:
-            return found
-        if self.identity:
-            # y = x is a curve if only one axis is logarithmic
-            curve = _between(*self.x_range, geometric=self.x_log or self.y_log)
-            found.append(Line(self.identity, curve, curve))
-        if self.level:
-            ends = (-0.5, len(self.x_labels) - 0.5) if self.x_labels else self.x_range
-            found.append(Line(self.level[0], ends, [self.level[1]] * 2))
-        return found
-
-    @property
-    def shaded_range(self) -> tuple[float, float] | None:
-        """The window as far as the x axis can show it."""
-        if self.window is None:
-            return None
-        low, high = self.window
-        if self.x_log and low <= 0:
-            low = self.x_range[0] if self.x_range else high
-        return low, high
+    def references(self) -> list[str]:
+        """Labels of all reference lines."""
+        return [*(line.label for line in self.lines), *filter(None, (self.identity, self.level and self.level[0]))]
 
     @property
     def measured_ticks(self) -> list[float]:
@@ -198,15 +169,15 @@ class Chart:
         values = [z for surface in surfaces for row in surface.z for z in row if z is not None and math.isfinite(z)]
         return (min(values), max(values)) if values else (0.0, 1.0)
 
-    def legend(self, order: Sequence[str]) -> Iterator[tuple[str, Series | Line]]:
-        """Yield each label of the legend once, series in the given order before reference lines.
+    def legend(self, order: Sequence[str]) -> Iterator[tuple[str, Series | None]]:
+        """Yield each label of the legend once, series in the given order before reference lines, which are None.
 
         Rows with names of their own need no legend.
         """
         named = [panel for panel in self.panels if not panel.y_labels]
-        series = {one.label: one for panel in named for one in panel.series}
+        series = {one.label: one for panel in named for one in panel.series if not one.muted}
         yield from sorted(series.items(), key=lambda item: order.index(item[0]))
-        yield from {line.label: line for panel in named for line in panel.reference_lines}.items()
+        yield from dict.fromkeys((label for panel in named for label in panel.references), None).items()
 
 
 def row_title(panels: Sequence[Panel]) -> str | None:
@@ -229,9 +200,3 @@ def short_names(labels: Iterable[str]) -> dict[str, str]:
     known = set(labels)
     counts = Counter(map(shortened, known))
     return {label: label if counts[shortened(label)] > 1 else shortened(label) for label in known}
-
-
-def _between(low: float, high: float, geometric: bool) -> list[float]:
-    if not geometric:
-        return [low, high]
-    return [low * (high / low) ** (step / (CURVE_POINTS - 1)) for step in range(CURVE_POINTS)]

@@ -13,6 +13,7 @@ from npbench.console import printable
 
 MAX_LINE = 500  # characters
 MAX_STEM = 60
+MAX_NAME = 100
 FILE_NAME = re.compile(r"\w[\w.+-]{0,119}", re.ASCII)
 FORMULA = ("=", "+", "-", "@")  # first letters of a spreadsheet's formula
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~$])")
@@ -41,6 +42,11 @@ def is_file_name(text: str) -> bool:
 def file_stem(title: str) -> str:
     """Return a text as a file name without ending."""
     return re.sub(r"[^a-z0-9_]+", "-", title.lower())[:MAX_STEM].strip("-") or "table"
+
+
+def file_name(*words: str) -> str:
+    """Return the words as a file name without ending."""
+    return "_".join(re.sub(r"[^\w.]+", "-", word).strip("-") for word in words)[:MAX_NAME]
 
 
 def flat(text: str) -> str:

@@ -20,11 +20,11 @@ from npbench.report.select.asked import folder_with_records, missing_jobs, of_re
 from npbench.report.select.collect import Collection, measured, sources
 from npbench.report.select.methods import named
 from npbench.report.select.precedence import read_by_precedence
+from npbench.report.sheet import Section, some
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from npbench.report.section import Section
 
 MAX_LISTED = 5  # solvers on data sets in one sentence
 
@@ -81,6 +81,5 @@ def _missing(command: str, missing: pl.DataFrame, n_planned: int) -> list[str]:
         return []
     counts = named(missing).group_by("method", "dataset").len().sort(pl.all())
     places = [f"{method} on {dataset}: {jobs}" for method, dataset, jobs in counts.rows()]
-    more = f", and {len(places) - MAX_LISTED} more" if len(places) > MAX_LISTED else ""
     count = f"{len(missing)} of {n_planned} jobs have no record yet"
-    return [f"{count} ({', '.join(places[:MAX_LISTED])}{more}): run {command}"]
+    return [f"{count} ({some(places, MAX_LISTED)}): run {command}"]

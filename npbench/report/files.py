@@ -15,11 +15,9 @@ from npbench.report import escape
 from npbench.report.chart import Chart
 from npbench.report.render import latex, markdown
 from npbench.report.render.palette import Palette
-from npbench.report.section import Section
 from npbench.report.sections.layout import unique_names
 from npbench.report.select.collect import Collection
-from npbench.report.select.metrics import symbols
-from npbench.report.sheet import Cell, Sheet
+from npbench.report.sheet import Cell, Section, Sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,10 +85,10 @@ def tables(folder: Path, sheets: Sequence[Sheet]) -> int:
     for sheet, name in zip(sheets, names, strict=True):
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
             lines = csv.writer(stream, lineterminator="\n")
-            cells = zip(*sheet.cells, strict=True) if sheet.rows else [()] * len(sheet.columns)
-            columns = [one for pair in zip(sheet.columns, cells, strict=True) for one in _csv_columns(*pair)]
+            pairs = zip(sheet.columns, sheet.by_column, strict=True)
+            columns = [column for pair in pairs for column in _csv_columns(*pair)]
             lines.writerows(zip(*columns, strict=True))
-        (folder / f"{name}.tex").write_text(latex.table(sheet, name, symbols()), encoding="utf-8")
+        (folder / f"{name}.tex").write_text(latex.table(sheet, name), encoding="utf-8")
     return len(sheets)
 
 

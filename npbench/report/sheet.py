@@ -1,4 +1,4 @@
-"""A table of a report: cells that hold a text, the number behind it, and a flag."""
+"""Sections and tables of a report: cells that hold a text, the number behind it, and a flag; lists in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from npbench.report.chart import Chart
 
 Flag = Literal["", "above", "incomplete", "best"]
 
@@ -35,7 +38,8 @@ class Cell:
 
 
 MISSING = Cell("-")
-Row = list[Cell | str]  # a str is a cell of words
+Entry = Cell | str | float | None  # a str is a cell of words
+Row = list[Entry]
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Sheet:
 
     title: str
     columns: Sequence[str]  # headers
-    rows: Sequence[Sequence[Cell | str]]  # an entry for each column; a str is a cell of words
+    rows: Sequence[Sequence[Entry]]  # an entry for each column
     notes: Sequence[str] = ()  # sentences below the table
     name: str = ""  # stem of its file names; derived from the title by default
     detail: bool = False  # whether the terminal leaves the table to the files
@@ -52,7 +56,12 @@ class Sheet:
     @cached_property
     def cells(self) -> list[list[Cell]]:
         """The rows as cells."""
-        return [[Cell(one) if isinstance(one, str) else one for one in row] for row in self.rows]
+        return [list(map(cell, row)) for row in self.rows]
+
+    @cached_property
+    def by_column(self) -> list[tuple[Cell, ...]]:
+        """The cells of each column."""
+        return list(zip(*self.cells, strict=True)) or [()] * len(self.columns)
 
     @cached_property
     def texts(self) -> list[list[str]]:
@@ -62,8 +71,30 @@ class Sheet:
     @cached_property
     def numeric(self) -> list[bool]:
         """True if each column holds numbers only, and is aligned on the right."""
-        columns = zip(*self.cells, strict=True) if self.rows else [()] * len(self.columns)
-        return [all(cell.value is not None or cell.is_missing for cell in column) for column in columns]
+        return [all(cell.value is not None or cell.is_missing for cell in column) for column in self.by_column]
+
+
+def cell(value: Entry) -> Cell:
+    """Return a value as a cell: a number as short as it is, or words.
+
+    >>> str(cell(3)), str(cell(0.1)), str(cell("pima")), str(cell(None))
+    ('3', '0.1', 'pima', '-')
+    """
+    if value is None or isinstance(value, Cell):
+        return value or MISSING
+    if isinstance(value, str | bool):
+        return Cell(str(value))
+    return number(value, "g" if isinstance(value, float) else "d")
+
+
+@dataclass(frozen=True)
+class Section:
+    """Content under one heading, independent of the output format."""
+
+    title: str
+    sheets: Sequence[Sheet] = ()
+    charts: Sequence[Chart] = ()  # omitted on the terminal and in the table files
+    notes: Sequence[str] = ()  # sentences at the top
 
 
 def number(value: Any, form: str = ".3f") -> Cell:
@@ -113,3 +144,14 @@ def ends(limits: Sequence[float]) -> tuple[tuple[str, float], ...]:
     """Return the ends of an interval as further numbers of a cell."""
     low, high = map(float, limits)
     return ("low", low), ("high", high)
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number of things, as in ``1 record`` and ``2 records``."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def some(names: Sequence[str], most: int, separator: str = ", ") -> str:
+    """Return the first names, and the number of the others."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return separator.join(names[:most]) + more

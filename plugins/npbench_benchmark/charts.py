@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from npbench.report.chart import Chart, Line, Panel, Series
+from npbench.report.escape import file_name
 from npbench.report.render.drawing import draw
 from npbench.report.render.palette import Palette
-from npbench.report.sections.layout import file_name
 from npbench.report.sections.ranking import diagram
 from npbench.report.select.metrics import axis_title
 from npbench.report.select.pairing import setting_text
@@ -20,6 +20,7 @@ from npbench_benchmark.leaderboard import Standing, judge, standings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MUTED_NOTE = "Lines join the efficient methods. Grey: methods that are efficient nowhere; on the page, point at one."
 SHARED_BAR = "Methods beside one bar do not differ significantly."
 
 
@@ -51,16 +52,22 @@ def complete(found: Sequence[Standing]) -> list[Standing]:
 
 def _efficiency(metric: str, found: dict[str, list[Standing]]) -> Chart:
     title = axis_title(metric) if metric == "np_score" else f"1 - {axis_title(metric)}"
-    panels = [_panel(text, title, standing) for text, standing in found.items()]
-    return Chart("benchmark", f"{title} against training time", [panels], ["Lines join the efficient methods."])
+    efficient = {one.label for standing in found.values() for one in standing if one.is_efficient}
+    panels = [_panel(text, title, standing, efficient) for text, standing in found.items()]
+    return Chart("benchmark", f"{title} against training time", [panels], [MUTED_NOTE])
 
 
-def _panel(text: str, title: str, found: Sequence[Standing]) -> Panel:
+def _panel(text: str, title: str, found: Sequence[Standing], efficient: Set[str]) -> Panel:
+    """Return the panel of a setting, with the methods that are efficient in some setting on top."""
+    ordered = sorted(found, key=lambda one: one.label in efficient)
     return Panel(
         text,
         "processor seconds of selection and fit",
         title,
-        [Series(one.label, [one.seconds], [one.score], joined=False) for one in found],
+        [
+            Series(one.label, [one.seconds], [one.score], joined=False, muted=one.label not in efficient)
+            for one in ordered
+        ],
         x_log=True,
         lines=[_staircase([one for one in found if one.is_efficient])],
     )

@@ -24,12 +24,11 @@ from npbench.records.reading import conformed
 from npbench.report import escape, files
 from npbench.report.assemble import lead
 from npbench.report.render import latex, markdown, terminal
-from npbench.report.section import Section
 from npbench.report.sections import comparison, environment, failures, figures, overview
 from npbench.report.select import metrics
 from npbench.report.select.collect import Collection
 from npbench.report.select.metrics import symbols
-from npbench.report.sheet import MISSING, Cell, Sheet, count, interval, number
+from npbench.report.sheet import MISSING, Cell, Section, Sheet, count, interval, number
 
 
 def record(solver="gen", repeat=0, *, dataset="pima", rho=0.1, problem="np", **columns):

@@ -18,10 +18,9 @@ from npbench.report.chart import Chart, Panel, Series, Surface
 from npbench.report.render import drawing, page
 from npbench.report.render.palette import Palette
 from npbench.report.render.record_columns import SHOWN_DIGITS, columns
-from npbench.report.section import Section
 from npbench.report.sections.ranking import diagram
 from npbench.report.select.collect import Collection
-from npbench.report.sheet import Sheet
+from npbench.report.sheet import Section, Sheet
 from sample_files import sha256
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -374,6 +373,8 @@ def test_equal_errors_are_counted_with_one_traceback_and_columns_for_programs_ar
     assert len(page.failures(several)) == 6
     facts = page.facts(records())
     assert (facts["records"], facts["failed"], facts["solvers"], facts["data sets"]) == ("240", "6", "2", "2")
+    late = page.facts(records().with_columns(status=pl.col("status").replace("failed", "timeout")))
+    assert (late["failed"], late["timeout"]) == ("0", "6")  # a time limit that was asked for is no fault
     frame = records().with_columns(trace=pl.lit("{}"), versions=pl.lit("{}"))
     found = {column["name"]: column for column in columns(frame)}
     assert not {"trace", "versions", "traceback", "git_commit"} & set(found)

@@ -5,10 +5,9 @@ import pytest
 
 import sample_records
 from npbench.report.render import terminal
-from npbench.report.section import Section
 from npbench.report.sections import summary
 from npbench.report.select.recorded_settings import notes
-from npbench.report.sheet import Sheet
+from npbench.report.sheet import Section, Sheet
 from npbench.report.stats.paired import shift_interval
 from sample_records import cells, frame
 

@@ -17,7 +17,7 @@ import numpy as np
 from npbench.console import printable
 from npbench.errors import RequestError
 from npbench.report.chart import Chart, Panel, Series, row_title, shortened
-from npbench.report.render.palette import CHOSEN, COLOUR_MAP, FOREGROUND, Look, Palette, band_opacity
+from npbench.report.render.palette import CHOSEN, COLOUR_MAP, FOREGROUND, REFERENCE, Look, Palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,7 @@ LETTERS_PER_INCH = 17
 MAX_NAMES_IN_ONE_COLUMN = 6
 MAX_NAMES_LENGTH = 40  # characters side by side below one axis
 MAX_TICKS = 6
+CURVE_POINTS = 61
 MAX_DECADES = 14  # labelled across all panels side by side
 # Ratios of the ends of a logarithmic axis: below the first evenly spaced numbers are labelled, above the second powers
 # of ten if there are two, and otherwise 1, 2, 5 of each decade.
@@ -184,7 +185,7 @@ def _add_legend(drawing: Figure, chart: Chart, palette: Palette) -> None:
     width = drawing.get_figwidth()
     names = [typeset(palette.name(label), math_too=False) for label, _ in entries]
     texts = ["\n".join(textwrap.wrap(name, int(0.9 * LETTERS_PER_INCH * width))) for name in names]
-    handles = [Line2D([], [], **style(palette.look(drawn))) for _, drawn in entries]
+    handles = [Line2D([], [], **style(palette.look(series) if series else REFERENCE)) for _, series in entries]
     for n_columns in range(len(entries), 0, -1):
         spacing: Any = {"frameon": False, "handlelength": 2.4, "columnspacing": 1.2}
         legend = drawing.legend(handles, texts, loc="outside upper center", ncols=n_columns, **spacing)
@@ -200,9 +201,7 @@ def _draw_panel(axes: Axes, panel: Panel, palette: Palette, n_columns: int) -> N
     axes.set(xscale="log" if panel.x_log else "linear", yscale="log" if panel.y_log else "linear")
     for number, series in enumerate(panel.series):
         _draw_series(axes, series, panel, palette.look(series), number - (len(panel.series) - 1) / 2)
-    for line in panel.reference_lines:
-        axes.plot(line.x, line.y, label=line.label, lw=BOUND_WIDTH, zorder=1.5, **style(palette.look(line)))
-    _shade(axes, panel)
+    _draw_references(axes, panel)
     axes.set_xlabel(typeset(panel.x_title))
     axes.set_ylabel(typeset(panel.y_title))
     if panel.surface is None:
@@ -218,6 +217,8 @@ def style(look: Look) -> dict[str, Any]:
 
 
 def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: float) -> None:
+    from matplotlib.transforms import offset_copy
+
     points = panel.points(series)
     options: dict[str, Any] = {"label": series.label, **style(look)}
     if series.steps:
@@ -228,7 +229,8 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
         options["markevery"] = (int(3 * abs(place) + 1) % distance, distance)
         axes.plot(points.x, points.y, **options)
         if points.low:
-            fill, edge = (look.colour, band_opacity(len(panel.series))), (look.colour, 0.5)
+            opacity = min(0.15, 0.25 / len(panel.series))  # overlapping bands stay light
+            fill, edge = (look.colour, opacity), (look.colour, 0.5)
             step: Any = "post" if series.steps else None
             axes.fill_between(points.x, points.low, points.high, fc=fill, ec=edge, lw=0.4, step=step)
         _add_titles(axes, panel.titled_points(series), axes.transData)
@@ -237,7 +239,9 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
     if points.low:
         errors = np.abs(np.array([points.low, points.high]) - points.y)
         if series.joined:
-            options["transform"] = _moved(axes, BAR_DISTANCE * place)
+            # Error bars beside each other do not hide each other.
+            figure = axes.get_figure(root=True)
+            options["transform"] = offset_copy(axes.transData, figure, x=BAR_DISTANCE * place, units="points")
             axes.margins(x=0.05 + 0.01 * len(panel.series))  # room for what is moved
     axes.errorbar(np.array(points.x), np.array(points.y), errors, capsize=1.5, elinewidth=0.7, **options)
     _add_titles(axes, panel.titled_points(series), options.get("transform", axes.transData))
@@ -245,13 +249,6 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
     for heights in (points.low or points.y, points.high or points.y):
         axes.update_datalim(list(zip(points.x, heights, strict=True)))
     axes.autoscale_view()
-
-
-def _moved(axes: Axes, distance: float) -> Any:
-    """Return a transform that moves what is drawn to the right, so that error bars do not hide each other."""
-    from matplotlib.transforms import offset_copy
-
-    return offset_copy(axes.transData, axes.get_figure(root=True), x=distance, units="points")
 
 
 def _add_titles(axes: Axes, points: tuple[list[float], list[float], list[str]], transform: Any) -> None:
@@ -262,12 +259,22 @@ def _add_titles(axes: Axes, points: tuple[list[float], list[float], list[str]], 
     axes.add_artist(HoverTitles(transform, x, y, list(map(printable, titles))))
 
 
-def _shade(axes: Axes, panel: Panel) -> None:
-    """Shade the window and the boxes, below the grid and the bands."""
-    if window := panel.shaded_range:
-        limits = axes.get_xlim()
-        axes.axvspan(*window, color=SHADE, lw=0, zorder=0.4)
-        axes.set_xlim(limits)
+def _draw_references(axes: Axes, panel: Panel) -> None:
+    """Draw the reference lines as far as the series reach; shade window and boxes, below the grid and the bands."""
+    is_log = panel.x_log or panel.y_log
+    low, high = axes.dataLim.minposx if is_log else axes.dataLim.x0, axes.dataLim.x1
+    options: Any = {"lw": BOUND_WIDTH, "zorder": 1.5, **style(REFERENCE)}
+    for line in panel.lines:
+        axes.plot(line.x, line.y, label=line.label, **options)
+    if panel.identity and math.isfinite(high):
+        x = np.geomspace(low, high, CURVE_POINTS) if is_log else [low, high]  # a curve if one axis is logarithmic
+        axes.plot(x, x, label=panel.identity, **options)
+    if panel.level:
+        axes.axhline(panel.level[1], label=panel.level[0], **options)
+    if panel.window:
+        start, end = axes.get_xlim()
+        axes.axvspan(max(start, panel.window[0]), panel.window[1], color=SHADE, lw=0, zorder=0.4)
+        axes.set_xlim(start, end)
     for x0, x1, y0, y1 in panel.boxes:
         axes.fill_between([x0, x1], y0, y1, color=FOREGROUND, alpha=0.3, lw=0, zorder=0.4)
 

@@ -3,9 +3,10 @@ r"""Tables as LaTeX, for ``\input`` into a paper that uses booktabs and siunitx.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from npbench.report import escape
+from npbench.report.select.metrics import symbols
 from npbench.report.sheet import Cell, Sheet
 
 NUMBER = re.compile(r"([+-]?)(\d+)(?:\.(\d+))?(?:±(\d+)(?:\.(\d+))?)?(\*?)")  # as Cell shows it
@@ -13,11 +14,11 @@ SETUP = r"  \sisetup{separate-uncertainty, detect-weight, mode=text}"
 GREEK = {"rho", "alpha", "gamma", "lambda", "nu", "delta", "eta"}
 
 
-def table(sheet: Sheet, name: str = "", symbols: Mapping[str, str] | None = None) -> str:
+def table(sheet: Sheet, name: str = "") -> str:
     r"""Return a table with its title as the caption and its notes below.
 
     Requires ``\usepackage{booktabs,siunitx}``, and ``\usepackage[T1]{fontenc}`` for quotation marks. The label is
-    ``tab:name``; ``symbols`` are LaTeX for heads that are names of quantities.
+    ``tab:name``.
 
     >>> from npbench.report.sheet import Cell
     >>> rows = [["np_svm", Cell("0.03±0.01", 0.03, "best")], ["gen", Cell("0.12±0.10", 0.12, "above")]]
@@ -37,9 +38,9 @@ def table(sheet: Sheet, name: str = "", symbols: Mapping[str, str] | None = None
       \end{tabular}
     \end{table}
     """
-    columns = list(zip(*sheet.cells, strict=True)) if sheet.rows else [()] * len(sheet.columns)
-    forms = [_form(column) if numeric else "l" for column, numeric in zip(columns, sheet.numeric, strict=True)]
-    heads = [_head(column, symbols or {}) for column in sheet.columns]
+    forms = [_form(column) if numeric else "l" for column, numeric in zip(sheet.by_column, sheet.numeric, strict=True)]
+    known = {**{name: rf"$\{name}$" for name in GREEK}, **symbols()}
+    heads = [f"{{{known.get(column) or escape.latex(column)}}}" for column in sheet.columns]
     lines = [
         r"\begin{table}",
         r"  \centering",
@@ -81,11 +82,6 @@ def _text(cell: Cell, form: str) -> str:
         return f"{{{escape.latex(cell.text)}}}"
     number = str(cell).replace("±", r" \pm ").replace("*", "{*}")
     return rf"\bfseries {number}" if bold else number
-
-
-def _head(column: str, symbols: Mapping[str, str]) -> str:
-    letter = rf"$\{column}$" if column in GREEK else ""
-    return f"{{{symbols.get(column) or letter or escape.latex(column)}}}"
 
 
 def _line(cells: Iterable[str]) -> str:

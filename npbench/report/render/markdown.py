@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from npbench.report import escape
-from npbench.report.section import Section
-from npbench.report.sheet import Cell, Sheet
+from npbench.report.sheet import Cell, Section, Sheet
 
 
 def document(sections: Sequence[Section]) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from npbench.report.chart import Line, Series, short_names
+from npbench.report.chart import Series, short_names
 
 # Colours of Okabe and Ito (2008), distinguishable by colour-blind readers, with grey added. Black is left for bounds;
 # yellow is hard to see on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#999999")
-BLUE, VERMILION, GREEN, *_ = COLOURS
+BLUE, VERMILION, GREEN, *_, GREY = COLOURS
 CHOSEN = VERMILION  # not in the colour map
 COLOUR_MAP = "cividis"
 FOREGROUND = "#000000"  # text and reference lines; the page replaces it in its dark theme
@@ -27,6 +27,9 @@ class Look(NamedTuple):
     colour: str  # as #rrggbb
     marker: str  # in Matplotlib; empty for none
     dash: tuple[float, ...] | None  # lengths of dashes and gaps, in widths of the line; empty: solid; None: no line
+
+
+REFERENCE = Look(FOREGROUND, "", DASH_DOT)  # of lines such as bounds
 
 
 class Palette:
@@ -61,23 +64,12 @@ class Palette:
         """Return a label, of a series or a reference line, as the legend shows it."""
         return self._names.get(label, label)
 
-    def look(self, drawn: Series | Line) -> Look:
-        """Return the appearance of a series or a reference line."""
-        if isinstance(drawn, Line):
-            return Look(FOREGROUND, "", DASH_DOT)
-        look = self._look(drawn.label)
-        return look if drawn.joined else look._replace(dash=None)
+    def look(self, series: Series) -> Look:
+        """Return the appearance of a series."""
+        look = self._looks[series.label]
+        look = look if series.joined else look._replace(dash=None)
+        return look._replace(colour=GREY, marker=".") if series.muted else look
 
     def colour(self, label: str) -> str:
         """Return the colour of a label's solver as ``#rrggbb``."""
-        return self._look(label).colour
-
-    def _look(self, label: str) -> Look:
-        if label not in self._looks:
-            raise KeyError(f"{label!r} is not a label of this palette: {', '.join(self._looks) or 'none'}")
-        return self._looks[label]
-
-
-def band_opacity(n_series: int) -> float:
-    """Return the opacity of one band, such that overlapping bands stay light."""
-    return min(0.15, 0.25 / max(n_series, 1))
+        return self._looks[label].colour

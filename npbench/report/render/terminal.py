@@ -11,8 +11,7 @@ from rich.text import Text
 
 from npbench.console import write
 from npbench.report import escape
-from npbench.report.section import Section
-from npbench.report.sheet import Cell, Sheet
+from npbench.report.sheet import Cell, Section, Sheet, counted
 
 MAX_TABLE_ROWS = 60
 STYLES = {"": "", "above": "red", "incomplete": "red", "best": "bold"}
@@ -95,8 +94,7 @@ def left_out(sections: Sequence[Section]) -> str:
         return ""
     titles = [section.title for section in sections if _is_detail(section)]
     among = f", including all of: {'; '.join(titles)}" if titles else ""
-    tables = "1 table" if len(details) == 1 else f"{len(details)} tables"
-    return f"Only in the files: {tables} of details{among}."
+    return f"Only in the files: {counted(len(details), 'table')} of details{among}."
 
 
 def _is_detail(section: Section) -> bool:

@@ -8,11 +8,10 @@ from statistics import fmean
 import polars as pl
 
 from npbench.problem import PROBLEMS
-from npbench.report.section import Section
 from npbench.report.sections import excess, pairs, ranking
 from npbench.report.select.metrics import head, shown_of
 from npbench.report.select.pairing import SAME_ROWS, setting_cells, setting_columns
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, ends, number
+from npbench.report.sheet import MISSING, Cell, Row, Section, Sheet, ends, number
 from npbench.report.stats.paired import MIN_VALUES, RESAMPLES, Limits, mean_limits
 
 NEEDED_COLUMNS = ["status", "label", "dataset", "n_samples", "problem_params", *SAME_ROWS, "split_sha256"]
@@ -95,7 +94,7 @@ def _means(records: pl.DataFrame, problem: str, shown: Sequence[str]) -> list[Sh
     samples = [_finite(same, metric) for metric in metrics for _, same in groups]
     cells = [_cell(sample, limits) for sample, limits in zip(samples, mean_limits(samples), strict=True)]
     rows: list[Row] = [
-        [str(dataset), *setting_cells(str(text)), str(label), number(len(same), "d"), *cells[place :: len(groups)]]
+        [str(dataset), *setting_cells(str(text)), str(label), len(same), *cells[place :: len(groups)]]
         for place, ((dataset, text, label), same) in enumerate(groups)
     ]
     title = f"Means over repeats, with 95 % limits by the bootstrap (BCa, {RESAMPLES} resamples)"

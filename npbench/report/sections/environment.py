@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import polars as pl
 
 from npbench.records.fields import SCHEMA_VERSION
-from npbench.report.section import Section
 from npbench.report.select.recorded_settings import protocol_text, protocols
-from npbench.report.sheet import MISSING, Cell, Sheet, number
+from npbench.report.sheet import Section, Sheet, counted, some
 
 PLACE = ["problem", "dataset"]  # jobs with the same are compared with each other
 MACHINE = {"cpu": "processor", "cores": "cores", "ram_gb": "RAM [GB]", "os": "system"}
@@ -29,7 +27,7 @@ def sections(records: pl.DataFrame) -> list[Section]:
         return []
     sheets = [
         _counted("Machines", records, {**MACHINE, **SOFTWARE}),
-        _counted("npbench", records, COMMIT),
+        _counted("npbench", records.with_columns(_yes_or_no("git_dirty"), _short("git_commit")), COMMIT),
         _named("Libraries", records, "versions", "version"),
         _named("Source code that results depend on, by SHA-256", records, "code", "hash"),
         _data(records),
@@ -38,13 +36,11 @@ def sections(records: pl.DataFrame) -> list[Section]:
 
 
 def _notes(records: pl.DataFrame) -> Iterator[str]:
-    runs = records["run_id"].n_unique()
-    first, last = (
-        str(stamp)[:16].replace("T", " ") for stamp in (records["stored_at"].min(), records["stored_at"].max())
-    )
+    runs, times = counted(records["run_id"].n_unique(), "run"), records["stored_at"].drop_nulls()
+    first, last = (str(stamp)[:16].replace("T", " ") for stamp in (times.min(), times.max()))
     yield (
-        f"{len(records)} jobs of {runs} {'run' if runs == 1 else 'runs'}, stored from {first} to {last} UTC. The "
-        "latest record of a job counts, whatever code and library versions produced it."
+        f"{len(records)} jobs of {runs}, stored from {first} to {last} UTC. The latest record of a job counts, "
+        "whatever code and library versions produced it."
     )
     yield from mixtures(records)
     yield protocols(records)
@@ -61,8 +57,9 @@ def makers(records: pl.DataFrame) -> str:
     known = records.select("git_commit", "git_dirty").drop_nulls("git_commit").unique().sort(pl.all())
     commits = [commit[:HASH_DIGITS] + " with uncommitted changes" * bool(dirty) for commit, dirty in known.rows()]
     processors = records["cpu"].drop_nulls().unique().sort().to_list()
-    made = [f"{word} {_listed(names)}" for word, names in (("by commit", commits), ("on", processors)) if names]
-    return f"Made {' '.join(made)}." if made else ""
+    made = {"by commit": commits, "on": processors}
+    parts = [f"{word} {some(names, MAX_PLACES)}" for word, names in made.items() if names]
+    return f"Made {' '.join(parts)}." if parts else ""
 
 
 def mixtures(records: pl.DataFrame) -> Iterator[str]:
@@ -92,40 +89,30 @@ def mixtures(records: pl.DataFrame) -> Iterator[str]:
 def _exploded(records: pl.DataFrame, column: str) -> pl.DataFrame:
     """Return the entries of a JSON column: ``name``, ``value``, the ``part`` hashed and the number of ``jobs``."""
     counts = records.drop_nulls(column).group_by(*PLACE, "solver", column).len("jobs")
-    rows = [
-        (*place, part, name, str(value), jobs)
-        for *place, solver, text, jobs in counts.rows()
-        for part, name, value in _entries(solver, json.loads(text))
-    ]
+    rows = []
+    for *place, solver, text, jobs in counts.rows():
+        values = json.loads(text)
+        # Of npbench, a hash covers what the solver and the other packages import; any other package counts whole.
+        used = " ".join([solver, *sorted(values)])
+        rows += [(*place, used if name == "npbench" else "", name, str(value), jobs) for name, value in values.items()]
     schema = {**dict.fromkeys((*PLACE, "part", "name", "value"), pl.String), "jobs": pl.Int64}
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _entries(solver: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Yield the name and value of each package, and what decides the part of it that a hash covers."""
-    # Of npbench, a hash covers what the solver and the other packages import; any other package counts whole.
-    used = " ".join([solver, *sorted(values)])
-    yield from ((used if name == "npbench" else "", name, value) for name, value in values.items())
-
-
 def _places(mixed: pl.DataFrame) -> str:
     names = [f"{dataset} ({problem})" for problem, dataset in mixed.select(PLACE).unique(maintain_order=True).rows()]
-    return _listed(names)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_PLACES} more" if len(names) > MAX_PLACES else ""
-    return ", ".join(names[:MAX_PLACES]) + more
+    return some(names, MAX_PLACES)
 
 
 def _counted(title: str, records: pl.DataFrame, columns: dict[str, str]) -> Sheet:
     found = records.group_by(list(columns)).len("jobs").sort("jobs", *columns, descending=True)
-    return Sheet(title, [*columns.values(), "jobs"], [_cells(row) for row in found.rows()], detail=True)
+    return Sheet(title, [*columns.values(), "jobs"], found.rows(), detail=True)
 
 
 def _named(title: str, records: pl.DataFrame, column: str, header: str) -> Sheet:
     found = _exploded(records, column).group_by("name", "value").agg(pl.col("jobs").sum()).sort("name", "value")
-    return Sheet(title, ["package", header, "jobs"], [_cells(row) for row in found.rows()], name=column, detail=True)
+    shown = found.with_columns(_short("value")) if column == "code" else found
+    return Sheet(title, ["package", header, "jobs"], shown.rows(), name=column, detail=True)
 
 
 def _data(records: pl.DataFrame) -> Sheet:
@@ -133,20 +120,13 @@ def _data(records: pl.DataFrame) -> Sheet:
     described = records.with_columns(protocol=pl.Series(texts, dtype=pl.String))
     found = described.group_by(DATA).len("jobs").sort(DATA)
     headers = ["data", "settings", "samples", "features", "positive", "protocol", "SHA-256", "jobs"]
-    return Sheet("Data", headers, [_cells(row) for row in found.rows()], detail=True)
+    shown = found.with_columns(_short("data_sha256"), pl.col("dataset_params").replace("{}", None))
+    return Sheet("Data", headers, shown.rows(), detail=True)
 
 
-def _cells(row: Sequence[object]) -> list[Cell]:
-    return [_cell(value) for value in row]
+def _short(column: str) -> pl.Expr:
+    return pl.col(column).str.head(HASH_DIGITS)
 
 
-def _cell(value: object) -> Cell:
-    if value is None or value == "{}":
-        return MISSING
-    if isinstance(value, bool):
-        return Cell("yes" if value else "no")
-    if isinstance(value, (int, float)):
-        return number(value, "g" if isinstance(value, float) else "d")
-    text = str(value)
-    is_hash = len(text) >= 40 and set(text) <= set("0123456789abcdef")
-    return Cell(text[:HASH_DIGITS] if is_hash else text)
+def _yes_or_no(column: str) -> pl.Expr:
+    return pl.col(column).replace_strict({True: "yes", False: "no"}, default=None, return_dtype=pl.String)

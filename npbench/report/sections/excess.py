@@ -89,27 +89,22 @@ def _counts(
     counts = tested.group_by(by).agg(pl.len().alias("total"), pl.sum("above"), pl.mean("mean", "width"), "p")
     for row in counts.sort(by).rows():
         total, above, mean, width, p_values = row[len(by) :]
-        yield row[: len(by)], Count(total, above, mean, width, _surely_above(np.array(p_values)))
-
-
-def _surely_above(p_values: np.ndarray) -> int | None:
-    """Return the number of test parts above the bound, by one test for all that have limits."""
-    return None if np.all(np.isnan(p_values)) else int(np.sum(holm(p_values) <= LEVEL))
+        surely = None if np.isnan(p_values).all() else int(np.sum(holm(p_values) <= LEVEL))
+        yield row[: len(by)], Count(total, above, mean, width, surely)
 
 
 def _cells(count: Count) -> Row:
     return [
         count.verdict,
-        number(count.total, "d"),
+        count.total,
         number(count.mean),
-        number(count.above, "d"),
+        count.above,
         number(count.above / count.total, ".2f"),
         interval(rate_limits(count.above, count.total), ".2f"),
         number(None if count.width is None else count.width / 2),
-        number(count.surely, "d"),
+        count.surely,
     ]
 
 
 def _total_cells(count: Count) -> Row:
-    share = number(count.above / count.total, ".2f")
-    return [count.verdict, number(count.total, "d"), number(count.above, "d"), share, number(count.surely, "d")]
+    return [count.verdict, count.total, count.above, number(count.above / count.total, ".2f"), count.surely]

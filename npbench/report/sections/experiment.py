@@ -11,10 +11,10 @@ import polars as pl
 
 from npbench.contracts import resolve
 from npbench.report.render.drawing import own_style
-from npbench.report.section import Section
 from npbench.report.sections import overview
 from npbench.report.select import recorded_settings
 from npbench.report.select.asked import rivals, stored_records
+from npbench.report.sheet import Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import polars as pl
 
-from npbench.report.section import Section
-from npbench.report.sheet import Sheet, number
+from npbench.report.sheet import Section, Sheet
 
 MAX_MESSAGES_LISTED = 100
 ABOUT = ["problem", "dataset", "label", "repeat"]
@@ -52,13 +53,11 @@ def _table(name: str, title: str, found: pl.DataFrame, header: str) -> Sheet:
     place = ["problem", "dataset", "label", "status"]
     kinds = (
         found.group_by(*place, pl.col("text").str.replace_all(NUMBER, "#").alias("kind"))
-        .agg(pl.col("text").sort_by("repeat").first(), jobs=pl.len(), repeats=pl.col("repeat").unique().sort())
+        .agg(pl.len().alias("jobs"), pl.col("repeat").unique().sort(), pl.col("text").sort_by("repeat").first())
         .sort("jobs", *place, "text", descending=[True, *[False] * (len(place) + 1)])
     )
-    rows = [
-        [*(row[name] for name in place), number(row["jobs"], "d"), _span(row["repeats"]), row["text"]]
-        for row in kinds.head(MAX_MESSAGES_LISTED).iter_rows(named=True)
-    ]
+    shown = kinds.head(MAX_MESSAGES_LISTED).select(*place, "jobs", "repeat", "text")
+    rows = [[*about, _span(repeats), text] for *about, repeats, text in shown.iter_rows()]
     more = len(kinds) - len(rows)
     notes = [f"and {more} more kinds in the records"] if more > 0 else []
     return Sheet(title, ["problem", "data", "solver", "status", "jobs", "repeats", header], rows, notes, name)
@@ -66,10 +65,6 @@ def _table(name: str, title: str, found: pl.DataFrame, header: str) -> Sheet:
 
 def _span(repeats: list[int]) -> str:
     """Return the numbers of repeats, with consecutive ones as ranges, as in ``0-2, 5``."""
-    runs: list[list[int]] = []
-    for repeat in repeats:
-        if runs and repeat == runs[-1][-1] + 1:
-            runs[-1][1:] = [repeat]
-        else:
-            runs.append([repeat])
-    return ", ".join("-".join(map(str, run)) for run in runs)
+    by_offset = itertools.groupby(enumerate(repeats), key=lambda pair: pair[1] - pair[0])
+    runs = [[repeat for _, repeat in run] for _, run in by_offset]
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)

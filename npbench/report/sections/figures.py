@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from npbench.problem import PROBLEMS
-from npbench.report.section import Section
 from npbench.report.sections import rate_charts, roc_charts, trace_charts
 from npbench.report.sections.layout import MAX_LABELS, numbered
+from npbench.report.sheet import Section
 
 
 def sections(records: pl.DataFrame) -> list[Section]:

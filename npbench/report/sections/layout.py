@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -56,8 +55,3 @@ def unique_names(names: Iterable[str], separator: str = "_") -> list[str]:
         candidates = itertools.chain([name], (f"{name}{separator}{number}" for number in itertools.count(2)))
         unique[next(one for one in candidates if one not in unique)] = None
     return list(unique)
-
-
-def file_name(*words: str) -> str:
-    """Return the words as a file name."""
-    return "_".join(re.sub(r"[^\w.]+", "-", word).strip("-") for word in words)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import NoneType
 from typing import Any
 
 import polars as pl
@@ -15,10 +16,9 @@ import polars as pl
 from npbench.console import duration
 from npbench.problem import PROBLEMS, Problem
 from npbench.records.fields import FEATURES, METHOD, TRAINING_SECONDS
-from npbench.report.section import Section
 from npbench.report.select.methods import flat, named, own_settings
 from npbench.report.select.metrics import head, shown_of
-from npbench.report.sheet import MISSING, Cell, Sheet, count, ends, number
+from npbench.report.sheet import MISSING, Cell, Section, Sheet, cell, count, ends, number
 
 # Columns that records of one problem share within a row, in the order of sorting.
 SETTING = ["dataset", "dataset_params", "method", *METHOD, "problem_params", "protocol_params", *FEATURES]
@@ -212,9 +212,6 @@ def _choice(values: Sequence[Any]) -> Cell:
 
 
 def _label(value: Any) -> Cell:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return number(value, "g" if isinstance(value, float) else "d")
-    if isinstance(value, list) and len(value) > MAX_GRID_VALUES:
-        is_grid = all(isinstance(one, (int, float)) for one in value)
-        return Cell(f"{value[0]:g} to {value[-1]:g} ({len(value)})" if is_grid else str(value))
-    return MISSING if value is None else Cell(str(value))
+    if isinstance(value, list) and len(value) > MAX_GRID_VALUES and all(isinstance(one, (int, float)) for one in value):
+        return Cell(f"{value[0]:g} to {value[-1]:g} ({len(value)})")
+    return cell(value if isinstance(value, (int, float, str, NoneType)) else str(value))

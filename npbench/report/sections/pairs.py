@@ -115,7 +115,7 @@ def _cells(pair: Pair, direction: Direction) -> Row:
         pair.first,
         pair.second,
         pair.verdict(direction),
-        number(len(pair.values), "d"),
+        len(pair.values),
         number(pair.shift, "+.3g"),
         interval(pair.limits, "+.3g"),
         _p(pair.p),

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from npbench.report.chart import Chart, Line, Panel, Series, short_names
-from npbench.report.sections.layout import file_name
+from npbench.report.escape import file_name
 from npbench.report.select.metrics import Direction, better
 from npbench.report.select.pairing import Block, blocks, setting_text
 from npbench.report.sheet import Row, Sheet, number

@@ -8,7 +8,8 @@ import polars as pl
 
 from npbench.problem import PROBLEMS
 from npbench.report.chart import Chart, Panel, Series
-from npbench.report.sections.layout import file_name, paged, parts
+from npbench.report.escape import file_name
+from npbench.report.sections.layout import paged, parts
 from npbench.report.select.metrics import SECONDS, axis_title, shown_of
 from npbench.report.select.pairing import setting_text
 
@@ -59,9 +60,8 @@ def dots(problem: str, records: pl.DataFrame) -> list[Chart]:
     for (params,), group in records.sort("problem_params").group_by("problem_params", maintain_order=True):
         for part, notes in parts(group):
             if part.select("dataset", "label").n_unique() > 1:
-                setting = setting_text(str(params))
-                title = f"{_listed(_shown(problem, part))} at {setting}"
-                names = _shown(problem, part)
+                setting, names = setting_text(str(params)), _shown(problem, part)
+                title = f"{_listed(names)} at {setting}"
                 stacked = [[_dotted(problem, part, name, setting if name == names[0] else "")] for name in names]
                 found.append(Chart(file_name("dots", problem, setting), title, stacked, [SPREAD, *notes]))
     return found

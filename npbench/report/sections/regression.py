@@ -11,12 +11,11 @@ import polars as pl
 
 from npbench.numerics.signed_rank import DIGITS
 from npbench.problem import PROBLEMS
-from npbench.report.section import Section
 from npbench.report.sections.pairs import NO_DIFFERENCE
 from npbench.report.select.comparable import OTHER, SETTING, Matched, matched, unverified
 from npbench.report.select.metrics import SECONDS, Direction, better, shown_of
 from npbench.report.select.pairing import setting_cells, setting_columns
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, interval, number
+from npbench.report.sheet import MISSING, Cell, Row, Section, Sheet, counted, interval, number, some
 from npbench.report.stats.paired import MIN_VALUES, hodges_lehmann, shift_interval
 
 METRIC_TOLERANCE = 0.005  # smaller shifts are never a regression
@@ -60,8 +59,8 @@ class Change:
     @property
     def row(self) -> Row:
         """The cells of its row."""
-        values = (number(self.n_pairs, "d"), self.other, self.here, self.shift, self.limits)
-        return [*self.place, self.quantity, *values, self.verdict]
+        values = (self.other, self.here, self.shift, self.limits)
+        return [*self.place, self.quantity, self.n_pairs, *values, self.verdict]
 
     @property
     def summary(self) -> str:
@@ -215,12 +214,11 @@ def _sheet(problem: str, changes: Sequence[Change]) -> Sheet:
 
 def _summary(changes: Sequence[Change]) -> Iterator[str]:
     n_regressed = sum(one.regressed for one in changes)
-    yield f"{_counted(n_regressed, 'regression')}." if n_regressed else "No regression."
+    yield f"{counted(n_regressed, 'regression')}." if n_regressed else "No regression."
     for verdict in (*REGRESSIONS, "better", "faster"):
         found = [one.summary for one in changes if one.verdict == verdict]
-        more = f"; and {len(found) - MAX_CHANGES_LISTED} more" if len(found) > MAX_CHANGES_LISTED else ""
         if found:
-            yield f"{verdict.capitalize()}: {'; '.join(found[:MAX_CHANGES_LISTED])}{more}."
+            yield f"{verdict.capitalize()}: {some(found, MAX_CHANGES_LISTED, '; ')}."
 
 
 def _remarks(ours: pl.DataFrame, other: pl.DataFrame, both: Matched) -> Iterator[str]:
@@ -229,7 +227,7 @@ def _remarks(ours: pl.DataFrame, other: pl.DataFrame, both: Matched) -> Iterator
     yield from unverified(both.jobs)
     for n, records in ((both.n_ours, "these records"), (both.n_other, "the other records")):
         if n:
-            yield f"Not compared, because only in {records}: {_counted(n, 'setting')}."
+            yield f"Not compared, because only in {records}: {counted(n, 'setting')}."
     if lacking := sorted(_without_pairs(both.jobs)):
         yield f"Not compared, because no job has a value in both record sets: {', '.join(lacking)}."
     if both.jobs.group_by(SETTING).len()["len"].min() < MIN_VALUES:  # type: ignore[operator]
@@ -242,11 +240,6 @@ def _without_pairs(jobs: pl.DataFrame) -> set[str]:
     return {metric for metric in headlines if not len(_pairs(jobs, metric))}
 
 
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
 def _versions(records: pl.DataFrame) -> str:
     made = records.select("npbench_version", "git_commit").unique(maintain_order=True).rows()
-    names = [f"npbench {version}" + (f" at {commit[:9]}" if commit else "") for version, commit in made]
-    return ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")
+    return some([f"npbench {version}" + (f" at {commit[:9]}" if commit else "") for version, commit in made], 3)

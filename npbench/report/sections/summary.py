@@ -1,20 +1,21 @@
-"""Summary: bound violations, and the best two solvers on each data set."""
+"""Summary: bound violations, the best two solvers on each data set, and all solvers by data sets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from npbench.problem import PROBLEMS
-from npbench.report.section import Section
-from npbench.report.sections import by_data, excess
+from npbench.report.escape import file_name
+from npbench.report.sections import excess
 from npbench.report.sections.comparison import advice
 from npbench.report.sections.pairs import compared
 from npbench.report.select.metrics import Direction, better
-from npbench.report.select.pairing import Block, blocks, setting_columns
-from npbench.report.sheet import MISSING, Row, Sheet, interval, number
+from npbench.report.select.pairing import Block, blocks, setting_columns, setting_text
+from npbench.report.sheet import MISSING, Cell, Row, Section, Sheet, interval, number, spread
 
 LEADER_COLUMNS = ["best", "verdict", "its mean", "next", "its mean", "best - next"]
 LEADER_NOTE = (
@@ -31,19 +32,15 @@ def sections(records: pl.DataFrame) -> list[Section]:
 
 
 def _section(records: pl.DataFrame, problem: str) -> Section:
-    leaders = list(_leaders(records, problem))
-    notes = list(advice(records, paired=bool(leaders)))
-    sheets = [*excess.totals(records, problem), *leaders, *by_data.sheets(records, problem)]
-    return Section(f"In brief: problem {problem}", sheets, notes=notes)
-
-
-def _leaders(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
     metric = PROBLEMS[problem].judged_by
-    direction = better(problem, metric)
-    rows = [[*block.about, *cells] for block in blocks(records, metric) if (cells := _best_two(block, direction))]
-    if rows:
-        title = f"{metric} ({direction} is better): the best and the next on each data set"
-        yield Sheet(title, [*setting_columns(problem), *LEADER_COLUMNS], rows, [LEADER_NOTE], name=f"{problem}-ahead")
+    direction, found = better(problem, metric), list(blocks(records, metric))
+    leaders = [[*block.about, *cells] for block in found if (cells := _best_two(block, direction))]
+    title = f"{metric} ({direction} is better): the best and the next on each data set"
+    columns = [*setting_columns(problem), *LEADER_COLUMNS]
+    sheet = Sheet(title, columns, leaders, [LEADER_NOTE], name=f"{problem}-ahead")
+    by_data = _by_data(found, problem, metric, direction)
+    sheets = [*excess.totals(records, problem), *([sheet] if leaders else []), *by_data]
+    return Section(f"In brief: problem {problem}", sheets, notes=list(advice(records, paired=bool(leaders))))
 
 
 def _best_two(block: Block, direction: Direction) -> Row:
@@ -60,3 +57,26 @@ def _best_two(block: Block, direction: Direction) -> Row:
     ends = pair.limits if pair.limits is None or pair.first == best else (-pair.limits[1], -pair.limits[0])
     limits = interval(ends, "+.3f")
     return [best, pair.verdict(direction, pair.first, pair.second), *values, limits]
+
+
+def _by_data(found: Sequence[Block], problem: str, metric: str, direction: Direction) -> Iterator[Sheet]:
+    """Yield mean and standard deviation by label and data set for each setting of the problem, best ones marked."""
+    for setting in dict.fromkeys(block.problem_params for block in found):
+        same = [block for block in found if block.problem_params == setting]
+        labels = sorted({label for block in same for label in block.labels})
+        columns = [_cells(block, labels, direction) for block in same]
+        title = f"{metric} by data set ({direction} is better), {setting_text(setting)}"
+        rows = [[label, *cells] for label, *cells in zip(labels, *columns, strict=True)]
+        name = file_name(f"{problem}-{setting_text(setting)}-by-data")
+        if len(labels) > 1:
+            yield Sheet(title, ["solver", *(block.dataset for block in same)], rows, name=name, detail=True)
+
+
+def _cells(block: Block, labels: Sequence[str], direction: Direction) -> list[Cell]:
+    """Return a cell for each label; all with the best mean, as shown, are marked."""
+    values = [block.values[:, block.columns[label]] if label in block.columns else np.array([]) for label in labels]
+    cells = [spread(one[np.isfinite(one)].tolist()) for one in values]
+    means = [round(cell.value, 3) for cell in cells if cell.value is not None]
+    best = max(means) if direction == "higher" else min(means)
+    is_best = [cell.value is not None and round(cell.value, 3) == best for cell in cells]
+    return [replace(cell, flag="best") if marked else cell for cell, marked in zip(cells, is_best, strict=True)]

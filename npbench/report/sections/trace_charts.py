@@ -10,7 +10,8 @@ import polars as pl
 
 from npbench.problem import PROBLEMS
 from npbench.report.chart import Chart, Panel, Series
-from npbench.report.sections.layout import file_name, parts
+from npbench.report.escape import file_name
+from npbench.report.sections.layout import parts
 from npbench.report.sections.rate_charts import bound_level
 from npbench.report.select.metrics import axis_title
 from npbench.report.select.pairing import setting_text
@@ -51,10 +52,8 @@ def courses(records: pl.DataFrame, metrics: tuple[str, ...]) -> pl.DataFrame:
     The columns are ``dataset``, ``problem_params``, ``label`` and the problem's bounds, then ``AXES``, the objective,
     the metrics and the gap, null where a solver does not record them. Traces of searches have no rows.
     """
-    steps = traces(records)
-    wanted = dict.fromkeys([*AXES, OBJECTIVE, *metrics, *SOURCES_OF_GAP])
-    absent = [name for name in wanted if name not in steps.columns]
-    recorded = steps.with_columns(pl.lit(None, pl.Float64).alias(name) for name in absent)
+    wanted = pl.DataFrame(schema=dict.fromkeys([*AXES, OBJECTIVE, *metrics, *SOURCES_OF_GAP], pl.Float64))
+    recorded = pl.concat([traces(records), wanted], how="diagonal")
     gap = pl.coalesce("gap", pl.col(OBJECTIVE) - pl.col("bound"), "kkt")
     # Only fits have an objective, though not necessarily at every step.
     fits = recorded.filter(pl.col(OBJECTIVE).is_not_null().any().over("key"))

@@ -168,8 +168,8 @@ def _numbered(stored: pl.DataFrame) -> pl.DataFrame:
 
 def _drawable(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.DataFrame:
     """Return the records without ROC curves and traces that figures cannot show."""
-    for column, is_drawable in (("roc", _is_curve), ("trace", _is_course)):
-        odd = [text for text in stored[column].drop_nulls().unique() if not is_drawable(_parsed(text))]
+    for column in ("roc", "trace"):
+        odd = [text for text in stored[column].drop_nulls().unique() if not _is_drawable(column, text)]
         if odd:
             is_odd = pl.col(column).is_in(odd)
             on_fault(f"{len(stored.filter(is_odd))} records have an unknown form of {column}: figures leave it out.")
@@ -177,28 +177,17 @@ def _drawable(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.DataF
     return stored
 
 
-def _is_curve(curve: Any) -> bool:
-    return _are_columns([curve], len(FPR_GRID))
-
-
-def _is_course(course: Any) -> bool:
-    return isinstance(course, dict) and _are_columns(list(course.values()))
-
-
-def _are_columns(columns: Sequence[Any], length: int | None = None) -> bool:
-    """Return whether these are lists of numbers and nulls, all as long as the first one or as ``length``."""
-    if not all(isinstance(column, list) for column in columns):
-        return False
-    lengths = {len(column) for column in columns} | ({length} if length is not None else set())
-    values = (value for column in columns for value in column)
-    return len(lengths) <= 1 and all(value is None or isinstance(value, (int, float)) for value in values)
-
-
-def _parsed(text: str) -> Any:
+def _is_drawable(column: str, text: str) -> bool:
+    """Return whether a text is a list of numbers and nulls on the ROC grid, or lists of one length by name."""
     try:
-        return json.loads(text)
+        found = json.loads(text)
     except (ValueError, RecursionError):
-        return None
+        return False
+    lists: list[Any] = [found] if column == "roc" else list(found.values()) if isinstance(found, dict) else [None]
+    if not all(isinstance(one, list) for one in lists):
+        return False
+    lengths = {len(one) for one in lists} | ({len(FPR_GRID)} if column == "roc" else set())
+    return len(lengths) <= 1 and all(value is None or isinstance(value, (int, float)) for one in lists for value in one)
 
 
 def measured(records: pl.DataFrame) -> pl.DataFrame:

@@ -10,6 +10,7 @@ import polars as pl
 from npbench.errors import RequestError
 from npbench.records.fields import Role, names
 from npbench.report.select.asked import STATED, by_stated, with_stated
+from npbench.report.sheet import counted
 
 SETTING = by_stated(names(Role.ASKED, without=Role.SPLIT))
 SPLIT = names(Role.SPLIT)
@@ -87,9 +88,8 @@ def _nearest(ours: pl.DataFrame, other: pl.DataFrame) -> str:
 
 def _other_splits(elsewhere: pl.DataFrame) -> Iterator[str]:
     for dataset in elsewhere["dataset"].unique().sort():
-        n = len(elsewhere.filter(dataset=dataset))
-        count = "1 setting has" if n == 1 else f"{n} settings have"
-        yield f"On {dataset}, {count} another protocol, other seeds or other repeats there, so the splits differ."
+        settings = counted(len(elsewhere.filter(dataset=dataset)), "setting")
+        yield f"On {dataset}, the splits of {settings} differ: another protocol, other seeds or other repeats there."
 
 
 def _other_data(same: pl.DataFrame) -> Iterator[str]:

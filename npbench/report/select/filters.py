@@ -13,6 +13,7 @@ import polars as pl
 from npbench.errors import RequestError, unknown_name
 from npbench.records.fields import ASKED, PREFIXES
 from npbench.report.select.methods import flat
+from npbench.report.sheet import some
 from npbench.values import canonical
 
 # Prefixes of settings and the JSON columns that hold them, the longest first.
@@ -69,9 +70,7 @@ def _wanted(text: str) -> Iterator[str]:
 
 
 def _choices(values: pl.Series) -> str:
-    found = [value.strip('"') for value in values.drop_nulls().unique().sort()]
-    more = f" and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
-    return ", ".join(found[:MAX_LISTED]) + more
+    return some([value.strip('"') for value in values.drop_nulls().unique().sort()], MAX_LISTED)
 
 
 def _names(records: pl.DataFrame, asked: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ import functools
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -123,14 +124,12 @@ def _imported_defaults(estimator: str) -> dict[str, Any] | None:
         defaults = signature(estimator).defaults
     except Exception:  # whatever importing someone's module raises
         return None
-    return {name: json.loads(text) for name, value in defaults.items() if (text := _json(value)) is not None}
-
-
-def _json(value: Any) -> str | None:
-    try:
-        return None if value is REQUIRED else canonical(value)
-    except TypeError:  # no parameter in a record equals it
-        return None
+    found = {}
+    for name, value in defaults.items():
+        with suppress(TypeError):  # no parameter in a record equals a value without JSON
+            if value is not REQUIRED:
+                found[name] = json.loads(canonical(value))
+    return found
 
 
 def flat(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,8 +21,9 @@ from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
 from npbench.numerics.thresholds import fewest_negatives
-from npbench.report.render import picture_page, terminal
+from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
+from npbench.report.render.page import write_pictures
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.columns import groups
 from npbench.thresholding.commands import score_files
@@ -134,7 +135,7 @@ def _conclude(
         pictures = [picture] if any(len(sample.positives) for sample in shown.values()) else []
         if pictures:
             save_picture(_drawn(shown), picture)
-        picture_page.write(page, "A threshold with a bound on false alarms", found.promise, sheets, pictures)
+        write_pictures(page, "A threshold with a bound on false alarms", found.promise, sheets, pictures)
     except OSError as error:
         raise RequestError(f"Cannot write {error.filename}: {error.strerror}. Choose another --output.") from error
     console = Console()

@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 
 from npbench.report.chart import Chart, Panel, Surface
-from npbench.report.sections.layout import file_name, paged
+from npbench.report.escape import file_name
+from npbench.report.sections.layout import paged
 from npbench.report.select.traces import traces
 from npbench_papers.axes import drawn
 from npbench_papers.davenport.strategies import with_strategy

@@ -182,6 +182,7 @@ def test_charts():
     made = charts(frame(RECORDS + NEWCOMER), [])
     ((panel,),) = made[0].rows
     assert [(line.label, list(line.x)) for line in panel.lines] == [("efficient", [1.0])]
+    assert {series.muted for series in panel.series} == {True, False}
     slow = [result("gen", "pima", 0, 0.1, 0.1, seconds=9.0), result("sgd", "pima", 0, 0.1, 0.3, seconds=1.0)]
     ((panel,),) = charts(frame(slow), [])[0].rows
     assert [*zip(panel.lines[0].x, panel.lines[0].y, strict=True)] == [
