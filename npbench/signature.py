@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from npbench.contracts import Solver, resolve
+from npbench.errors import RequestError, unknown_name
 from npbench.problem import PROBLEMS
 
 REQUIRED = inspect.Parameter.empty
@@ -65,6 +66,20 @@ def imported_names(solver: Solver, params: Mapping[str, Any], search: Mapping[st
     """Return the solvers or classes that a solver imports by name, from its parameters or their candidates."""
     values = (value for name in solver.imports for value in search.get(name) or [params.get(name)])
     return [value for value in values if isinstance(value, str)]
+
+
+def built(kind: str, table: Mapping[str, Any], name: str, settings: Mapping[str, Any]) -> Any:
+    """Return the problem or protocol called ``name``, which ``settings`` may hold too; raise all its faults."""
+    if name not in table:
+        raise RequestError(unknown_name(kind, name, table))
+    given = {str(key): value for key, value in settings.items() if key != "name"}
+    known = {f"{kind}.{key}": key for key in fields(table[name])}
+    if wrong := [key for key in given if key not in known.values()]:
+        raise RequestError(*(unknown_name("setting", f"{kind}.{key}", known) for key in wrong))
+    value = table[name](**given)
+    if faults := value.faults():
+        raise RequestError(*faults)
+    return value
 
 
 def fields(dataclass_type: Any) -> dict[str, Any]:

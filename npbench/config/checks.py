@@ -13,7 +13,7 @@ from npbench.contracts import GIVEN_NAME, Dataset, Metric, Solver, resolve
 from npbench.errors import RequestError, collect_errors, unknown_name
 from npbench.evaluation.job import CHOICES, Request
 from npbench.problem import PROBLEMS, Problem
-from npbench.signature import fields
+from npbench.signature import built
 from npbench.values import is_whole
 
 T = TypeVar("T")
@@ -126,17 +126,7 @@ def _settings(config: Mapping[str, Any], group: str) -> dict[str, Any]:
 
 
 def _built(config: Mapping[str, Any], group: str, table: Mapping[str, Any]) -> Any:
-    """Build the problem or protocol that a section names."""
-    name, settings = _name(config, group), _settings(config, group)
-    if name not in table:
-        raise RequestError(unknown_name(group, name, table))
-    known = [f"{group}.{name}" for name in fields(table[name])]
-    if wrong := [key for key in settings if f"{group}.{key}" not in known]:
-        raise RequestError(*(unknown_name("setting", f"{group}.{key}", known) for key in wrong))
-    value = table[name](**settings)
-    if value.faults():
-        raise RequestError(*value.faults())
-    return value
+    return built(group, table, _name(config, group), _section(config, group))
 
 
 def _protocol(config: Mapping[str, Any], dataset: Dataset | None) -> Any:

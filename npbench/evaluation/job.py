@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -22,8 +22,6 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "categories": ("one_hot", "codes"),
 }
 DEFAULTS = {option: choices[0] for option, choices in CHOICES.items()}
-
-ENCODERS = {name: column.encode for name, column in FIELDS.items() if column.encode}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +47,21 @@ class Request:
 
     def columns(self) -> dict[str, Any]:
         """Return the record's columns that say what was asked."""
-        return {name: encode(self) for name, encode in ENCODERS.items()}
+        return {
+            "solver": self.solver.name,
+            "method": self.method or self.solver.name,
+            "params": canonical(self.params),
+            "search": canonical(self.search),
+            "dataset": self.dataset.name,
+            "dataset_params": canonical(self.dataset_params),
+            "problem": self.problem.name,
+            "problem_params": canonical(self.problem.parameters()),
+            "protocol": self.protocol.name,
+            "protocol_params": canonical({"name": self.protocol.name, **asdict(self.protocol)}),
+            **self.features,
+            "metrics": canonical(sorted(metric.name for metric in self.metrics)),
+            "seed": self.seed,
+        }
 
 
 @dataclass(frozen=True)

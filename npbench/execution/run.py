@@ -15,7 +15,7 @@ from typing import Any
 from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.evaluation.job import STANDARD, Job, JobStream, Options
-from npbench.records.files import Owner, atomic_write, dead_owners
+from npbench.records.files import atomic_write, remove_unfinished
 from npbench.records.provenance import available_cores
 from npbench.records.record import Primitive, Record
 from npbench.records.store import RecordStore
@@ -136,8 +136,8 @@ def write_description(folder: Path, description: Mapping[str, Any]) -> None:
     content = json.dumps(description, indent=2).encode()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with closing(Owner(folder)) as owner, dead_owners(folder):
-            atomic_write(folder / f"{description['run_id']}.json", content, owner.name)
+        remove_unfinished(folder)
+        atomic_write(folder / f"{description['run_id']}.json", content)
     except OSError as error:
         raise RequestError(
             f"cannot write the description of the run to {folder} ({error.strerror or error}): free some space, or "

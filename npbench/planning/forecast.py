@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import math
@@ -15,11 +16,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from npbench.errors import RequestError
 from npbench.evaluation.job import Job
-from npbench.evaluation.protocols import PROTOCOLS, CrossValidation, Holdout, Nested, Official, Permutations
+from npbench.evaluation.protocols import PROTOCOLS, CrossValidation, Holdout, Nested, Official
 from npbench.planning.plan import Jobs, Plan
 from npbench.records.fields import TRAINING_SECONDS, Role, names
 from npbench.records.provenance import available_cores
+from npbench.signature import built
 
 # What the reason depends on: of a record with the same key, and of one with the same setting but another key.
 SAME_KEY = ["status", "error", "trace"]
@@ -152,7 +155,8 @@ class Estimates:
         medians = good.group_by(CASE, maintain_order=True).agg(training, pl.col("seconds").median())
         self._cases: dict[str, list[Case]] = {}
         for row in medians.iter_rows(named=True):
-            self._cases.setdefault(row["solver"], []).append(_case(row))
+            with contextlib.suppress(RequestError, TypeError):  # of another version, or damaged
+                self._cases.setdefault(row["solver"], []).append(_case(row))
         self._power = functools.cache(self._fitted_power)
 
     def seconds(self, job: Job) -> float | None:
@@ -197,18 +201,15 @@ def work_of(search: Mapping[str, Sequence[Any]], protocol: Any, n_samples: int) 
         case Official():
             first, end = protocol.test_rows or (0, 0)
             train, folds = (n_samples - (end - first)) * (1 - protocol.validation_size), 1
-        case Permutations():
-            train, folds = protocol.n_train or n_samples, protocol.folds or protocol.n_train or n_samples
         case _:
-            train, folds = n_samples, 1
+            train, folds = protocol.n_train, protocol.folds or protocol.n_train
     share = 1 - 1 / folds if folds > 1 else 1.0
     return Work(n_samples, max(train, 1.0), candidates * folds if candidates > 1 else 0, max(train * share, 1.0))
 
 
 def _case(row: Mapping[str, Any]) -> Case:
-    params = {name: value for name, value in json.loads(row["protocol_params"]).items() if name != "name"}
-    kind = PROTOCOLS.get(row["protocol"])
-    work = work_of(json.loads(row["search"]), kind(**params) if kind else None, row["n_samples"])
+    protocol = built("protocol", PROTOCOLS, row["protocol"], json.loads(row["protocol_params"]))
+    work = work_of(json.loads(row["search"]), protocol, row["n_samples"])
     return Case(row["dataset"], row["search"], work, row["training"], row["seconds"])
 
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import Flag, auto
-from operator import attrgetter
-from typing import Any
 
 import polars as pl
 from polars.datatypes import DataType
-
-from npbench.values import canonical
 
 # 2: trace and n_test_positive; 3: test_part; 4: missing, categories, split_sha256, n_test_duplicates; 5: roc, output;
 # 6: gram_seconds; 7: method.
@@ -50,29 +45,8 @@ class Field:
     dtype: type[DataType]
     roles: Role = NO_ROLE
     about: str = ""  # meaning, for the documentation
-    encode: Callable[[Any], Any] | None = None  # value of the column for a Request
     prefix: str | None = None  # start of the names of its settings on the command line
     older: str | None = None  # value in records that were written before the column existed
-
-
-def _json(attribute: str) -> Callable[[Any], str]:
-    return lambda request: canonical(getattr(request, attribute))
-
-
-def _method(request: Any) -> str:
-    return str(request.method or request.solver.name)
-
-
-def _problem_params(request: Any) -> str:
-    return canonical(request.problem.parameters())
-
-
-def _protocol_params(request: Any) -> str:
-    return canonical({"name": request.protocol.name, **asdict(request.protocol)})
-
-
-def _metrics(request: Any) -> str:
-    return canonical(sorted(metric.name for metric in request.metrics))
 
 
 R = Role
@@ -94,23 +68,23 @@ SUBJECTS: dict[str, list[Field]] = {
         Field("stored_at", Text, R.ESSENTIAL, "UTC, ISO 8601; of two records with the same key the later counts"),
     ],
     "Request": [
-        Field("solver", Text, SETTING | R.METHOD | R.COST, "the plugin's", encode=attrgetter("solver.name")),
+        Field("solver", Text, SETTING | R.METHOD | R.COST, "the plugin's"),
         # A name for what the other columns say: it identifies nothing.
-        Field("method", Text, NO_ROLE, "the choice of solver as typed, variants included", _method),
-        Field("params", Text, PARAMS, "fixed parameters, JSON", _json("params"), "solver."),
-        Field("search", Text, PARAMS | R.COST, "candidates by parameter, JSON", _json("search"), "solver.search."),
+        Field("method", Text, NO_ROLE, "the choice of solver as typed, variants included"),
+        Field("params", Text, PARAMS, "fixed parameters, JSON", "solver."),
+        Field("search", Text, PARAMS | R.COST, "candidates by parameter, JSON", "solver.search."),
         # The content of a data set can change the answer, but not its name.
-        Field("dataset", Text, R.ASKED | R.TASK | R.BLOCK | R.COST, encode=attrgetter("dataset.name")),
-        Field("dataset_params", Text, DATASET_PARAMS, "its settings, JSON", _json("dataset_params"), "dataset."),
-        Field("problem", Text, SETTING | R.TASK, encode=attrgetter("problem.name")),
-        Field("problem_params", Text, SETTING | R.TASK | R.BLOCK | R.OBJECT, "JSON", _problem_params, "problem."),
-        Field("protocol", Text, PROTOCOL, encode=attrgetter("protocol.name")),
-        Field("protocol_params", Text, PROTOCOL | R.LABEL | R.BLOCK | R.OBJECT, "JSON", _protocol_params, "protocol."),
-        Field("preprocess", Text, FEATURE, OPTION, lambda request: request.features["preprocess"]),
-        Field("missing", Text, FEATURE | R.ROWS, OPTION, lambda request: request.features["missing"], older="refuse"),
-        Field("categories", Text, FEATURE, OPTION, lambda request: request.features["categories"], older="one_hot"),
-        Field("metrics", Text, R.IDENTITY, "names, JSON", _metrics),
-        Field("seed", Int, SETTING | R.TASK | R.SPLIT | R.ROWS, encode=attrgetter("seed")),
+        Field("dataset", Text, R.ASKED | R.TASK | R.BLOCK | R.COST),
+        Field("dataset_params", Text, DATASET_PARAMS, "its settings, JSON", "dataset."),
+        Field("problem", Text, SETTING | R.TASK),
+        Field("problem_params", Text, SETTING | R.TASK | R.BLOCK | R.OBJECT, "JSON", "problem."),
+        Field("protocol", Text, PROTOCOL),
+        Field("protocol_params", Text, PROTOCOL | R.LABEL | R.BLOCK | R.OBJECT, "JSON", "protocol."),
+        Field("preprocess", Text, FEATURE, OPTION),
+        Field("missing", Text, FEATURE | R.ROWS, OPTION, older="refuse"),
+        Field("categories", Text, FEATURE, OPTION, older="one_hot"),
+        Field("metrics", Text, R.IDENTITY, "names, JSON"),
+        Field("seed", Int, SETTING | R.TASK | R.SPLIT | R.ROWS),
         Field("repeat", Int, SETTING | R.TASK | R.SPLIT),
     ],
     "What else the answer depends on": [

@@ -1,4 +1,4 @@
-"""Files of a results folder: their folders, atomic writes, and locks that mark files of a running command."""
+"""Files of a results folder: their folders, atomic writes, and what killed commands leave."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import contextlib
 import os
 import time
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
-from filelock import FileLock, Timeout
 
 from npbench.errors import RequestError
 
@@ -22,7 +20,7 @@ PUBLISHED, SUBMISSIONS = "published", "submissions"
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeEncodeError, RequestError)
 
 UNFINISHED = ".unfinished"
-LOCK = ".lock"
+LEFT_SECONDS = 3600.0
 
 
 def stamp() -> str:
@@ -31,9 +29,9 @@ def stamp() -> str:
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{nanoseconds:09d}Z"
 
 
-def atomic_write(path: Path, content: bytes, owner: str) -> None:
+def atomic_write(path: Path, content: bytes) -> None:
     """Write a hidden file and rename it to ``path``: after a power cut the file is there in full or not at all."""
-    unfinished = path.with_name(f".{owner}-{path.name}{UNFINISHED}")
+    unfinished = path.with_name(f".{uuid.uuid4().hex[:12]}-{path.name}{UNFINISHED}")
     try:
         with unfinished.open("wb") as stream:
             stream.write(content)
@@ -44,35 +42,17 @@ def atomic_write(path: Path, content: bytes, owner: str) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-class Owner:
-    """Mark of a command on files it writes: a lock that ends with the process. Without locks no command looks dead."""
-
-    def __init__(self, folder: Path) -> None:
-        self.name = uuid.uuid4().hex[:12]
-        self._lock: FileLock | None = FileLock(folder / f".{self.name}{LOCK}")
-        try:
-            self._lock.acquire(timeout=0)
-        except (OSError, NotImplementedError, Timeout):
-            self._lock = None
-
-    def close(self) -> None:
-        """Give up the mark."""
-        if self._lock is not None:
-            self._lock.release()
-            Path(self._lock.lock_file).unlink(missing_ok=True)
+def left_behind(folder: Path, pattern: str) -> list[Path]:
+    """Return the files that match and are older than an hour: most of them are of commands that were killed."""
+    found = []
+    for path in sorted(folder.glob(pattern)):
+        with contextlib.suppress(FileNotFoundError):  # a running command has renamed or merged it
+            if path.stat().st_mtime < time.time() - LEFT_SECONDS:
+                found.append(path)
+    return found
 
 
-@contextlib.contextmanager
-def dead_owners(folder: Path) -> Iterator[set[str]]:
-    """Yield owners whose process died, and delete their temporary files; their locks are held during the block."""
-    with contextlib.ExitStack() as held:
-        dead = set()
-        for path in folder.glob(f".*{LOCK}"):
-            with contextlib.suppress(OSError, NotImplementedError, Timeout):
-                held.enter_context(FileLock(path).acquire(timeout=0))
-                held.callback(path.unlink, missing_ok=True)
-                dead.add(path.name.removeprefix(".").removesuffix(LOCK))
-        for path in folder.glob(f".*{UNFINISHED}"):
-            if path.name[1:].partition("-")[0] in dead:
-                path.unlink(missing_ok=True)
-        yield dead
+def remove_unfinished(folder: Path) -> None:
+    """Delete the temporary files of commands that were killed."""
+    for path in left_behind(folder, f".*{UNFINISHED}"):
+        path.unlink(missing_ok=True)

@@ -21,7 +21,7 @@ import polars as pl
 from filelock import FileLock
 
 from npbench.data.file_limits import check_parquet
-from npbench.records.files import LOCK, SCORES, UNREADABLE, atomic_write
+from npbench.records.files import SCORES, UNREADABLE, atomic_write
 
 # Of one job: its key, and for each row of the test part its number, its label and its score.
 COLUMNS: dict[str, Any] = {
@@ -58,7 +58,7 @@ class ScoreStore:
         singles = self.folder / stem
         singles.mkdir(parents=True, exist_ok=True)
         self._touched.add(stem)
-        atomic_write(singles / f"{time.time_ns():020d}-{self._name}.parquet", content, self._name)
+        atomic_write(singles / f"{time.time_ns():020d}-{self._name}.parquet", content)
 
     def keys(self) -> set[str]:
         """Return the keys of the jobs with scores."""
@@ -67,7 +67,7 @@ class ScoreStore:
     def close(self) -> None:
         """Merge the scores of each data set into one file; they stay single on a full disk or beside damaged files."""
         for stem in sorted(self._touched):
-            with contextlib.suppress(NotImplementedError, *UNREADABLE), FileLock(self.folder / f".{stem}{LOCK}"):
+            with contextlib.suppress(NotImplementedError, *UNREADABLE), FileLock(self.folder / f".{stem}.lock"):
                 self._merge(stem)
         self._touched.clear()
 
@@ -77,7 +77,7 @@ class ScoreStore:
         if not paths:  # the folder was removed
             return
         frame = pl.concat([_checked(path) for path in paths], how="vertical_relaxed")  # float32 in npbench 0.1
-        atomic_write(merged, parquet(frame.unique("key", keep="last", maintain_order=True)), self._name)
+        atomic_write(merged, parquet(frame.unique("key", keep="last", maintain_order=True)))
         for path in singles:
             path.unlink()
         with contextlib.suppress(OSError):  # another command may have added scores

@@ -1,6 +1,6 @@
 """Records on disk: Parquet files of primitive columns, written atomically, read back as one frame.
 
-Each job writes one small file when it ends. Files are merged periodically, including files of killed processes. A file
+Each job writes one small file when it ends. A command merges its files now and then, and old files of others. A file
 is complete or does not exist, and a record found twice counts once, so a run may be killed any time.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+import uuid
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from npbench.records.fields import FEATURES, SCHEMA, SCHEMA_VERSION
-from npbench.records.files import SCORES, Owner, atomic_write, dead_owners, stamp
+from npbench.records.files import SCORES, atomic_write, left_behind, remove_unfinished, stamp
 from npbench.records.reading import parts, read
 from npbench.records.record import TEST_SCORES, Record
 from npbench.records.scores import ScoreStore, parquet
@@ -40,37 +41,35 @@ class RecordStore:
         self.folder = Path(folder)
         self.scores = ScoreStore(self.folder.with_name(SCORES))
         self._batch = batch
-        self._owner: Owner | None = None
+        self._name = uuid.uuid4().hex[:12]  # so that no two commands write to one file
+        self._is_open = False
         self._single: dict[Path, dict[str, Any]] = {}  # records that this store wrote to files of their own
 
     def append(self, record: Record) -> None:
         """Write one record to a file of its own, its test scores first; raise OSError if the disk is full."""
-        if self._owner is None:
+        if not self._is_open:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._owner = Owner(self.folder)
-            self._merge_dead(self._owner)
+            self._is_open = True
+            self._merge_left()
         content: Any = record.pop(TEST_SCORES, None)
         if content is not None:
             self.scores.append(str(record["dataset"]), str(record["data_sha256"]), content)
         row = {"schema_version": SCHEMA_VERSION, "stored_at": stamp(), **record}
-        self._single[self._write(_tabulated([row]), self._owner, SINGLE)] = row
+        self._single[self._write(_tabulated([row]), SINGLE)] = row
         if len(self._single) >= self._batch:
             self.compact()
 
     def compact(self) -> None:
         """Merge the files of one record each that this store wrote; without room on the disk they stay."""
-        if len(self._single) > 1 and self._owner is not None:
+        if len(self._single) > 1:
             with contextlib.suppress(OSError):
-                self._merge(_tabulated(list(self._single.values())), self._single, self._owner)
+                self._merge(_tabulated(list(self._single.values())), self._single)
         self._single.clear()
 
     def close(self) -> None:
-        """Merge what is left and give the files to the next command."""
+        """Merge what is left."""
         self.compact()
         self.scores.close()
-        if self._owner is not None:
-            self._owner.close()
-            self._owner = None
 
     def frame(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return the latest record of each key, in the order stored; warn of files that cannot be read.
@@ -96,27 +95,27 @@ class RecordStore:
     def _warn(self, fault: str) -> None:
         warnings.warn(f"{fault} The same command runs jobs without a readable record again.", stacklevel=2)
 
-    def _write(self, frame: pl.DataFrame, owner: Owner, mark: str) -> Path:
-        path = self.folder / f"{time.time_ns():020d}-{owner.name}-{mark}.parquet"
-        atomic_write(path, parquet(frame), owner.name)
+    def _write(self, frame: pl.DataFrame, mark: str) -> Path:
+        path = self.folder / f"{time.time_ns():020d}-{self._name}-{mark}.parquet"
+        atomic_write(path, parquet(frame))
         return path
 
-    def _merge(self, frame: pl.DataFrame, singles: Iterable[Path], owner: Owner) -> None:
-        self._write(frame, owner, "merged")
+    def _merge(self, frame: pl.DataFrame, singles: Iterable[Path]) -> None:
+        self._write(frame, "merged")
         for path in singles:
             path.unlink(missing_ok=True)
 
-    def _merge_dead(self, owner: Owner) -> None:
-        """Merge the single records of commands that were killed."""
-        with contextlib.suppress(OSError), dead_owners(self.folder) as dead:
-            singles = sorted(self.folder.glob(f"*-{SINGLE}.parquet"))
-            left = [path for path in singles if path.stem.split("-")[1] in dead]
+    def _merge_left(self) -> None:
+        """Merge the single records of commands that were killed; one that goes on merges its own once more."""
+        with contextlib.suppress(OSError):
+            remove_unfinished(self.folder)
+            left = left_behind(self.folder, f"*-{SINGLE}.parquet")
             for start in range(0, len(left), self._batch):
                 batch = left[start : start + self._batch]
                 faults: list[str] = []
                 frames = [frame for path in batch for frame in parts(path, faults.append)]
                 if not faults and len(frames) == len(batch) > 1:
-                    self._merge(pl.concat(frames, how="diagonal_relaxed"), batch, owner)
+                    self._merge(pl.concat(frames, how="diagonal_relaxed"), batch)
 
 
 def _tabulated(rows: list[dict[str, Any]]) -> pl.DataFrame:

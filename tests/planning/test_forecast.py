@@ -93,6 +93,21 @@ def test_nothing_comparable_is_no_estimate():
     assert Estimates(other).seconds(job_of()) is None
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"search": '{"C":1}'},
+        {"protocol": "other"},
+        {"protocol_params": '{"share":0.5}'},
+        {"protocol_params": '{"folds":0}'},
+    ],
+)
+def test_records_of_other_versions_are_left_out(damage):
+    times = {"seconds": 3.0, "select_seconds": 2.0, "fit_seconds": 0.5}
+    other = store((job_of(), times)).with_columns(**{name: pl.lit(value) for name, value in damage.items()})
+    assert Estimates(other).seconds(job_of()) is None
+
+
 def test_work_follows_the_protocol():
     grid = {"C": [1, 2, 3], "gamma": [1, 2]}
     holdout = work_of(grid, Holdout(0.25, 0.25), 100)

@@ -15,6 +15,7 @@ from npbench.execution.run import Limits, RunContext, run_jobs, write_descriptio
 from npbench.planning.plan import Jobs
 from npbench.records.record import Record
 from npbench.records.store import RecordStore
+from sample_files import make_old
 from sample_jobs import changed
 
 (JOB,) = jobs(gaussians(), {"act": ""})
@@ -71,7 +72,7 @@ def test_a_million_jobs_are_planned_in_a_few_kilobytes():
 
 def held(n: int, folder, monkeypatch) -> int:
     """Bytes that the parent holds after a run of ``n`` jobs, without workers or files."""
-    monkeypatch.setattr("npbench.records.store.atomic_write", lambda path, content, owner: None)
+    monkeypatch.setattr("npbench.records.store.atomic_write", lambda path, content: None)
 
     def executor(planned, limits, context):
         return (Record({**job.columns, "status": "ok"}) for job in planned)
@@ -94,7 +95,8 @@ def test_the_parent_holds_no_more_for_many_jobs_than_for_few(tmp_path, monkeypat
 
 
 def test_what_a_killed_command_left_unfinished_goes_with_the_next(tmp_path):
-    for name in (".dead.lock", ".dead-1.json.unfinished"):
+    for name in (".dead-1.json.unfinished", ".alive-3.json.unfinished"):
         (tmp_path / name).touch()
+    make_old(tmp_path / ".dead-1.json.unfinished")
     write_description(tmp_path, {"run_id": "2"})
-    assert [path.name for path in tmp_path.iterdir()] == ["2.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".alive-3.json.unfinished", "2.json"]

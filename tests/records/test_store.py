@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 from npbench.evaluation.protocols import Holdout
 from npbench.problem import NeymanPearson
 from npbench.records.fields import FEATURES, SCHEMA
+from npbench.records.files import UNFINISHED
 from npbench.records.reading import latest
 from npbench.records.record import MAX_INT, MAX_TEXT, Record
 from npbench.records.store import RecordStore
+from sample_files import make_old
 from sample_jobs import JOB, changed, explain
 
 IMPORTS = "import os; from npbench.records.record import Record; from npbench.records.store import RecordStore\n"
@@ -186,17 +188,35 @@ def test_records_of_a_dead_command_are_merged_by_the_next(tmp_path):
         "os._exit(1)"
     )
     subprocess.run([sys.executable, "-c", script], check=False)
-    assert len(records_in(tmp_path)) == 5
+    unfinished = tmp_path / f".x{UNFINISHED}"
+    unfinished.touch()
+    for path in (*records_in(tmp_path), unfinished):
+        make_old(path)
     alive, store = RecordStore(tmp_path), RecordStore(tmp_path)
     alive.append(record("alive"))
     alive.append(record("too"))
     store.append(record("last"))
-    assert len(records_in(tmp_path)) == 1 + 2 + 1  # those of a command that is alive are left to it
+    assert len(records_in(tmp_path)) == 1 + 2 + 1  # young ones are left to their command
     assert set(store.frame()["key"]) == {*"01234", "alive", "too", "last"}
     alive.close()
     store.close()
     assert not list(tmp_path.glob(".*"))
     assert set(RecordStore(tmp_path).frame()["key"]) == {*"01234", "alive", "too", "last"}
+
+
+def test_records_that_another_command_merges_are_there_once(tmp_path):
+    slow = RecordStore(tmp_path)
+    for key in "abc":
+        slow.append(record(key))
+    for path in records_in(tmp_path):
+        make_old(path)
+    other = RecordStore(tmp_path)
+    other.append(record("d"))
+    assert len(records_in(tmp_path)) == 2
+    slow.append(record("e"))
+    slow.close()
+    other.close()
+    assert sorted(RecordStore(tmp_path).frame()["key"]) == list("abcde")
 
 
 def records_in(folder: Path) -> list[Path]:

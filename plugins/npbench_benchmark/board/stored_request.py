@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 from npbench.contracts import Solver
-from npbench.errors import RequestError, unknown_name
-from npbench.evaluation.job import ENCODERS, Job, Request
+from npbench.errors import RequestError
+from npbench.evaluation.job import Job, Request
 from npbench.evaluation.protocols import PROTOCOLS
 from npbench.planning.plan import Sources, jobs_of
 from npbench.problem import PROBLEMS
 from npbench.records.fields import FEATURES
 from npbench.registry import installed
+from npbench.signature import built
 
 
 @contextmanager
@@ -39,8 +40,8 @@ def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Reque
         search=json.loads(record["search"]),
         dataset=known.dataset(record["dataset"]),
         dataset_params=json.loads(record["dataset_params"]),
-        problem=_made("problem", PROBLEMS, record),
-        protocol=_made("protocol", PROTOCOLS, record),
+        problem=built("problem", PROBLEMS, record["problem"], json.loads(record["problem_params"])),
+        protocol=built("protocol", PROTOCOLS, record["protocol"], json.loads(record["protocol_params"])),
         metrics=[known.metric(name) for name in json.loads(record["metrics"])],
         features={name: record[name] for name in FEATURES},
         seed=record["seed"],
@@ -48,7 +49,7 @@ def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Reque
         method=record.get("method") or "",
     )
     columns = request.columns()
-    if differing := [name for name in ENCODERS if name != "method" and columns[name] != record[name]]:
+    if differing := [name for name in columns if name != "method" and columns[name] != record[name]]:
         version = record.get("npbench_version") or "of unknown version"
         found = f"{', '.join(differing)} of a record cannot be rebuilt"
         raise RequestError(f"{found}: it was stored by npbench {version}, use that version")
@@ -60,15 +61,3 @@ def job_of(record: Mapping[str, Any], sources: Sources) -> Job:
     request = request_of(record)
     (part,) = jobs_of(request, sources.data(request)).parts
     return replace(part[0], repeat=record["repeat"])
-
-
-def _made(kind: str, table: Mapping[str, Any], record: Mapping[str, Any]) -> Any:
-    """Return the problem or protocol of a record."""
-    name = record[kind]
-    if name not in table:
-        raise RequestError(unknown_name(kind, name, table))
-    params = {key: value for key, value in json.loads(record[f"{kind}_params"]).items() if key != "name"}
-    made = table[name](**params)
-    if made.faults():
-        raise RequestError(*made.faults())
-    return made
