@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import time
 import uuid
 from pathlib import Path
+from typing import IO
 
 import polars as pl
 
@@ -27,6 +29,13 @@ def stamp() -> str:
     """Return the time to the nanosecond, and with all digits: texts then sort as times do."""
     seconds, nanoseconds = divmod(time.time_ns(), 10**9)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{nanoseconds:09d}Z"
+
+
+def open_regular(path: Path) -> IO[bytes]:
+    """Open a file; raise OSError for a named pipe, for which opening would wait for ever."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError("it is not a regular file")
+    return path.open("rb")
 
 
 def atomic_write(path: Path, content: bytes) -> None:

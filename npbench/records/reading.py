@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from polars import selectors
 
 from npbench.data.file_limits import check_parquet
 from npbench.records.fields import ESSENTIAL, FEATURES, METHOD, SCHEMA, SCHEMA_VERSION, Role, names
-from npbench.records.files import UNREADABLE, stamp
+from npbench.records.files import UNREADABLE, open_regular, stamp
 from npbench.values import canonical
 
 LABEL = "label"  # text that reports store beside the metrics
@@ -32,14 +31,15 @@ def read(
     newer schema. ``columns`` are read besides key, status and time of storing, by default all; those beyond the schema
     only if they exist.
     """
-    columns = None if columns is None else list(dict.fromkeys([*ESSENTIAL, *columns]))
-    return latest((part for source in sources for part in parts(source, on_fault, columns)), columns)
+    needed = None if columns is None else list(dict.fromkeys(["schema_version", *ESSENTIAL, *columns]))
+    frame = latest((part for source in sources for part in parts(source, on_fault, needed)), needed)
+    return frame if columns is None or "schema_version" in columns else frame.drop("schema_version")
 
 
 def parts(
     source: Path, on_fault: Callable[[str], None], columns: Sequence[str] | None = None
 ) -> Iterator[pl.DataFrame]:
-    """Yield the usable records of each file of a folder, or of one file; see :func:`read`."""
+    """Yield the usable records of each file of a folder, or of one; ``columns`` has those that are essential."""
     folder = source if source.is_dir() else source.parent
     seen: set[str] = set()
     n_newer = taken = 0
@@ -74,14 +74,9 @@ def _names(source: Path) -> set[str]:
 
 def _read(path: Path, columns: Sequence[str] | None, taken: int) -> tuple[pl.DataFrame, int]:
     """Return the records in a file, and the memory that the files read so far take, with this one."""
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError("it is not a regular file")  # opening a named pipe waits for ever
-    with path.open("rb") as stream:
+    present = selectors.all() if columns is None else selectors.by_name(*columns, require_all=False)
+    with open_regular(path) as stream:
         taken = check_parquet(stream, n_columns=len(SCHEMA), before=taken)
-        if columns is None:
-            return conformed(pl.read_parquet(stream)), taken
-        columns = list(dict.fromkeys(["schema_version", *columns]))
-        present = selectors.by_name(*columns, require_all=False)
         return conformed(pl.scan_parquet(stream).select(present).collect(), columns), taken
 
 
@@ -117,8 +112,6 @@ def is_object(text: str | None) -> bool:
 def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return all records, read with these ``columns``, as one frame: the latest of each key, in the order stored."""
     frame = pl.concat([pl.DataFrame(schema=_schema(columns)), *records], how="diagonal_relaxed")
-    if columns is not None and "schema_version" not in columns:
-        frame = frame.drop("schema_version", strict=False)
     # Records of the future (a wrong clock) count as oldest: they cannot hide what is stored from now on.
     is_past = frame["stored_at"] <= stamp()
     if is_past.all() and frame["stored_at"].is_sorted() and frame["key"].n_unique() == len(frame):

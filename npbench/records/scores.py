@@ -21,7 +21,7 @@ import polars as pl
 from filelock import FileLock
 
 from npbench.data.file_limits import check_parquet
-from npbench.records.files import SCORES, UNREADABLE, atomic_write
+from npbench.records.files import SCORES, UNREADABLE, atomic_write, open_regular
 
 # Of one job: its key, and for each row of the test part its number, its label and its score.
 COLUMNS: dict[str, Any] = {
@@ -111,6 +111,6 @@ def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def _checked(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         check_parquet(stream)
         return pl.read_parquet(stream, columns=columns)

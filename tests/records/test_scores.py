@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,13 @@ def test_scores_with_more_rows_than_memory_are_left_out(tmp_path, monkeypatch):
     monkeypatch.setenv("NPBENCH_MAX_BYTES", "10_000_000")
     store.close()
     with pytest.warns(UserWarning, match="NPBENCH_MAX_BYTES"):
+        assert read_scores(tmp_path)["key"].to_list() == ["good"]
+
+
+def test_a_named_pipe_among_scores_is_left_out(tmp_path):
+    ScoreStore(tmp_path / SCORES).append("a", "0" * 64, content("good"))
+    os.mkfifo(tmp_path / SCORES / "pipe.parquet")  # opening it would wait for ever
+    with pytest.warns(UserWarning, match="regular"):
         assert read_scores(tmp_path)["key"].to_list() == ["good"]
 
 

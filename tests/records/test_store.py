@@ -134,18 +134,16 @@ def test_an_unreadable_file_is_named_and_the_rest_is_read(store, tmp_path, spoil
         assert store.done() == {"a", "c"}
 
 
-@pytest.mark.parametrize(
-    ("reader", "keys"), [("read_parquet", lambda s: set(s.frame()["key"])), ("scan_parquet", RecordStore.done)]
-)
-def test_a_merge_by_another_run_while_reading_hides_nothing(store, tmp_path, monkeypatch, reader, keys):
-    read = getattr(pl, reader)
+@pytest.mark.parametrize("keys", [lambda store: set(store.frame()["key"]), RecordStore.done])
+def test_a_merge_by_another_run_while_reading_hides_nothing(store, tmp_path, monkeypatch, keys):
+    read = pl.scan_parquet
 
     def merged_first(path, **options):
-        monkeypatch.setattr(pl, reader, read)
+        monkeypatch.setattr(pl, "scan_parquet", read)
         store.compact()
         return read(path, **options)
 
-    monkeypatch.setattr(pl, reader, merged_first)
+    monkeypatch.setattr(pl, "scan_parquet", merged_first)
     assert keys(RecordStore(tmp_path)) == {"a", "b", "c"}
     assert len(list(tmp_path.glob("*.parquet"))) == 1
 
