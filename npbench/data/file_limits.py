@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
+import polars as pl
+
 from npbench.errors import RequestError
 
 SETTING = "NPBENCH_MAX_BYTES"
@@ -47,9 +49,23 @@ def check_parquet(stream: IO[bytes], *, n_columns: int = 0, before: int = 0) -> 
     """
     with _content(stream, "Parquet") as content:
         rows, n_bytes = _parquet_size(content)
-    total = before + max(n_bytes, rows * n_columns * CELL_BYTES)
+        dtypes = pl.read_parquet_schema(stream).values()
+        stream.seek(0)
+    n_cells = rows * max(n_columns, sum(map(_n_cells, dtypes)))
+    total = before + max(n_bytes, n_cells * CELL_BYTES)
     require_fits(total)
     return total
+
+
+def _n_cells(dtype: Any) -> int:
+    """Return the cells that a row of a column takes; an array of fixed size takes all of its own where it is null."""
+    if isinstance(dtype, pl.Array):
+        return dtype.shape[0] * _n_cells(dtype.inner)
+    if isinstance(dtype, pl.Struct):
+        return sum(_n_cells(field.dtype) for field in dtype.fields)
+    if "Array(" in str(dtype):
+        raise RequestError(f"a column has the type {dtype!s:.100}: save it with another one.")
+    return 1
 
 
 def check_arrow(stream: IO[bytes]) -> None:
@@ -71,7 +87,7 @@ def _content(stream: IO[bytes], title: str) -> Iterator[Any]:
         yield content
     except RequestError:
         raise
-    except Exception as error:  # damaged metadata may hold anything anywhere
+    except (Exception, pl.exceptions.PanicException) as error:  # damaged metadata may hold anything anywhere
         raise RequestError(
             f"it cannot be read as {title}: its metadata are damaged, incomplete or in another format."
         ) from error

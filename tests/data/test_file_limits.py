@@ -98,6 +98,25 @@ def test_values_that_repeat_the_one_before_count_in_full(version, monkeypatch):
     check_parquet(rewound(small))
 
 
+@pytest.mark.parametrize("nested", [lambda array: array, lambda array: pl.Struct({"x": array})])
+def test_arrays_that_are_missing_count_in_full(nested, monkeypatch):
+    """9887 bytes of Parquet that take 160 MB."""
+    stream = io.BytesIO()
+    column = pl.Series([None] * 1000, dtype=nested(pl.Array(pl.Array(pl.Float64, 200), 100)))
+    pl.DataFrame({"a": column}).write_parquet(stream)
+    check_parquet(rewound(stream))
+    monkeypatch.setenv(SETTING, "160_000_000")
+    with pytest.raises(RequestError, match=SETTING):
+        check_parquet(rewound(stream))
+
+
+def test_lists_of_arrays_are_refused():
+    stream = io.BytesIO()
+    pa.parquet.write_table(pa.table({"a": pa.array([[None]], pa.list_(pa.list_(pa.float64(), 10**6)))}), stream)
+    with pytest.raises(RequestError, match="List"):
+        check_parquet(rewound(stream))
+
+
 def test_a_page_has_the_values_of_its_own_kind(monkeypatch):
     """A page of version 2 that states other numbers in the header of version 1, which readers ignore."""
     stream = io.BytesIO()
