@@ -134,13 +134,10 @@ def group_codes(groups: Any, n_samples: int, faults: list[str]) -> np.ndarray | 
     if any(name is None or name != name for name in names.tolist()):  # noqa: PLR0124 -- only NaN differs from itself
         faults.append("has rows without a group: give each its own group.")
         return None
-    if names.dtype == object:  # objects of several types may have no order
-        names = names.astype(str)
-    _, firsts, codes = np.unique(names, return_index=True, return_inverse=True)
     # The hash depends on which rows share a group, not on the names of groups.
-    rank = np.empty(len(firsts), dtype=np.int64)
-    rank[np.argsort(firsts)] = np.arange(len(firsts))
-    return rank[codes] if len(firsts) < n_samples else None
+    known: dict[Any, int] = {}
+    codes = [known.setdefault(name, len(known)) for name in names.tolist()]
+    return np.array(codes, dtype=np.int64) if len(known) < n_samples else None
 
 
 def column_names(columns: Any, n_features: int, faults: list[str]) -> tuple[str, ...] | None:

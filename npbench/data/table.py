@@ -76,6 +76,8 @@ class Table:
     def times(self, name: str, setting: str) -> pl.Series:
         """Return a column to sort by: numbers, dates, or words that are dates in ISO 8601, as seconds."""
         column = self.column(name, setting)
+        if column.dtype.is_float():
+            column = column.fill_nan(None)
         if missing := column.null_count():
             row = column.is_null().arg_max() or 0
             raise RequestError(f"{setting} is {name!r}, which has {missing} missing, first in {self.place(row)}.")

@@ -35,6 +35,8 @@ def test_times_are_ordered_as_times(ascending):
 def test_text_that_is_no_time_is_refused_with_its_place(wrong):
     with pytest.raises(RequestError, match="row 1"):
         table(t=["2026-01-31", wrong]).times("t", "--time")
+    with pytest.raises(RequestError, match="row 1"):
+        table(t=[1.5, float("nan")]).times("t", "--time")
     with pytest.raises(RequestError, match=r"--time is 'tine'.*did you mean 'time'"):
         table(time=["2026-01-31"]).times("tine", "--time")
     with pytest.raises(RequestError, match="--time"):
