@@ -8,7 +8,7 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import cached_property, partial
 from itertools import dropwhile
 from pathlib import Path
@@ -190,15 +190,20 @@ class _Lines:
     @cached_property
     def _records(self) -> np.ndarray:
         """The line where each row starts and its number of fields, 0 if it is empty; none if they cannot be read."""
-        with self._opened() as stream, suppress(csv.Error):
-            stream.seek(0)
-            rows = dropwhile(lambda row: not row[1], self._rows(stream))
-            return np.fromiter(rows, [("line", np.int64), ("fields", np.int64)])
-        return np.empty(0, [("line", np.int64), ("fields", np.int64)])
+        dtype = [("line", np.int64), ("fields", np.int64)]
+        former = csv.field_size_limit(MAX_HEADER_BYTES)
+        try:
+            with self._opened() as stream:
+                stream.seek(0)
+                return np.fromiter(dropwhile(lambda row: not row[1], self._rows(stream)), dtype)
+        except csv.Error:  # a quote without an end
+            return np.empty(0, dtype)
+        finally:
+            csv.field_size_limit(former)
 
     def _rows(self, stream: IO[bytes]) -> Iterator[tuple[int, int]]:
-        lines = codecs.iterdecode(iter(partial(stream.readline, MAX_HEADER_BYTES), b""), "utf-8-sig", "replace")
-        reader = csv.reader(lines, delimiter=self._sign)
+        lines = (line.replace(b"\r", b"") for line in iter(partial(stream.readline, MAX_HEADER_BYTES), b""))
+        reader = csv.reader(codecs.iterdecode(lines, "utf-8-sig", "replace"), delimiter=self._sign)
         line = 1
         for fields in reader:
             yield line, len(fields) if len(fields) > 1 or "".join(fields).strip() else 0

@@ -71,10 +71,9 @@ def _with_names(X: Any, columns: Sequence[str]) -> Any:
     """Return data whose values have names as a frame, and other data unchanged."""
     if isinstance(X, pl.LazyFrame):
         return X.collect()
-    if isinstance(X, Mapping) or hasattr(X, "column_names"):  # the latter is Arrow's
+    is_structured = getattr(getattr(X, "dtype", None), "names", None)
+    if is_structured or isinstance(X, Mapping) or hasattr(X, "column_names"):  # the latter is Arrow's
         return pl.DataFrame(X, strict=False)
-    if names := getattr(getattr(X, "dtype", None), "names", None):  # a structured array
-        return pl.DataFrame({name: X[name] for name in names})
     if hasattr(X, "columns") or (first := _named(next(iter(X), None))) is None:
         return X
     rows = [_named(row) or {} for row in X]

@@ -340,6 +340,7 @@ CONTENTS = [
     ("t.csv", "a;b;y\n1;2;0\n", {"delimiter": "comma"}, "only one column.* dataset.delimiter=semicolon splits"),
     ("t.csv", "a,y\n1,0\n2,1,3\n", LABEL, "line 3 has 3 columns where the first has 2"),
     ("t.csv", "a,b,y\n1,0\n2,1,3\n", LABEL, "line 2 has 2 columns where the first has 3"),
+    ("t.csv", f"a,b,y\n1\r2,{'long ' * 50_000},1\n1,0\n2,1,3\n", LABEL, "line 3 has 2 columns where the first has 3"),
     ("t.csv", 'a,y\n"1\n",0\n\n2,1,1\n', LABEL, "line 5 has 3 columns"),
     ("t.csv", "y,a,b\n1,0,2\n0,1\n\n", LABEL, "the last line has 2 of 3 columns: the file was cut off"),
     ("t.csv.gz", gzip.compress(b"y\ta\r\n1\t0\r\n0", mtime=0), LABEL, "the last line has 1 of 2 columns"),
