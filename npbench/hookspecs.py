@@ -46,6 +46,15 @@ def npbench_commands() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 
 @hookspec
+def npbench_executors() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Name the function that runs the jobs for each value of ``execution=``, as in ``{"slurm": "module:function"}``.
+
+    It takes jobs, limits and a context, and yields the record of each job as it ends. Its other parameters are
+    settings, ``execution.<parameter>``.
+    """
+
+
+@hookspec
 def npbench_run_started(run: Mapping[str, Any]) -> None:
     """Observe the start of a run: its ``run_id``, ``command``, ``configs``, number of ``jobs``, and machine."""
 

@@ -36,6 +36,7 @@ KINDS: dict[str, tuple[str, type]] = {
     "npbench_datasets": ("dataset", Dataset),
     "npbench_metrics": ("metric", Metric),
 }
+TARGETS = {"npbench_commands": "command", "npbench_executors": "executor"}  # hooks that name code, with their kinds
 MAX_REASON = 500  # characters
 OBSERVERS = ("npbench_run_started", "npbench_job_finished")
 
@@ -72,13 +73,14 @@ class Unavailable:
 
 @dataclass
 class Registry:
-    """Solvers, data sets and metrics of the installed plugins by name, and the plugins that observe runs."""
+    """What the installed plugins provide, by name, and the plugins that observe runs."""
 
     solvers: dict[str, Solver] = field(default_factory=dict)
     datasets: dict[str, Dataset] = field(default_factory=dict)
     metrics: dict[str, Metric] = field(default_factory=dict)
     config_packages: list[str] = field(default_factory=list)
     commands: dict[str, str] = field(default_factory=dict)
+    executors: dict[str, str] = field(default_factory=dict)
     observers: list[tuple[Provider, Any]] = field(default_factory=list)  # with their hooks
     unavailable: list[Unavailable] = field(default_factory=list)
     providers: dict[tuple[str, str], Provider] = field(default_factory=dict)
@@ -115,9 +117,10 @@ class Registry:
                 _check_texts(kind, item)
                 described.append((kind, item))
         packages = [*chain(*manager.hook.npbench_config_packages()), *_configuration_beside(provider.module)]
-        commands = dict(chain(*(named.items() for named in manager.hook.npbench_commands())))
         named = [(kind, item.name, item) for kind, item in described]
-        named += [("command", word, target) for word, target in commands.items()]
+        for hook, kind in TARGETS.items():
+            targets = chain(*(mapping.items() for mapping in getattr(manager.hook, hook)()))
+            named += [(kind, name, target) for name, target in targets]
         if wrong := [(kind, name) for kind, name, _ in named if not is_name(name)]:
             kind, name = wrong[0]
             raise ValueError(f"{kind} {name!r:.60} is not a name: expected letters, digits and _.+-, at most 60")

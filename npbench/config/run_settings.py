@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from inspect import formatannotation
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, get_type_hints
 
+from npbench import registry
 from npbench.config.words import as_text
+from npbench.contracts import resolve
 from npbench.errors import RequestError, unknown_name
 from npbench.records.files import RECORDS
-from npbench.values import is_positive, is_whole
-
-EXECUTIONS = ("local", "dask")
-ADDRESS = re.compile(r"[a-z]+://\S+:\d+")
+from npbench.signature import signature
+from npbench.values import is_number, is_positive, is_whole
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,17 @@ class RunSettings:
     force: bool = False  # rerun jobs that have a record
     trace: bool = False  # keep the trace of the final fit or of the search; jobs without one are rerun
     keep_scores: bool = False  # store the scores of the test part; jobs without them are rerun
-    name: str = "local"  # of EXECUTIONS
-    address: str | None = None  # of a Dask scheduler; None: start a cluster on this machine
     objective: str | None = None  # metric that a sweeper of Hydra optimises; None: the validation loss
+    name: str = "local"  # of an executor
+    own: Mapping[str, Any] = field(default_factory=dict)  # settings of this executor
+
+
+def own_settings(executor: str) -> dict[str, tuple[Any, Any]]:
+    """Return default and type of each setting that a plugin's executor has beside those of all, importing it."""
+    target = registry.installed().executors[executor]
+    types = get_type_hints(resolve(target))
+    defaults = signature(target, n_positional=3).defaults  # after jobs, limits and context
+    return {name: (default, types.get(name, object)) for name, default in defaults.items()}
 
 
 def check_settings(configs: Iterable[Mapping[str, Any]]) -> RunSettings:
@@ -46,24 +54,28 @@ def check_settings(configs: Iterable[Mapping[str, Any]]) -> RunSettings:
     faults = [*(() if execution is None else _execution_faults(execution)), *_folder_faults(results)]
     if faults or execution is None:
         raise RequestError(*faults)
-    return RunSettings(Path(str(results)), **execution)
+    shared = {key: value for key, value in execution.items() if key == "name" or key in CHECKS}
+    own = {key: value for key, value in execution.items() if key not in shared}
+    return RunSettings(Path(str(results)), **shared, own=own)
 
 
 def _execution_faults(execution: Mapping[str, Any]) -> Iterable[str]:
     name = execution.get("name")
-    if name not in EXECUTIONS:
-        yield unknown_name("execution", str(name), EXECUTIONS)
+    names = ("local", *registry.installed().executors)
+    if name not in names:
+        yield unknown_name("execution", str(name), names)
         return
-    known = [f"execution.{key}" for key in ("name", *CHECKS) if name == "dask" or key != "address"]
+    own = {} if name == "local" else own_settings(name)
+    known = [f"execution.{key}" for key in ("name", *CHECKS, *own)]
     keys = [f"execution.{key}" for key in execution]
     yield from (unknown_name("setting", key, known) for key in keys if key not in known)
     for key, (is_valid, expected) in CHECKS.items():
         if not is_valid(execution.get(key)):
             yield f"execution.{key} is {execution.get(key)!r}: expected {expected}."
-
-
-def _is_address(value: Any) -> bool:
-    return isinstance(value, str) and ADDRESS.fullmatch(value) is not None
+    for key, (_, wanted) in own.items():
+        value = execution.get(key)
+        if not isinstance(value, wanted) and not (isinstance(0.0, wanted) and is_number(value)):
+            yield f"execution.{key} is {value!r}: expected a value of type {formatannotation(wanted)}."
 
 
 def _is_bool(value: Any) -> bool:
@@ -80,7 +92,6 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "trace": (_is_bool, "true or false"),
     "keep_scores": (_is_bool, "true or false"),
     "objective": (lambda v: v is None or isinstance(v, str), "the name of a metric, or null for the validation loss"),
-    "address": (lambda v: v is None or _is_address(v), "a Dask scheduler, as in tcp://localhost:8786, or null"),
 }
 
 

@@ -17,7 +17,8 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 
 from npbench import registry
-from npbench.config.files import config_dir, package_folders
+from npbench.config.files import config_dir, content, package_folders
+from npbench.config.run_settings import own_settings
 from npbench.config.solver_settings import code_identity
 from npbench.problem import PROBLEMS
 from npbench.signature import REQUIRED, fields, filled_in, signature
@@ -85,7 +86,7 @@ class RegistrySource(ConfigSource):
         return True
 
     def is_group(self, config_path: str) -> bool:
-        """Return whether ``config_path`` is "solver", "dataset" or "problem"."""
+        """Return whether ``config_path`` is among those generated."""
         return config_path.strip("/") in ("", *NODES)
 
     def is_config(self, config_path: str) -> bool:
@@ -113,7 +114,10 @@ class RegistrySource(ConfigSource):
 
 
 def _names(group: str) -> Mapping[str, Any]:
-    return PROBLEMS if group == "problem" else getattr(registry.installed(), f"{group}s")
+    if group == "problem":
+        return PROBLEMS
+    names: Mapping[str, Any] = getattr(registry.installed(), "executors" if group == "execution" else f"{group}s")
+    return names
 
 
 def _solver_node(name: str) -> dict[str, Any]:
@@ -133,6 +137,11 @@ def _dataset_node(name: str) -> dict[str, Any]:
     return {"name": name} | _plain(signature(dataset.load, len(dataset.files)).defaults)
 
 
+def _execution_node(name: str) -> dict[str, Any]:
+    shared = content(config_dir() / "execution" / "local.yaml")
+    return shared | {"name": name} | _plain({key: default for key, (default, _) in own_settings(name).items()})
+
+
 def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
     # A parameter without a default needs a value: Hydra's "???". A default that YAML cannot express stays in the code.
     shown = {name: "???" if default is REQUIRED else default for name, default in params.items()}
@@ -150,5 +159,6 @@ def _is_plain(value: Any) -> bool:
 NODES: dict[str, Callable[[str], dict[str, Any]]] = {
     "solver": _solver_node,
     "dataset": _dataset_node,
+    "execution": _execution_node,
     "problem": lambda name: {"name": name} | _plain(fields(PROBLEMS[name])),
 }

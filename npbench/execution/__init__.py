@@ -1,1 +1,1 @@
-"""Jobs to records, in processes of this machine or on a Dask cluster."""
+"""Jobs to records: one loop, and worker processes of this machine."""

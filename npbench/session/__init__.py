@@ -14,6 +14,7 @@ from npbench.config import search_path
 from npbench.config.command_line import Requested, parse, requested
 from npbench.config.experiment import Experiment, load, split_off
 from npbench.config.run_settings import RunSettings
+from npbench.contracts import resolve
 from npbench.data import BinaryData
 from npbench.evaluation.job import Job, Options
 from npbench.execution import local, processes
@@ -111,10 +112,8 @@ def answers(jobs: Sequence[Job], data: Mapping[str, BinaryData], *, trace: bool 
 
 def _executor(plan: Plan, settings: RunSettings) -> Executor:
     executor: Executor = local.records
-    if settings.name == "dask":
-        from npbench.execution import dask
-
-        executor = partial(dask.records, address=settings.address)
+    if settings.name != "local":
+        executor = partial(resolve(registry.installed().executors[settings.name]), **settings.own)
     if settings.retry_timeouts:
         return executor
     return partial(within_limit, executor=executor, timed_out=plan.timed_out)

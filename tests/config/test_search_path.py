@@ -34,7 +34,7 @@ def test_other_nodes_have_settings_but_no_file_paths():
 
 
 def test_source_lists_registered_names():
-    assert SOURCE.list("", None) == ["dataset", "problem", "solver"]
+    assert SOURCE.list("", None) == ["dataset", "execution", "problem", "solver"]
     assert {"centroid", "np_svm"} <= set(SOURCE.list("solver", None))
     assert SOURCE.is_config("solver/centroid")
     assert not SOURCE.is_config("solver/absent")

@@ -1,37 +1,3 @@
-"""Jobs of the solver that misbehaves, run by an executor and stored."""
+"""Fixtures of executors."""
 
-from __future__ import annotations
-
-from collections import Counter
-
-import pytest
-from misbehaving_jobs import gaussians
-
-from npbench.execution.run import Limits, RunContext, run_jobs
-from npbench.records.store import RecordStore
-
-
-@pytest.fixture(scope="session")
-def data():
-    return gaussians()
-
-
-@pytest.fixture
-def stored(data, tmp_path):
-    """Return a function that runs jobs: the number of jobs by status, and the one record of each by key."""
-
-    def run(executor, planned, folder="records", *, data=data, on_record=lambda record: None, **limits):
-        store, seen = RecordStore(tmp_path / folder), Counter()
-
-        def note(record):
-            seen[record.key] += 1
-            on_record(record)
-
-        context = RunContext({data.sha256: data}, {"run_id": "r"})
-        counts = run_jobs(planned, store, executor, Limits(**{"n_jobs": 2, **limits}), context, note)
-        records = {record["key"]: record for record in store.frame().to_dicts()}
-        assert seen == Counter(job.key for job in planned)
-        assert records.keys() == seen.keys()
-        return counts, records
-
-    return run
+from stored_runs import data, stored  # noqa: F401

@@ -19,6 +19,7 @@ import warnings
 from asyncio import gather, wait_for
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future as Promise
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 SECONDS_TO_CONNECT = 10.0
 SECONDS_TO_ANSWER = 60.0  # for a scheduler or a worker; one that is stopped never answers
+SECONDS_OF_SILENCE = 60.0  # without a heartbeat, which workers send each second or so
 SECONDS_TO_SEND = 600.0  # data to all workers
 SECONDS_TO_CLOSE = 5.0
 SECONDS_BETWEEN_LOOKS = 0.2
@@ -56,11 +58,12 @@ LOCAL = {
 }
 
 
-def records(jobs: JobStream, limits: Limits, context: RunContext, *, address: str | None) -> Iterator[Record]:
+def records(jobs: JobStream, limits: Limits, context: RunContext, *, address: str | None = None) -> Iterator[Record]:
     """Run jobs on a cluster and yield the record of each as it ends.
 
     A job has one thread. By default its memory limit is the memory of the worker's machine, divided by the threads of
     that worker. Facts of the machine are those of each worker. The cluster holds a few jobs for each of its threads.
+    ``address`` is that of its scheduler, as in ``tcp://host:8786``; None starts a cluster here for the run.
     """
     of_run = {name: value for name, value in context.facts.items() if name in ("run_id", "run_started")}
     waiting: Iterator[Job] = iter(jobs)
@@ -68,8 +71,7 @@ def records(jobs: JobStream, limits: Limits, context: RunContext, *, address: st
     if first is None:  # all left out
         return
     with _client(address, limits.n_jobs) as client:
-        cluster = _Cluster(client, limits, context)
-        cluster.require_workers(first)
+        cluster = _Cluster(client, first, limits, context)
         waiting = chain([first], waiting)
         while cluster.submit(waiting):
             for job, future in cluster.ended():
@@ -82,38 +84,39 @@ def records(jobs: JobStream, limits: Limits, context: RunContext, *, address: st
 class _Cluster:
     """The jobs of one run on a cluster, whose workers come and go."""
 
-    def __init__(self, client: Client, limits: Limits, context: RunContext) -> None:
-        self._client, self._limits, self._context = client, limits, context
-        assert client.scheduler is not None
-        self._address = str(client.scheduler.address)
+    def __init__(self, client: Client, job: Job, limits: Limits, context: RunContext) -> None:
+        """Raise RequestError without workers that can run the job."""
+        self._client, self._job, self._limits, self._context = client, job, limits, context
         self._sent: dict[str, Future] = {}  # data by content hash
         self._running: dict[Future, Job] = {}
         self._attempts: Counter[str] = Counter()
         self._faults: dict[str, str | None] = {}  # of the workers seen, by address
+        self._heard: dict[str, tuple[float, float]] = {}  # last heartbeat of each, and when it was seen here
         self._had_workers = time.monotonic()
-
-    def require_workers(self, job: Job) -> None:
-        """Raise RequestError without workers that can run a job."""
+        assert client.scheduler is not None
+        self._address = str(client.scheduler.address)
         try:
-            self._client.wait_for_workers(1, timeout=SECONDS_TO_CONNECT)
+            client.wait_for_workers(1, timeout=SECONDS_TO_CONNECT)
         except TimeoutError:
             raise RequestError(
                 f"the scheduler at {self._address} has no workers: start some with `dask worker {self._address} "
                 "--no-nanny`"
             ) from None
-        if not self._threads(job):
+        if not self._threads():
             raise RequestError(*sorted(f"{fault} ({worker})" for worker, fault in self._faults.items() if fault))
 
-    def _threads(self, job: Job) -> dict[str, int]:
-        """Return the number of threads of each worker that can run a job; those that cannot are named once."""
-        threads = _answered(self._client, self._client.nthreads)
-        if new := [worker for worker in threads if worker not in self._faults]:
-            found = _asked(self._client, new, _fault, job)
+    def _threads(self) -> dict[str, int]:
+        """Return the number of threads of each worker that can run jobs; those that cannot are named once."""
+        assert self._client.scheduler is not None
+        workers = _answered(self._client, self._client.scheduler.identity)["workers"]
+        if new := [worker for worker in workers if worker not in self._faults]:
+            found = _asked(self._client, new, _fault, self._job)
             self._faults |= found
             if any(fault is None for fault in self._faults.values()):
                 for worker in (worker for worker in new if found[worker]):
                     warnings.warn(f"{found[worker]} ({worker}): jobs go to the others.", stacklevel=2)
-        usable = {worker: n for worker, n in threads.items() if self._faults[worker] is None}
+        silent = self._silent({worker: facts["last_seen"] for worker, facts in workers.items()})
+        usable = {worker for worker in workers if self._faults[worker] is None} - silent
         if usable:
             self._had_workers = time.monotonic()
         elif time.monotonic() > self._had_workers + SECONDS_WITHOUT_WORKERS:
@@ -121,7 +124,24 @@ class _Cluster:
                 f"the scheduler at {self._address} has had no workers for {SECONDS_WITHOUT_WORKERS:g} s: start some, "
                 "and rerun to resume"
             )
-        return usable
+        return {worker: workers[worker]["nthreads"] for worker in usable}
+
+    def _silent(self, heartbeats: Mapping[str, float]) -> set[str]:
+        """Return the workers without a new heartbeat, as of a machine that hangs; cancel the jobs that they hold."""
+        assert self._client.scheduler is not None
+        now = time.monotonic()
+        for worker, heartbeat in heartbeats.items():
+            if self._heard.get(worker, (None,))[0] != heartbeat:
+                self._heard[worker] = heartbeat, now
+        silent = {worker for worker in heartbeats if now > self._heard[worker][1] + SECONDS_OF_SILENCE}
+        if silent:
+            self._sent.clear()  # workers that join would ask them for the data
+            held = _answered(self._client, self._client.scheduler.processing, workers=[*silent])
+            keys = set(chain(*held.values()))
+            if lost := [future for future in self._running if future.status == "pending" and future.key in keys]:
+                warnings.warn(f"no heartbeat of {', '.join(silent)}: their jobs go to other workers.", stacklevel=2)
+                _answered(self._client, self._client.cancel, lost)
+        return silent
 
     def submit(self, waiting: Iterator[Job]) -> bool:
         """Send a few jobs for each thread of the workers; return whether any are left."""
@@ -129,7 +149,7 @@ class _Cluster:
         while len(self._running) < max(1, JOBS_PER_THREAD * sum(threads.values())):
             if (job := next(waiting, None)) is None:
                 break
-            while not (threads := threads or self._threads(job)):
+            while not (threads := threads or self._threads()):
                 time.sleep(1)
             self._submit(job, list(threads))
         return bool(self._running)
@@ -148,34 +168,36 @@ class _Cluster:
         """Return the data on the workers; they are sent again where they were lost with the last worker."""
         sent = self._sent.get(sha256)
         if sent is None or sent.status != "finished":
-            send = functools.partial(self._client.scatter, broadcast=True, hash=False, workers=workers)
-            sent = self._sent[sha256] = _answered(
-                self._client, send, self._context.data[sha256], seconds=SECONDS_TO_SEND
-            )
+            options: dict[str, Any] = {"broadcast": True, "hash": False, "workers": workers}
+            send, data = self._client.scatter, self._context.data[sha256]
+            sent = self._sent[sha256] = _answered(self._client, send, data, seconds=SECONDS_TO_SEND, **options)
         return sent
 
     def ended(self) -> Iterator[tuple[Job, Future]]:
         """Wait for the end of a job; yield the jobs that have ended."""
         from distributed import wait
 
-        job = next(iter(self._running.values()))
         while all(future.status == "pending" for future in self._running):
             with contextlib.suppress(TimeoutError, Exception):  # of lost jobs, which are looked at below
-                wait(list(self._running), timeout=SECONDS_TO_ANSWER, return_when="FIRST_COMPLETED")
-            self._threads(job)  # are there any, and does the scheduler answer?
+                wait(list(self._running), timeout=SECONDS_OF_SILENCE / 6, return_when="FIRST_COMPLETED")
+            self._threads()  # are there any, and does the scheduler answer?
         for future in [future for future in self._running if future.status != "pending"]:
             yield self._running.pop(future), future
 
     def may_repeat(self, job: Job, future: Future) -> bool:
         """Return whether a job is repeated: its workers were lost, or it came to one that cannot run it."""
+        if future.status == "finished":
+            return False
         _answered(self._client, self._client.nthreads)  # without the scheduler, all jobs are lost
-        return future.status != "finished" and self._attempts[job.key] < ATTEMPTS
+        return self._attempts[job.key] < ATTEMPTS
 
 
-def _answered(client: Client, question: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Any:
+def _answered(
+    client: Client, question: Callable[..., Any], *arguments: Any, seconds: float | None = None, **options: Any
+) -> Any:
     """Return what a method of the client returns; raise RequestError if the scheduler does not answer."""
     try:
-        return client.sync(question, *arguments, callback_timeout=seconds or SECONDS_TO_ANSWER)
+        return client.sync(question, *arguments, callback_timeout=seconds or SECONDS_TO_ANSWER, **options)
     except Exception as error:  # whatever a connection raises that ends
         raise RequestError(
             f"the scheduler of execution=dask does not answer ({type(error).__name__}): rerun to resume"
@@ -189,23 +211,17 @@ def _asked(
     limit = seconds or SECONDS_TO_ANSWER
 
     async def ask(worker: str) -> Any:
-        return (await wait_for(client.run(function, *arguments, workers=[worker]), limit))[worker]
+        try:
+            return (await wait_for(client.run(function, *arguments, workers=[worker]), limit))[worker]
+        except TimeoutError:
+            return f"a Dask worker has not answered for {limit:g} s"
+        except Exception as error:  # whatever it raises there
+            return f"a Dask worker cannot run jobs ({type(error).__name__}: {error})"
 
     async def ask_all() -> list[Any]:
-        return await gather(*map(ask, workers), return_exceptions=True)
+        return await gather(*map(ask, workers))
 
-    answers = _answered(client, ask_all, seconds=2 * limit)
-    return {worker: _as_fault(answer) for worker, answer in zip(workers, answers, strict=True)}
-
-
-def _as_fault(answer: Any) -> str | None:
-    if isinstance(answer, TimeoutError):
-        return f"a Dask worker has not answered for {SECONDS_TO_ANSWER:g} s"
-    return (
-        f"a Dask worker cannot run jobs ({type(answer).__name__}: {answer})"
-        if isinstance(answer, Exception)
-        else answer
-    )
+    return dict(zip(workers, _answered(client, ask_all, seconds=2 * limit), strict=True))
 
 
 @contextmanager
@@ -217,7 +233,7 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
     except ImportError as error:
         raise RequestError(f'execution=dask needs Dask ({error}): pip install "npbench[dask]".') from error
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_silent())
+        stack.enter_context(_silent_loggers())
         if address is None:
             workers = provenance.available_cores() if n_jobs == -1 else n_jobs
             # Daemonic processes cannot have children; memory is limited per job. Ctrl-C is for this process alone.
@@ -239,38 +255,37 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
 
 def _connected(connect: Callable[[], Client], address: str) -> Client:
     """Return a client; a port that takes a connection and is silent would hold it for ever."""
-    found: list[Client | BaseException] = []
+    found: Promise[Client] = Promise()
 
     def attempt() -> None:
         try:
-            found.append(connect())
+            found.set_result(connect())
         except Exception as error:  # of the address, of TLS, of the connection
-            found.append(error)
+            found.set_exception(error)
 
-    thread = threading.Thread(target=attempt, daemon=True)
-    thread.start()
-    thread.join(2 * SECONDS_TO_CONNECT)
-    if found and not isinstance(found[0], BaseException):
-        return found[0]
-    reason = str(found[0]).partition("\n")[0] if found else f"silent for {2 * SECONDS_TO_CONNECT:g} s"
-    raise RequestError(
-        f"no scheduler answers at execution.address={address} ({reason}): start one with `dask scheduler`, and workers "
-        "with `dask worker ADDRESS --no-nanny`"
-    )
+    threading.Thread(target=attempt, daemon=True).start()
+    try:
+        return found.result(2 * SECONDS_TO_CONNECT)
+    except Exception as error:
+        reason = str(error).partition("\n")[0] or f"silent for {2 * SECONDS_TO_CONNECT:g} s"
+        raise RequestError(
+            f"no scheduler answers at execution.address={address} ({reason}): start one with `dask scheduler`, and "
+            "workers with `dask worker ADDRESS --no-nanny`"
+        ) from error
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
+def _silent_loggers() -> Iterator[None]:
     """Keep Dask from logging connections and workers that are lost: what matters is an error or a record."""
     names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in LOGGERS]
-    before = {name: logging.getLogger(name).level for name in names}
-    for name in names:
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    before = {logging.getLogger(name): logging.getLogger(name).level for name in names}
+    for logger in before:
+        logger.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        for name, level in before.items():
-            logging.getLogger(name).setLevel(level)
+        for logger, level in before.items():
+            logger.setLevel(level)
 
 
 @contextmanager
@@ -306,11 +321,9 @@ def _record(job: Job, future: Future) -> Mapping[str, Primitive]:
     error = future.exception() if future.status == "error" else None
     if isinstance(error, RequestError):
         return {**job.columns, **failure(error)}
-    lost = (
-        f"Dask workers were lost in {ATTEMPTS} attempts at this job: it may need more memory than they have; see their"
-    )
-    why = f"logs ({type(error).__name__}: {error})" if error else "logs"
-    return {**job.columns, "status": "crashed", "error": f"{lost} {why}"}
+    lost = f"Dask workers were lost in {ATTEMPTS} attempts at this job: it may need more memory than they have; "
+    why = f" ({type(error).__name__}: {error})" if error else ""
+    return {**job.columns, "status": "crashed", "error": f"{lost}see their logs{why}"}
 
 
 # The functions below run on the workers.

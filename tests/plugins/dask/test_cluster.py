@@ -18,11 +18,11 @@ import pytest
 from misbehaving_jobs import ended, jobs
 
 from npbench.errors import RequestError
-from npbench.execution import dask
+from npbench_dask import cluster as dask
 
 pytest.importorskip("distributed")
 
-MODULES = str(Path(__file__).parents[1] / "misbehaving")
+MODULES = str(Path(__file__).parents[2] / "misbehaving")
 
 
 @contextlib.contextmanager
@@ -52,7 +52,7 @@ def scheduler(tmp_path_factory):
             yield cluster.scheduler_address
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cluster(tmp_path_factory):
     """Start a scheduler and two workers of one thread; return its address and the workers."""
     path = os.pathsep.join([MODULES, *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -90,7 +90,7 @@ def test_without_an_address_a_cluster_is_started_and_ended(data, run, monkeypatc
 
 
 def test_an_address_without_a_scheduler_is_an_error(data, run, monkeypatch):
-    monkeypatch.setattr("npbench.execution.dask.SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr("npbench_dask.cluster.SECONDS_TO_CONNECT", 0.5)
     with pytest.raises(RequestError, match=r"tcp://127\.0\.0\.1:9"):
         run("tcp://127.0.0.1:9", jobs(data, {}))
 
@@ -168,6 +168,28 @@ def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data
     processes = [int(path.name.removeprefix("pid-")) for path in tmp_path.glob("pid-*")]
     assert len(processes) >= 2
     assert all(ended(pid) for pid in processes)  # those of the worker that was killed too
+
+
+@pytest.mark.slow  # starts a scheduler and two workers as processes: 10 s
+def test_the_jobs_of_a_worker_that_is_frozen_are_done_by_the_other(cluster, data, run, tmp_path, monkeypatch):
+    monkeypatch.setattr(dask, "SECONDS_OF_SILENCE", 5.0)
+    monkeypatch.setattr(dask, "SECONDS_TO_ANSWER", 300.0)  # on a machine with much else to do
+    address, workers = cluster
+    frozen = []
+
+    def freeze_one(record):
+        if not frozen and len(list(tmp_path.glob("pid-*"))) == 2:  # both are at work
+            frozen.append(workers[0])
+            workers[0].send_signal(signal.SIGSTOP)
+
+    try:
+        planned = jobs(data, *[{"folder": str(tmp_path), "seconds": 0.2}] * 12)
+        with pytest.warns(UserWarning, match="heartbeat"):
+            counts, _ = run(address, planned, on_record=freeze_one)
+    finally:
+        workers[0].send_signal(signal.SIGCONT)
+    assert frozen
+    assert counts == {"ok": 12}
 
 
 @pytest.mark.slow  # starts a scheduler and three workers as processes: 15 s

@@ -1,0 +1,3 @@
+"""Fixtures of executors."""
+
+from stored_runs import data, stored  # noqa: F401
