@@ -94,22 +94,35 @@ def _parameters(request: Request) -> dict[str, Any]:
 
 def checked(table: pl.DataFrame, tasks: Sequence[Task]) -> list[np.ndarray]:
     """Return the scores of each task, in the order of its test rows."""
-    table = _typed(table, tasks[0].name)
-    names = list(tasks[0].name)
-    score, one_of = pl.col(SCORE), f"of {len(table)} scores are"
-    for is_wrong, what, remedy in (
-        (~score.is_finite().fill_null(False), f"{one_of} NaN, infinite or missing", "expected finite numbers"),
-        (pl.struct(*names, ROW).is_duplicated(), "scores are duplicates", "expected one for each row"),
+    table, names = _typed(table, tasks[0].name), [*tasks[0].name, ROW]
+    expected = pl.concat([pl.DataFrame({**task.name, ROW: task.split.test}) for task in tasks])
+    datasets = set(expected["dataset"])
+    if unknown := [name for name in table["dataset"].unique(maintain_order=True) if name not in datasets]:
+        raise RequestError(*(unknown_name("data set", str(name), datasets) for name in unknown))
+    of_scores = f"of {len(table)} scores are"
+    for wrong, what, remedy in (
+        (
+            table.filter(~pl.col(SCORE).is_finite().fill_null(False)),
+            f"{of_scores} NaN, infinite or missing",
+            "expected finite numbers",
+        ),
+        (table.filter(pl.struct(names).is_duplicated()), "scores are duplicates", "expected one for each row"),
+        (
+            table.join(expected, on=names, how="anti", maintain_order="left"),
+            f"{of_scores} not in the test part of a split",
+            "score the rows whose part is test",
+        ),
+        (
+            expected.join(table, on=names, how="anti", maintain_order="left"),
+            f"of {len(expected)} test rows are missing",
+            "expected a score for each of them",
+        ),
     ):
-        if len(wrong := table.filter(is_wrong)):
-            first = _case(wrong.drop(SCORE).row(0, named=True))
+        if len(wrong):
+            first = ", ".join(f"{name}={value}" for name, value in wrong.select(names).row(0, named=True).items())
             raise RequestError(f"{len(wrong)} {what}, the first at {first}: {remedy}")
-    _require_known(table, tasks, names)
-    groups = dict(table.group_by(names))
-    if lacking := [task for task in tasks if tuple(task.name.values()) not in groups]:
-        first = f"{_case(lacking[0].name)}: expected {len(lacking[0].split.test)} rows"
-        raise RequestError(f"no scores for {len(lacking)} of {len(tasks)} cases, the first {first}")
-    return collect_errors([partial(_scores, groups[tuple(task.name.values())], task) for task in tasks])
+    scores = expected.join(table, on=names, how="left", maintain_order="left")[SCORE].to_numpy()
+    return np.split(scores, np.cumsum([len(task.split.test) for task in tasks])[:-1])
 
 
 def _typed(table: pl.DataFrame, example: Mapping[str, Any]) -> pl.DataFrame:
@@ -124,37 +137,6 @@ def _typed(table: pl.DataFrame, example: Mapping[str, Any]) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         reason = str(error).partition("\n")[0]
         raise RequestError(f"the scores have columns of a wrong type ({reason}): expected numbers") from error
-
-
-def _require_known(table: pl.DataFrame, tasks: Sequence[Task], names: Sequence[str]) -> None:
-    known = {tuple(task.name.values()) for task in tasks}
-    datasets = {task.name["dataset"] for task in tasks}
-    strange = [key for key in table.select(names).unique(maintain_order=True).rows() if key not in known]
-    elsewhere = dict.fromkeys(key[0] for key in strange if key[0] not in datasets)
-    faults = [unknown_name("data set", str(name), datasets) for name in elsewhere]
-    if of_known := [key for key in strange if key[0] in datasets]:
-        case = _case(dict(zip(names, of_known[0], strict=True)))
-        faults.append(f"the splits have no {case} ({len(of_known)} such cases): score the cases of {SPLITS}")
-    if faults:
-        raise RequestError(*faults)
-
-
-def _case(names: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in names.items())
-
-
-def _scores(group: pl.DataFrame, task: Task) -> np.ndarray:
-    """Return the scores of one task in the order of its test rows."""
-    where, group = _case(task.name), group.sort(ROW)
-    rows, expected = group[ROW].to_numpy(), task.split.test
-    if len(strange := np.setdiff1d(rows, expected)):
-        found = f"{len(strange)} of {len(rows)} rows are not in the test part of {where}, the first {strange[0]}"
-        raise RequestError(f"{found}: score the rows whose part is test")
-    if len(missing := np.setdiff1d(expected, rows)):
-        found = f"{len(missing)} of {len(expected)} test rows of {where} are missing"
-        raise RequestError(f"{found}, the first {missing[0]}")
-    scores: np.ndarray = group[SCORE].to_numpy()
-    return scores[np.searchsorted(rows, expected)]
 
 
 def records(tasks: Sequence[Task], scores: Sequence[np.ndarray], facts: Mapping[str, Any]) -> Iterator[Record]:

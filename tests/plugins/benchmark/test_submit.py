@@ -135,7 +135,7 @@ def edited(column, value, rows=slice(0, 1)):
         (edited("row", 10_000), "not in the test part"),
         (lambda table: table.vstack(table.head(1)), "duplicates"),
         (lambda table: table[1:], "are missing"),
-        (lambda table: table.filter(pl.col("rho") > 0.2), "no scores for 2 of 4"),
+        (lambda table: table.filter(pl.col("rho") > 0.2), "of 120 test rows are missing"),
         (lambda table: table.drop("rho"), "rho"),
         (lambda table: table.with_columns(score=pl.lit("high")), "wrong type"),
     ],
