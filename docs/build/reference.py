@@ -83,7 +83,7 @@ def estimator(name: str) -> str:
 
 def _described(described: Any, heading: str) -> Iterator[tuple[str, str, str]]:
     """Yield names, allowed values if the type lists them, and meaning."""
-    for names, kind, meaning in _entries(_section(described, heading)):
+    for names, kind, meaning in _entries(described, heading):
         choices = kind.partition(", default=")[0].removesuffix(", optional")
         yield names, f"{choices}: " if kind.startswith("{") else "", meaning
 
@@ -118,7 +118,7 @@ def api(*names: str) -> str:
         summary = " ".join(_section(described, "").partition("\n\n")[0].split())
         signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(described)).replace("self, ", ""))
         parts += [f"\n### {module}.{path}", fenced("text", path + signature), _plain(summary)]
-        rows = ((_code(names), _cell(meaning)) for names, _, meaning in _entries(_section(described, "Parameters")))
+        rows = ((_code(names), _cell(meaning)) for names, _, meaning in _entries(described, "Parameters"))
         parts.append(table(("parameter", ""), rows))
         if examples := _section(described, "Examples"):
             parts.append(fenced("pycon", examples))
@@ -132,7 +132,7 @@ def descriptions() -> str:
 
 def described_fields() -> str:
     """Return the names of the fields of each plugin description."""
-    named = ((one.__name__, _entries(_section(one, "Parameters"))) for one in DESCRIPTIONS)
+    named = ((one.__name__, _entries(one, "Parameters")) for one in DESCRIPTIONS)
     rows = ((f"`{name}`", _code(", ".join(names for names, *_ in entries))) for name, entries in named)
     return table(("description", "fields"), rows)
 
@@ -140,7 +140,7 @@ def described_fields() -> str:
 def fields(described: Any) -> str:
     """Return the fields of a class, or the parameters of a function, which may be named as "module:name"."""
     described = contracts.resolve(described) if isinstance(described, str) else described
-    entries = _entries(_section(described, "Parameters"))
+    entries = _entries(described, "Parameters")
     return table(("field", "type", ""), ((_code(names), _cell(kind), _cell(text)) for names, kind, text in entries))
 
 
@@ -150,7 +150,7 @@ def generators() -> str:
     for dataset in _generators():
         loader = contracts.resolve(dataset.load)
         defaults = (f"{one.name}={_typed(one.default)}" for one in inspect.signature(loader).parameters.values())
-        entries = _entries(_section(loader, "Parameters"))
+        entries = _entries(loader, "Parameters")
         rows = ((_code(names), _cell(text)) for names, _, text in entries if names not in SHARED_GENERATOR_FIELDS)
         parts += [f"\n### {dataset.name}\n", fenced("text", _section(loader, "")), f"Defaults: `{' '.join(defaults)}`."]
         parts.append(table(("setting", ""), rows))
@@ -210,9 +210,10 @@ def _section(described: Any, heading: str) -> str:
     return f"{text}\n" if text else ""
 
 
-def _entries(section: str) -> list[tuple[str, str, str]]:
-    """Return the entries of a section of a docstring: names, type, meaning in one line."""
-    found = re.findall(r"^(\*{0,2}\w[^:\n]*?)(?: : (.*))?\n((?:    .*\n?|\n(?=    ))+)", section, re.MULTILINE)
+def _entries(described: Any, heading: str) -> list[tuple[str, str, str]]:
+    """Return the entries below a heading of a docstring: names, type, meaning in one line."""
+    entry = r"^(\*{0,2}\w[^:\n]*?)(?: : (.*))?\n((?:    .*\n?|\n(?=    ))+)"
+    found = re.findall(entry, _section(described, heading), re.MULTILINE)
     return [(names, kind, " ".join(meaning.split())) for names, kind, meaning in found]
 
 

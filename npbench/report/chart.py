@@ -162,13 +162,6 @@ class Chart:
         """All panels, row by row."""
         return [panel for row in self.rows for panel in row]
 
-    @property
-    def color_range(self) -> tuple[float, float]:
-        """Smallest and largest value of all colour maps, which share one scale."""
-        surfaces = [panel.surface for panel in self.panels if panel.surface is not None]
-        values = [z for surface in surfaces for row in surface.z for z in row if z is not None and math.isfinite(z)]
-        return (min(values), max(values)) if values else (0.0, 1.0)
-
     def legend(self, order: Sequence[str]) -> Iterator[tuple[str, Series | None]]:
         """Yield each label of the legend once, series in the given order before reference lines, which are None.
 
@@ -178,12 +171,6 @@ class Chart:
         series = {one.label: one for panel in named for one in panel.series if not one.muted}
         yield from sorted(series.items(), key=lambda item: order.index(item[0]))
         yield from dict.fromkeys((label for panel in named for label in panel.references), None).items()
-
-
-def row_title(panels: Sequence[Panel]) -> str | None:
-    """Return the title that all panels of a row share."""
-    titles = {panel.title for panel in panels}
-    return shortened(titles.pop()) if len(titles) == 1 else None
 
 
 def shortened(text: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from npbench.console import printable
 from npbench.errors import RequestError
-from npbench.report.chart import Chart, Panel, Series, row_title, shortened
+from npbench.report.chart import Chart, Panel, Series, shortened
 from npbench.report.render.palette import CHOSEN, COLOUR_MAP, FOREGROUND, REFERENCE, Look, Palette
 
 if TYPE_CHECKING:
@@ -121,12 +121,15 @@ def _draw(chart: Chart, palette: Palette) -> Figure:
             axes.set_axis_off()
         for axes, panel, lower in zip_longest(row[: len(panels)], panels, below[: len(panels)]):
             if panel.surface is not None:
-                meshes.append(_draw_surface(axes, panel, chart.color_range))
+                meshes.append(_draw_surface(axes, panel))
             _draw_panel(axes, panel, palette, n_columns)
             if lower is not None:
                 _omit_repeated(axes, panel, lower)
         _set_titles(row, panels, n_letters)
     if meshes:
+        ends = [mesh.get_clim() for mesh in meshes]
+        for mesh in meshes:
+            mesh.set_clim(min(low for low, _ in ends), max(high for _, high in ends))
         title = next(panel.surface.title for panel in chart.panels if panel.surface)
         drawing.colorbar(meshes[0], ax=grid, aspect=30, pad=0.02, label=typeset(title))
     _add_legend(drawing, chart, palette)
@@ -155,9 +158,8 @@ def _size(panels: Sequence[Panel], n_columns: int) -> tuple[float, float]:
 
 def _set_titles(row: Sequence[Axes], panels: Sequence[Panel], n_letters: int) -> None:
     """Title each panel, or the whole row once where all its titles are equal."""
-    shared = row_title(panels)
-    if shared is not None and len(panels) > 1:
-        row[0].set_title(typeset(shared), loc="left", fontweight="bold")
+    if len({panel.title for panel in panels}) == 1 < len(panels):
+        row[0].set_title(typeset(shortened(panels[0].title)), loc="left", fontweight="bold")
         return
     for axes, panel in zip(row, panels, strict=False):
         axes.set_title("\n".join(map(typeset, _wrapped(panel.title, n_letters))))
@@ -255,8 +257,7 @@ def _add_titles(axes: Axes, points: tuple[list[float], list[float], list[str]], 
     """Add titles that a browser shows on hover, from the coordinates of points and their titles."""
     from npbench.report.render.hover import HoverTitles
 
-    x, y, titles = points
-    axes.add_artist(HoverTitles(transform, x, y, list(map(printable, titles))))
+    axes.add_artist(HoverTitles(transform, *points))
 
 
 def _draw_references(axes: Axes, panel: Panel) -> None:
@@ -279,13 +280,12 @@ def _draw_references(axes: Axes, panel: Panel) -> None:
         axes.fill_between([x0, x1], y0, y1, color=FOREGROUND, alpha=0.3, lw=0, zorder=0.4)
 
 
-def _draw_surface(axes: Axes, panel: Panel, color_range: tuple[float, float]) -> Any:
+def _draw_surface(axes: Axes, panel: Panel) -> Any:
     """Draw the colour map of a panel with cells around its points; return the mesh for the colour scale."""
     shown = panel.surface
     assert shown is not None
-    z = np.array([[np.nan if value is None else value for value in row] for row in shown.z], dtype=float)
     x, y = _cell_edges(shown.x, panel.x_log), _cell_edges(shown.y, panel.y_log)
-    mesh = axes.pcolormesh(x, y, z, vmin=color_range[0], vmax=color_range[1], cmap=COLOUR_MAP)
+    mesh = axes.pcolormesh(x, y, np.array(shown.z, dtype=float), cmap=COLOUR_MAP)
     if shown.border is not None:
         heights, level = shown.border
         # White on dark grey is visible on light and on dark cells.
@@ -364,5 +364,5 @@ def _log_digits(low: float, high: float) -> tuple[int, ...]:
 
 def typeset(text: str, math_too: bool = True) -> str:
     """Return plain text for Matplotlib: ``P_fa`` gets a subscript, other marks of mathematics are literal."""
-    literal = printable(shortened(text)).replace("$", r"\$")
+    literal = printable(text).replace("$", r"\$")
     return re.sub(r"\bP_([a-zA-Z]+)\b", r"$P_{\1}$", literal) if math_too else literal

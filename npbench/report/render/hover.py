@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.artist import Artist
 
+from npbench.console import printable
+
 if TYPE_CHECKING:
     from matplotlib.transforms import Transform
 
@@ -33,6 +35,6 @@ class HoverTitles(Artist):
         writer.start("g", {"fill": "none", "pointer-events": "all"})
         for (x, y), title in zip(self.get_transform().transform(self._points), self._titles, strict=True):
             writer.start("circle", cx=f"{x:.1f}", cy=f"{renderer.height - y:.1f}", r=RADIUS)  # y points down in SVG
-            writer.element("title", title)
+            writer.element("title", printable(title))
             writer.end("circle")
         writer.end("g")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -18,20 +19,19 @@ DOT_OFFSET = 0.14  # between dots of one data set; data sets are 1 apart
 
 
 def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
-    """Return charts of successful records: lines for data sets with several values of the problem's number, or dots."""
-    several = _several(problem, records)
-    return [*lines(problem, records.filter(several)), *dots(problem, records.filter(~several))]
+    """Return charts of successful records: lines for data sets with several values of the problem's number, or dots.
 
-
-def lines(problem: str, records: pl.DataFrame) -> list[Chart]:
-    """Return charts of the metrics against the number of the problem, with a row for each data set."""
+    Lines have a row of panels for each data set.
+    """
+    number = PROBLEMS[problem].number
+    if number is None:
+        return dots(problem, records)
+    several = pl.col(number.name).n_unique().over("dataset") > 1
     found = []
-    for part, notes in parts(records):
-        number = PROBLEMS[problem].number
-        assert number is not None
+    for part, notes in parts(records.filter(several)):
         title = f"{_listed(_shown(problem, part))} against {number.name}"
         found += paged(file_name("rates", problem), title, rows(problem, part), [SPREAD, *notes])
-    return found
+    return [*found, *dots(problem, records.filter(~several))]
 
 
 def rows(problem: str, records: pl.DataFrame) -> list[list[Panel]]:
@@ -77,14 +77,6 @@ def bound_level(problem: str, metric: str, records: pl.DataFrame) -> tuple[str, 
     return symbol, float(records[bound][0])
 
 
-def _several(problem: str, records: pl.DataFrame) -> pl.Series:
-    """Return a mask of the records of data sets with several values of the problem's number."""
-    number = PROBLEMS[problem].number
-    if number is None:
-        return pl.Series([False] * len(records), dtype=pl.Boolean)
-    return records.select(pl.col(number.name).n_unique().over("dataset") > 1).to_series()
-
-
 def _shown(problem: str, records: pl.DataFrame) -> list[str]:
     kind = PROBLEMS[problem]
     further = [name for name in shown_of(records) if name not in kind.headline]
@@ -97,29 +89,24 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(titles[:-1]), titles[-1]) if part)
 
 
-def series(records: pl.DataFrame, name: str, number: str) -> list[Series]:
-    """Return the mean of a column for each label against a number, with bars."""
-    return [
-        Series(label, points[number].to_list(), points["mean"].to_list(), *_limits(points))
-        for label, points in _by_label(means(records, name, number))
-    ]
+def series(records: pl.DataFrame, name: str, by: str) -> list[Series]:
+    """Return the mean of a column for each label against another column, with bars if a point has repeats."""
+    found = []
+    for (label,), points in means(records, name, by).group_by("label", maintain_order=True):
+        x, y, low, high = (points[column].to_list() for column in (by, "mean", "low", "high"))
+        has_repeats = points["n"].max() != 1
+        found.append(Series(str(label), x, y, low if has_repeats else None, high if has_repeats else None))
+    return found
 
 
 def _dotted(problem: str, records: pl.DataFrame, name: str, title: str) -> Panel:
     datasets = records["dataset"].unique().sort().to_list()
     labels = records["label"].unique().sort().to_list()
     apart = min(DOT_OFFSET, 0.8 / len(labels))
-    offsets = {label: apart * (place - (len(labels) - 1) / 2) for place, label in enumerate(labels)}
-    drawn = [
-        Series(
-            label,
-            [datasets.index(dataset) + offsets[label] for dataset in points["dataset"]],
-            points["mean"].to_list(),
-            *_limits(points),
-            joined=False,
-        )
-        for label, points in _by_label(means(records, name, "dataset"))
-    ]
+    drawn = []
+    for one in series(records, name, "dataset"):
+        offset = apart * (labels.index(one.label) - (len(labels) - 1) / 2)
+        drawn.append(replace(one, x=[datasets.index(dataset) + offset for dataset in one.x], joined=False))
     level = bound_level(problem, name, records)
     return Panel(title, "", axis_title(name), drawn, y_log=name == SECONDS, level=level, x_labels=datasets)
 
@@ -139,15 +126,3 @@ def means(records: pl.DataFrame, name: str, by: str) -> pl.DataFrame:
         )
         .sort("label", by)
     )
-
-
-def _by_label(points: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    for (label,), own in points.group_by("label", maintain_order=True):
-        yield str(label), own
-
-
-def _limits(points: pl.DataFrame) -> tuple[list[float] | None, list[float] | None]:
-    """Return the ends of the bars; none if no point has repeats."""
-    if points["n"].max() == 1:
-        return None, None
-    return points["low"].to_list(), points["high"].to_list()

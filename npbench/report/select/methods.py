@@ -38,11 +38,8 @@ def inferred(solver: str, params: str, search: str) -> str:
     if solver is None or params is None or search is None:
         return solver
     record = _Cells(solver, json.loads(params), json.loads(search))
-    distances = {
-        name: record.distance(_Cells(solver, choice.params, choice.search))
-        for name, choice in choices().items()
-        if choice.solver == solver
-    }
+    known = {name: choice for name, choice in choices().items() if choice.solver == solver}
+    distances = {name: record.distance(_Cells(solver, one.params, one.search)) for name, one in known.items()}
     near = {name: distance for name, distance in distances.items() if distance is not None}
     nearest = [name for name, distance in near.items() if distance == min(near.values())]
     return nearest[0] if len(nearest) == 1 else solver
