@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+MAX_NAMED = 5
 Features: TypeAlias = Any  # ndarray or scipy.sparse.csr_array; SciPy ships no types
 
 
@@ -149,11 +150,11 @@ def column_names(columns: Any, n_features: int, faults: list[str]) -> tuple[str,
     return names
 
 
-def first(what: str, numbers: Any, at_most: int = 5) -> str:
+def first(what: str, numbers: Any) -> str:
     """Return the first few distinct ``numbers`` or names after the noun: "rows 2, 5 and 1 more"."""
     distinct = np.unique(numbers)
-    listed = ", ".join(map(str, distinct[:at_most]))
-    more = f" and {len(distinct) - at_most} more" if len(distinct) > at_most else ""
+    listed = ", ".join(map(str, distinct[:MAX_NAMED]))
+    more = f" and {len(distinct) - MAX_NAMED} more" if len(distinct) > MAX_NAMED else ""
     return f"{what}{'s' if len(distinct) > 1 else ''} {listed}{more}"
 
 
@@ -167,9 +168,9 @@ def labels(y: Any, faults: list[str]) -> np.ndarray | None:
     allowed = (labels == 1) | (labels == -1) if labels.dtype.kind in "iufO" else np.zeros(len(labels), dtype=bool)
     if not allowed.all():
         strange = list(dict.fromkeys(map(repr, labels[~allowed][:1000].tolist())))
-        more = ", ..." if len(strange) > 5 else ""
+        more = ", ..." if len(strange) > MAX_NAMED else ""
         faults.append(
-            f"has {np.sum(~allowed)} labels other than -1 and +1: {', '.join(strange[:5])}{more}. "
+            f"has {np.sum(~allowed)} labels other than -1 and +1: {', '.join(strange[:MAX_NAMED])}{more}. "
             "Code the class of interest, whose misses are minimised, as +1 and the other as -1."
         )
         return None

