@@ -49,6 +49,7 @@ class Standing:
     place: int
     ranks_without: Limits  # lowest and highest mean rank if the data sets of one source are left out
     places_without: tuple[int, int]
+    moved_by: str  # data sets of the source without which the rank changes most
     is_efficient: bool  # no other method has a better score in fewer seconds
 
     @property
@@ -73,15 +74,19 @@ def standings(records: pl.DataFrame) -> list[Standing]:
     datasets, _, values = table(results)
     won = ratings.wins(values)
     low, high = ratings.elo_limits(won)
-    left_out = ratings.without_each_source(values, ratings.sources_of(datasets))
+    sources = ratings.sources_of(datasets)
+    ranks, left_out = ratings.mean_ranks(values), ratings.without_each_source(values, sources)
+    moved = np.nan_to_num(np.abs(left_out.ranks - ranks))
+    held = [[name for name, its in zip(datasets, sources, strict=True) if its == one] for one in left_out.sources]
     compared = {
-        "rank": ratings.mean_ranks(values),
+        "rank": ranks,
         "win_rate": ratings.win_rates(won),
         "elo": ratings.elo(won.sum(axis=0)),
         "elo_limits": np.column_stack([low, high]),
         "place": ratings.places(values),
         "ranks_without": _ends(left_out.ranks),
         "places_without": _ends(left_out.places),
+        "moved_by": np.where(moved.any(axis=0), np.array(list(map(", ".join, held)))[moved.argmax(axis=0)], ""),
         "is_efficient": ratings.pareto(*(np.array([one[name] for one in found]) for name in ("score", "seconds"))),
     }
     lists = {name: _plain(column) for name, column in compared.items()}

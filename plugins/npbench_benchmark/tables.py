@@ -6,14 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from npbench.report.select.recorded_settings import protocol_text, protocols
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, interval, number
 from npbench.report.stats.paired import MIN_VALUES
 from npbench.report.stats.ranks import critical_difference
-from npbench_benchmark import ratings
 from npbench_benchmark.charts import complete, settings
 from npbench_benchmark.leaderboard import COMPARED, Standing, bounded, by_dataset, judge, standings, table
 
@@ -113,7 +111,7 @@ def _sheets(text: str, records: pl.DataFrame) -> Iterator[Sheet]:
     ]
     yield Sheet(f"{text}: score by data set", columns, rows, name=f"{text} score by data set", detail=True)
     yield _each(text, results)
-    yield _left_out(text, datasets, labels, scores)
+    yield _left_out(text, found)
 
 
 def _scored(records: pl.DataFrame) -> str:
@@ -190,24 +188,19 @@ def _each(text: str, results: pl.DataFrame) -> Sheet:
     return Sheet(f"{text}: methods by data set", columns, rows, name=f"{text} methods by data set", detail=True)
 
 
-def _left_out(text: str, datasets: Sequence[str], labels: Sequence[str], values: np.ndarray) -> Sheet:
+def _left_out(text: str, found: Sequence[Standing]) -> Sheet:
     """Return the range of each method's mean rank and place if the data sets of one source are left out."""
-    sources = ratings.sources_of(datasets)
-    left_out = ratings.without_each_source(values, sources)
-    held = {source: [name for name, its in zip(datasets, sources, strict=True) if its == source] for source in sources}
-    ranks, all_places = ratings.mean_ranks(values), ratings.places(values)
     rows: list[Row] = []
-    for method in np.argsort(all_places, kind="stable").tolist():
-        moved = np.nan_to_num(np.abs(left_out.ranks[:, method] - ranks[method]))
-        shown = left_out.ranks[np.isfinite(left_out.ranks[:, method]), method]
+    for one in found:
+        is_known = not math.isnan(one.ranks_without[0])
         rows.append(
             [
-                labels[method],
-                number(ranks[method], ".2f"),
-                interval((shown.min(), shown.max()) if len(shown) else None, ".2f"),
-                number(int(all_places[method]), "d"),
-                f"{left_out.places[:, method].min()} to {left_out.places[:, method].max()}" if len(shown) else MISSING,
-                ", ".join(held[left_out.sources[int(np.argmax(moved))]]) if moved.any() else "",
+                one.label,
+                number(one.rank, ".2f"),
+                interval(one.ranks_without if is_known else None, ".2f"),
+                number(one.place, "d"),
+                f"{one.places_without[0]} to {one.places_without[1]}" if is_known else MISSING,
+                one.moved_by,
             ]
         )
     columns = ["method", "rank", "range", "place", "places", "largest change without"]
