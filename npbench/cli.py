@@ -23,7 +23,7 @@ from npbench.errors import Exit, RequestError, unknown_name
 COMMANDS = {
     "check": "npbench.testing.commands.check",
     "data": "npbench.commands.data",
-    "fit": "npbench.commands.fit",
+    "fit": "npbench.thresholding.commands.fit",
     "info": "npbench.commands.info",
     "list": "npbench.commands.list",
     "monitor": "npbench.thresholding.commands.monitor",
@@ -69,9 +69,8 @@ def _command(name: str, words: Sequence[str]) -> int:
         commands = {**installed().commands, **COMMANDS}
         if name not in commands:
             hint = "Settings are written key=value, as in solver=np_svm."
-            raise RequestError(
-                " ".join([unknown_name("command", name, commands), hint, *map(str, installed().unavailable)])
-            )
+            reasons = map(str, installed().unavailable)
+            raise RequestError(" ".join([unknown_name("command", name, commands), hint, *reasons]))
     code: int = importlib.import_module(commands[name]).run(words)
     return code
 
@@ -100,14 +99,15 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 
 def exit_with(step: Callable[[], int]) -> NoReturn:
     """Exit with the code that ``step`` returns; print user errors without a traceback."""
-    from npbench.console import print_warnings_as_lines
+    from npbench.console import print_faults, print_warnings_as_lines
 
     print_warnings_as_lines()
+    code: int = Exit.BAD_REQUEST
     try:
-        with _terminated_as_interrupted():
-            code = _flushed(step)
+        with _terminated_as_interrupted(), _flushed():
+            code = step()
     except RequestError as error:
-        usage_error(*error.faults)
+        print_faults(*error.faults)
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         code = Exit.INTERRUPTED
@@ -117,7 +117,7 @@ def exit_with(step: Callable[[], int]) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has closed the pipe, as `head` does
         code = Exit.OK
     except OSError as error:
-        usage_error(_sentence(error))
+        print_faults(_sentence(error))
     raise SystemExit(code)
 
 
@@ -132,10 +132,11 @@ def _sentence(error: OSError) -> str:
     return f"{what}. {hint}; existing records are kept."
 
 
-def _flushed(step: Callable[[], int]) -> int:
-    """Return what ``step`` returns once all that it printed has gone out: at exit, a closed pipe is an error."""
+@contextlib.contextmanager
+def _flushed() -> Iterator[None]:
+    """Let all that is printed go out in the end: when Python exits, a closed pipe is an error."""
     try:
-        return step()
+        yield
     finally:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -156,15 +157,6 @@ def _terminated_as_interrupted() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def usage_error(*faults: str) -> NoReturn:
-    """Print one line for each fault and exit with code 2."""
-    from npbench.console import printable
-
-    for fault in faults:
-        print(f"npbench: {printable(fault)}", file=sys.stderr)
-    raise SystemExit(Exit.BAD_REQUEST)
 
 
 def _hydra(words: Sequence[str]) -> Exit:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import unicodedata
 import warnings
-from typing import Any
 
 from rich.console import Console
 from rich.status import Status
@@ -43,17 +43,16 @@ def write(text: str, console: Console, style: str = "") -> None:
     console.print(printable(text), style=style, markup=False, highlight=False)
 
 
+def print_faults(*faults: str) -> None:
+    """Print a line for each fault on stderr."""
+    for fault in faults:
+        print(f"npbench: {printable(fault)}", file=sys.stderr)
+
+
 def print_warnings_as_lines() -> None:
     """Print each warning once, as one line without the place in the code that issued it."""
-    shown = set()
-
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = f"npbench: {printable(str(message))}"
-        if text not in shown:
-            shown.add(text)
-            print(text, file=sys.stderr)
-
-    warnings.showwarning = show
+    show = functools.cache(print_faults)
+    warnings.showwarning = lambda message, *_, **__: show(str(message))
 
 
 def status(text: str) -> Status:

@@ -9,16 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import Progress as Bar
 
 from npbench.console import TerminalConsole, duration
 
@@ -41,9 +33,9 @@ class Progress:
         self._clock = clock
         self._shows_jobs = shows_jobs
         self._is_shown = shows_jobs and (self._console.is_terminal or (self._console.is_jupyter and _has_widgets()))
-        done = SpinnerColumn(), BarColumn(bar_width=30), MofNCompleteColumn(), TimeElapsedColumn()
-        left = TextColumn("[dim]left[/]"), TimeRemainingColumn(), TextColumn("{task.description}")
-        self._bar = Bar(*done, *left, console=self._console, transient=True, disable=not self._is_shown)
+        done = bars.SpinnerColumn(), bars.BarColumn(bar_width=30), bars.MofNCompleteColumn(), bars.TimeElapsedColumn()
+        left = "[dim]left[/]", bars.TimeRemainingColumn(), "{task.description}"
+        self._bar = bars.Progress(*done, *left, console=self._console, transient=True, disable=not self._is_shown)
 
     def note(self, text: str) -> None:
         """Print a sentence: data that are skipped, kernels that are compiled, a plugin that is disabled."""

@@ -70,7 +70,7 @@ ARROWS = {
     },
     # The commands of a room may use more than the room, which a caller of its functions imports.
     "testing.commands": {"testing"},
-    "thresholding.commands": {"thresholding", "report", "data", "numerics"},
+    "thresholding.commands": {"thresholding", "session", "report", "data", "numerics"},
     "progress": {"evaluation"},
     "session": {"progress", "config", "planning", "execution", "evaluation", "records", "data", "thresholding"},
     "testing": {"session", "config", "planning", "execution", "evaluation", "records", "data"},

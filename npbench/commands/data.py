@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -17,7 +16,7 @@ from npbench import registry
 from npbench.commands.catalogue import shape_of
 from npbench.commands.info import ABSENT, CORRUPT, PRESENT, show
 from npbench.commands.list import named_rows
-from npbench.console import write
+from npbench.console import print_faults, write
 from npbench.contracts import DataFile, Dataset
 from npbench.data import sources
 from npbench.errors import Exit, RequestError, collect_errors, unknown_name
@@ -135,8 +134,7 @@ def _fetch(options: Namespace) -> Exit:
             _fetch_one(dataset, options.original)
         except RequestError as error:
             code = Exit.FAILED
-            for fault in error.faults:
-                print(f"npbench: {fault}", file=sys.stderr)
+            print_faults(*error.faults)
     return code
 
 

@@ -21,7 +21,7 @@ from npbench.config.command_line import Requested
 from npbench.config.compose import as_plain
 from npbench.config.hydra_launch import HydraLaunch, launch
 from npbench.config.run_settings import RunSettings
-from npbench.console import printable
+from npbench.console import print_faults
 from npbench.errors import Exit, RequestError
 from npbench.progress import Progress
 from npbench.records import provenance
@@ -63,8 +63,7 @@ def _launch(what: HydraLaunch, task: RunCombination, settings: RunSettings) -> E
     except Exception as error:  # of a task, a launcher or a sweeper
         if os.environ.get("HYDRA_FULL_ERROR", "0") != "0":
             raise
-        for fault in error.faults if isinstance(error, RequestError) else [f"{type(error).__name__}: {error}"]:
-            print(f"npbench: {printable(fault)}", file=sys.stderr)
+        print_faults(*(error.faults if isinstance(error, RequestError) else [f"{type(error).__name__}: {error}"]))
         return Exit.FAILED
     return Exit.OK
 

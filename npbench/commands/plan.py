@@ -55,9 +55,9 @@ def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None
 
 def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
     rows = Counter[tuple[str, ...]]()
-    done = plan.store.done(settings.trace) if settings.keep_scores else set()
-    unscored = done - plan.store.done(settings.trace, scores=True) if done else done
-    reasons = count_reasons(plan.jobs.parts, frame, settings.trace)
+    store, trace = plan.store, settings.trace
+    unscored = store.done(trace) - store.done(trace, scores=True) if settings.keep_scores else set()
+    reasons = count_reasons(plan.jobs.parts, frame, trace)
     for (job, repeats), why_and_count in zip(plan.jobs.parts, reasons, strict=True):
         if lacking := sum(job.key_of(repeat) in unscored for repeat in repeats) if unscored else 0:
             why_and_count["no test scores stored"] = lacking

@@ -6,16 +6,16 @@ import re
 from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
 
-from npbench.console import status
+from npbench.console import status, write
 from npbench.errors import Exit, RequestError, unknown_name
 from npbench.records.files import RECORDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from npbench.report.sections.regression import Comparison
     from npbench.report.select.collect import Collection
     from npbench.report.sheet import Section
 
@@ -43,22 +43,34 @@ invalid
 """
 
 
-class _Parser(ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise RequestError(f"{message}: see `npbench report --help`.")
-
-
-def parse(words: Sequence[str]) -> tuple[Namespace, list[str]]:
-    """Return the options of a report, and the other words in order; +experiment=NAME is an option too."""
+def run(words: Sequence[str]) -> Exit:
+    """Print and write a report; return 1 if a source could not be read, jobs are missing or something got worse."""
+    # +experiment=NAME is an option too
     options, others = _parser().parse_known_args([re.sub(r"^\+?(?=experiment=)", "--", word) for word in words])
     if options.experiment is not None and (options.against or options.force):
         raise RequestError("--experiment compares no folders: omit --against and --force.")
-    return options, others
+    if options.force and options.against is None:
+        raise RequestError("--force needs records to compare with: --against FOLDER --force.")
+    drawings: Mapping[str, Callable[[], Figure]] = {}
+    compared = None
+    if options.experiment is not None:
+        from npbench.report.experiment_report import report
+
+        sections, collection, drawings, output = report(options.experiment, others)
+    else:
+        folders, filters = _folders_and_filters(others)
+        sections, collection, compared = _of_folders(folders, filters, options)
+        output = _beside(folders[0], filters)
+    _conclude(sections, collection, options.output or output, drawings)
+    if compared:
+        print(f"\nAgainst {options.against}: {compared.outcome}")
+    return Exit.FAILED if collection.faults or (compared and compared.regressed) else Exit.OK
 
 
 def _parser() -> ArgumentParser:
-    parser = _Parser("npbench report", USAGE, DESCRIPTION, EXAMPLES, allow_abbrev=False)
+    parser = ArgumentParser("npbench report", USAGE, DESCRIPTION, EXAMPLES, allow_abbrev=False)
     parser.formatter_class = RawDescriptionHelpFormatter
+    parser.error = _refuse  # type: ignore[method-assign]  # one line, without the usage
     option = parser.add_argument
     option("--experiment", metavar="NAME", help="report an experiment instead: its tables and figure")
     option("--against", type=Path, metavar="FOLDER", help="compare with the records in FOLDER")
@@ -68,18 +80,22 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def run(words: Sequence[str]) -> Exit:
-    """Print and write a report; return 1 if a source could not be read, jobs are missing or something got worse."""
-    options, others = parse(words)
-    if options.experiment is not None:
-        from npbench.report.experiment_report import report
+def _refuse(message: str) -> NoReturn:
+    raise RequestError(f"{message}: see `npbench report --help`.")
 
-        sections, collection, drawings, output = report(options.experiment, others)
-        _conclude(sections, collection, options.output or output, drawings)
-        return Exit.FAILED if collection.faults else Exit.OK
-    folders, filters = _folders_and_filters(others)
-    if options.force and options.against is None:
-        raise RequestError("--force needs records to compare with: --against FOLDER --force.")
+
+def _folders_and_filters(words: Sequence[str]) -> tuple[list[Path], dict[str, str]]:
+    if unknown := [word for word in words if word.startswith("-")]:
+        raise RequestError(*(unknown_name("flag", word, FLAGS) for word in unknown))
+    folders = [Path(word) for word in words if "=" not in word or Path(word).exists()]
+    pairs = (word.partition("=") for word in words if Path(word) not in folders)
+    return folders or [Path("results")], {name: value for name, _, value in pairs}
+
+
+def _of_folders(
+    folders: Sequence[Path], filters: Mapping[str, str], options: Namespace
+) -> tuple[list[Section], Collection, Comparison | None]:
+    """Return the sections of a report, its records, and the comparison with other records if it is asked for."""
     with status("Reading records") as shown:
         from npbench.report.assemble import assemble
         from npbench.report.select.collect import collect
@@ -92,21 +108,21 @@ def run(words: Sequence[str]) -> Exit:
             compared = compare(collection.records, before.records, force=options.force)
         shown.update("Making tables")
         lead, *sections = assemble(collection)
-    if compared:
-        sections = [*compared.sections, *sections]
-    _conclude([lead, *sections], collection, options.output or _beside(folders[0], filters))
-    if compared:
-        print(f"\nAgainst {options.against}: {compared.outcome}")
-        if compared.regressed:
-            return Exit.FAILED
-    return Exit.FAILED if collection.faults else Exit.OK
+    return [lead, *(compared.sections if compared else ()), *sections], collection, compared
+
+
+def _beside(source: Path, filters: Mapping[str, str]) -> Path:
+    """Return the folder ``report`` next to the folder ``records``; of some records only, it is named after them."""
+    records = source.parent if source.is_file() else source
+    words = re.sub(r"[^\w.-]+", "-", "_".join(["", *(f"{name}-{value}" for name, value in filters.items())]))
+    return (records.parent if records.name == RECORDS else records) / f"report{words[:80]}"
 
 
 def _conclude(
     sections: Sequence[Section],
     collection: Collection,
     output: Path,
-    drawings: Mapping[str, Callable[[], Figure]] = MappingProxyType({}),
+    drawings: Mapping[str, Callable[[], Figure]],
 ) -> None:
     """Print a report, write it, and print where it is."""
     from npbench.report import files
@@ -117,23 +133,7 @@ def _conclude(
     with status("Writing") as shown:
         written = files.write(output, sections, collection, shown.update, drawings)
     if omitted := terminal.left_out(sections):
-        console.print(f"\n{omitted}", markup=False, highlight=False)
+        write(f"\n{omitted}", console)
     console.print(f"\nIn {output}:", style="bold", markup=False, highlight=False, soft_wrap=True)
     for line in written:
         console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
-
-
-def _beside(source: Path, filters: Mapping[str, str]) -> Path:
-    """Return the folder ``report`` next to the folder ``records``; of some records only, it is named after them."""
-    records = source.parent if source.is_file() else source
-    words = re.sub(r"[^\w.-]+", "-", "_".join(["", *(f"{name}-{value}" for name, value in filters.items())]))
-    return (records.parent if records.name == RECORDS else records) / f"report{words[:80]}"
-
-
-def _folders_and_filters(words: Sequence[str]) -> tuple[list[Path], dict[str, str]]:
-    unknown = [word for word in words if word.startswith("-")]
-    if unknown:
-        raise RequestError(*(unknown_name("flag", word, FLAGS) for word in unknown))
-    folders = [Path(word) for word in words if "=" not in word or Path(word).exists()]
-    pairs = (word.partition("=") for word in words if Path(word) not in folders)
-    return folders or [Path("results")], {name: value for name, _, value in pairs}

@@ -1,1 +1,1 @@
-"""Commands for the author of a plugin, ``new`` and ``check``; the only modules of this room that print."""
+"""Commands for the author of a plugin: ``new`` and ``check``; no other module of this room prints."""

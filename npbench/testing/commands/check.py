@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from npbench import registry
-from npbench.console import status
+from npbench.console import print_faults, status, write
 from npbench.errors import Exit, RequestError, unknown_name
 
 KINDS = ("solver", "dataset", "metric")
@@ -58,17 +57,14 @@ def _of_plugins(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[regis
     found = registry.installed()
     plugins = [*found.providers.values(), *(one.provider for one in found.unavailable)]
     known = {name for by in plugins for name in (by.distribution, by.module)}
-    faults = [unknown_name("plugin", name, known) for name in names if name not in known]
-    if faults:
-        raise RequestError(*faults)
-
+    if unknown := [name for name in names if name not in known]:
+        raise RequestError(*(unknown_name("plugin", name, known) for name in unknown))
     named = {by for by in plugins if by.distribution in names or by.module in names}
     for module in sorted(by.module for by in named):
         if hasattr(sys.modules.get(module), "npbench_config_packages"):
-            text = f"{module}: npbench_config_packages is deprecated, conf/ beside the module is found without it"
-            with warnings.catch_warnings():
-                warnings.simplefilter("always", DeprecationWarning)  # Python hides them
-                warnings.warn(text, DeprecationWarning, stacklevel=2)
+            print_faults(
+                f"{module}: npbench_config_packages is deprecated: conf/ beside the module is found without it."
+            )
     provided = [key for key, by in found.providers.items() if key[0] in KINDS and by in named]
     return provided, [one for one in found.unavailable if one.provider in named]
 
@@ -80,7 +76,7 @@ def _check(kind: str, name: str, *, with_traceback: bool, time_limit: float) -> 
 
         checks: list[testing.Check] = getattr(testing, f"check_{kind}")(name)
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{kind} {escape(name)}[/]")
+    write(f"{kind} {name}", console, "bold")
     counts: Counter[str] = Counter()
     first_with: dict[str, str] = {}
     ended = results(checks, time_limit)
@@ -96,5 +92,5 @@ def _check(kind: str, name: str, *, with_traceback: bool, time_limit: float) -> 
         if result.outcome == "failed" and first_with.setdefault(reason, check.name) != check.name:
             reason = f"as in {first_with[reason]}"
         for line in filter(None, [reason, result.details if with_traceback else ""]):
-            console.print(f"          {escape(line)}")
+            write(f"          {line}", console)
     return counts

@@ -1,1 +1,1 @@
-"""Commands for the practitioner, ``threshold`` and ``monitor``; the only modules of this room that print and draw."""
+"""Commands for the practitioner: ``threshold``, ``monitor`` and ``fit``; no other module of this room prints."""

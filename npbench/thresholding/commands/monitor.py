@@ -19,8 +19,9 @@ from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
-from npbench.thresholding.columns import groups
+from npbench.thresholding.columns import groups, require_rate
 from npbench.thresholding.commands import score_files
+from npbench.thresholding.commands.score_files import MAX_GROUPS
 from npbench.thresholding.monitoring import Monitoring, betting_evidence, monitor
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
@@ -40,9 +41,10 @@ def run(words: Sequence[str]) -> Exit:
     kept, note = score_files.in_use(scores, signs)
     order = table.times(options.time, "--time").arg_sort().to_numpy() if options.time else np.arange(len(kept))
     rows = order[kept[order]]
-    positive, by = None if signs is None else signs[rows] > 0, None if by is None else by[rows]
+    positive = None if signs is None else signs[rows] > 0
+    of_group = None if by is None else Labels(by[rows], "by")
     try:
-        found = _monitored(scores.to_numpy()[rows], positive, by, deployed, options.alpha)
+        found = _monitored(scores.to_numpy()[rows], positive, of_group, deployed, options.alpha)
     except ValueError as error:
         raise RequestError(str(error)) from error
     console = terminal.PipeSafeConsole()
@@ -112,7 +114,7 @@ def _columns(
 def _monitored(
     scores: np.ndarray,
     positive: np.ndarray | None,
-    by: pl.Series | None,
+    by: Labels | None,
     deployed: Threshold | GroupThresholds,
     alpha: float,
 ) -> dict[Any, Monitoring]:
@@ -122,6 +124,7 @@ def _monitored(
     if by is None:
         raise RequestError("The threshold has groups: name their column by --by.")
     deployed.values(by)  # refuses unknown groups
+    require_rate("alpha", alpha)  # a share of 2 may be a rate
     each = alpha / len(deployed.groups)
     there = {meaning(name): rows for name, rows in groups(by, len(scores)).items()}
     found = {}
@@ -134,12 +137,13 @@ def _monitored(
 
 def _drawn(found: Mapping[Any, Monitoring], path: Path) -> str:
     """Draw the chart, and return where it is, or why there is none: the findings count without it too."""
+    shown = dict(sorted(found.items(), key=lambda one: one[1].ok)[:MAX_GROUPS])  # findings first
     try:
         with own_style():
-            save_picture(_chart(found), path)
+            save_picture(_chart(shown), path)
     except (OSError, ValueError, RuntimeError) as error:  # ValueError: an unknown suffix; RuntimeError: of Matplotlib
         return f"no chart: {error}. Choose another --output, or --no-chart."
-    return f"chart: {path}"
+    return f"chart{f' of {MAX_GROUPS} groups' * (len(shown) < len(found))}: {path}"
 
 
 def _chart(found: Mapping[Any, Monitoring]) -> Figure:

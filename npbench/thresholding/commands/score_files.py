@@ -15,6 +15,8 @@ from npbench.data.table_files import FORMATS, read_table
 from npbench.data.wording import counted
 from npbench.errors import RequestError
 
+MAX_GROUPS = 10  # that are drawn
+
 
 def add_options(parser: ArgumentParser, *, score: str | None, label: str | None) -> None:
     """Add the file of scores, and the options that say how to read it; without names, those of the threshold count."""

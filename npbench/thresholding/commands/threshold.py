@@ -27,13 +27,13 @@ from npbench.report.render.page import write_pictures
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.columns import groups
 from npbench.thresholding.commands import score_files
+from npbench.thresholding.commands.score_files import MAX_GROUPS
 from npbench.thresholding.rules import threshold
 from npbench.thresholding.threshold import GroupThresholds, Threshold, clopper_pearson, rounded_down
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MAX_GROUPS = 10  # that are drawn, and have a table of other bounds
 BOUNDS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.001)  # of the plan
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86400, "month": 30 * 86400}
 

@@ -176,6 +176,8 @@ def test_groups_have_a_row_each(capsys):
     assert stored("out") == npbench.threshold(TABLE["s"], TABLE["y"], by=TABLE["g"], pos_label="attack")
     assert monitor.run(["scores.csv", "--threshold", "out/threshold.json"]) is Exit.OK
     assert "b: false alarms" in capsys.readouterr().out
+    with pytest.raises(RequestError, match=r"alpha is 1\.5"):
+        monitor.run(["scores.csv", "--threshold", "out/threshold.json", "--alpha", "1.5"])
     TABLE.with_columns(g=pl.lit("c")).write_csv("c.csv")
     with pytest.raises(RequestError, match="'c'"):
         monitor.run(["c.csv", "--threshold", "out/threshold.json"])
@@ -195,6 +197,19 @@ def test_thousands_of_groups_take_one_pass_and_print_the_first(capsys, monkeypat
     assert any("240 more rows" in line for line in printed)
     assert len(stored().groups) == n_groups
     assert stored() == npbench.threshold(table["s"], table["y"], by=table["g"], rule="empirical")
+
+
+def test_of_many_groups_those_with_findings_are_drawn(capsys, monkeypatch):
+    table = pl.DataFrame({"s": np.tile(RNG.normal(size=200), 30), "y": 0, "g": np.repeat(np.arange(30), 200)})
+    table.write_parquet("many.parquet")
+    threshold.run(["many.parquet", "--label", "y", "--score", "s", "--by", "g", "--rule", "empirical"])
+    table.with_columns(pl.col("s") + 9 * (pl.col("g") == 25)).write_parquet("late.parquet")
+    drawn = []
+    monkeypatch.setattr(monitor, "_chart", drawn.append)
+    monkeypatch.setattr(monitor, "save_picture", lambda *_: None)
+    assert monitor.run(["late.parquet", *STORED]) is Exit.FAILED
+    assert [list(shown) for shown in drawn] == [[25, *range(9)]]
+    assert "10 groups" in capsys.readouterr().out
 
 
 def test_a_reader_that_closes_the_pipe_loses_no_file(monkeypatch):

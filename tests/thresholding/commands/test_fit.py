@@ -11,9 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import npbench
-from npbench.commands import fit
 from npbench.config.files import settings_of
 from npbench.errors import Exit, RequestError
+from npbench.thresholding.commands import fit
 
 QUICK = ["solver=logistic_regression", "solver.params.C=1", "problem.rho=0.1"]
 
