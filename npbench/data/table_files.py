@@ -58,10 +58,10 @@ def read_arrow(stream: IO[bytes]) -> Table:
 
 def _index_columns(stream: IO[bytes]) -> list[str]:
     """Return the columns that pandas saved as the index, as its schema at the start or the end of a file says."""
+    stream.seek(max(0, stream.seek(0, io.SEEK_END) - SCHEMA_BYTES))  # from the end: Polars has moved the file
+    end = stream.read()
     stream.seek(0)
-    start = stream.read(SCHEMA_BYTES)
-    stream.seek(max(0, stream.seek(0, io.SEEK_END) - SCHEMA_BYTES))
-    _, key, schema = (start + stream.read()).partition(b'{"index_columns":')
+    _, key, schema = (stream.read(SCHEMA_BYTES) + end).partition(b'{"index_columns":')
     try:
         stored, _ = json.JSONDecoder().raw_decode((key + schema).decode(errors="replace"))
     except ValueError:
