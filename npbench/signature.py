@@ -5,15 +5,22 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from npbench.contracts import Solver, resolve
 from npbench.errors import RequestError, unknown_name
 from npbench.problem import PROBLEMS
 
 REQUIRED = inspect.Parameter.empty
+IMPORT_LIMIT, MIN_IMPORT_LIMIT, MAX_IMPORT_LIMIT = 60.0, 10.0, 600.0  # seconds
+
+_import_limit = ContextVar("import_limit", default=IMPORT_LIMIT)
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,8 @@ class Signature:
 @functools.cache
 def signature(target: str, n_positional: int = 0) -> Signature:
     """Return the keyword parameters of ``"module:attribute"`` after its first ``n_positional`` ones, importing it."""
-    all_parameters = inspect.signature(resolve(target)).parameters.values()
+    with _import_limited(target):
+        all_parameters = inspect.signature(resolve(target)).parameters.values()
     by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)  # after *paths
     parameters = [p for place, p in enumerate(all_parameters) if place >= n_positional or p.kind in by_name]
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -39,6 +47,32 @@ def signature(target: str, n_positional: int = 0) -> Signature:
         defaults={p.name: p.default for p in parameters if p.kind in named},
         is_open=any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters),
     )
+
+
+def limit_imports(time_limit: float | None) -> None:
+    """Let an import to read a signature take as long as a job, from now on, but at least ten seconds."""
+    _import_limit.set(IMPORT_LIMIT if time_limit is None else min(max(MIN_IMPORT_LIMIT, time_limit), MAX_IMPORT_LIMIT))
+
+
+@contextmanager
+def _import_limited(target: str) -> Iterator[None]:
+    """Raise TimeoutError if the block takes too long; only the main thread receives signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    limit = _import_limit.get()
+
+    def stop(*_: Any) -> NoReturn:
+        module = target.partition(":")[0]
+        raise TimeoutError(f"the import of {module} has not ended after {limit:g} s (execution.time_limit raises that)")
+
+    handler = signal.signal(signal.SIGALRM, stop)
+    before = signal.setitimer(signal.ITIMER_REAL, limit, 1)  # each second: the module may catch the first
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *before)
+        signal.signal(signal.SIGALRM, handler)
 
 
 def filled_in(solver: Solver) -> set[str]:

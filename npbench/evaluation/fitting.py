@@ -146,8 +146,7 @@ def _scored(step: str, part: str, scores: np.ndarray, estimator: Any) -> Step:
     arrays = {name: np.asarray(value) for name, value in vars(estimator).items() if _is_fitted_number(name, value)}
     if hasattr(estimator, "surrogate_loss"):
         arrays |= {f"loss{sign}": np.asarray(estimator.surrogate_loss(sign * scores)) for sign in (1, -1)}
-    shapes = {name: list(array.shape) for name, array in arrays.items()}
-    return {step: part, "shapes": shapes}, (scores, *arrays.values())
+    return {step: part, "numbers": list(arrays)}, (scores, *arrays.values())
 
 
 def _is_fitted_number(name: str, value: Any) -> bool:

@@ -73,7 +73,7 @@ def _measure(
     scored: dict[str, tuple[np.ndarray, Any]] = {}
     stages: list[tuple[str, dict[str, float]]] = []
     ended: Mapping[str, Any] = {}
-    for facts, arrays in fit(_fitting(job, data, split, options, order)):
+    for facts, arrays in fit(_fitting(job, data, split, split.test[order], options)):
         if "ended" in facts:
             ended = facts
         elif facts.get("scores") == "test":
@@ -94,7 +94,7 @@ def _measure(
         columns["trace"] = _trace(job.request, ended["trace"], stages)
 
 
-def _fitting(job: Job, data: BinaryData, split: Split, options: Options, order: np.ndarray | None = None) -> Fitting:
+def _fitting(job: Job, data: BinaryData, split: Split, tested: np.ndarray, options: Options) -> Fitting:
     """Return what the solver may know: neither row numbers nor the seed of the split, which give labels away."""
     known = _known(split)
     steps = pipeline(sparse.issparse(data.X), data.categorical, **job.request.features)
@@ -109,7 +109,7 @@ def _fitting(job: Job, data: BinaryData, split: Split, options: Options, order: 
         data.y[known],
         folds,
         np.searchsorted(known, split.train),
-        transform(data.X[split.test if order is None else split.test[order]]),
+        transform(data.X[tested]),
         options.n_threads,
         options.trace,
     )
@@ -137,7 +137,7 @@ def reported(columns: Any) -> dict[str, Any]:
 def _model(facts: Mapping[str, Any], arrays: Sequence[np.ndarray], n: int) -> tuple[np.ndarray, types.SimpleNamespace]:
     """Return the scores, and a namespace of the fitted attributes that are numbers, for metrics."""
     scores, *others = arrays
-    named = dict(zip(facts["shapes"], others, strict=True))
+    named = dict(zip(facts["numbers"], others, strict=True))
     model = types.SimpleNamespace(**{name: array for name, array in named.items() if not name.startswith("loss")})
     scores = checked(scores, n)
     if "loss1" in named:
@@ -168,8 +168,8 @@ def _trace(request: Request, course: Any, stages: Sequence[tuple[str, Mapping[st
     return canonical({name: [v if math.isfinite(v) else None for v in column] for name, column in columns.items()})
 
 
-def toy(job: Job, n_features: int, is_sparse: bool) -> tuple[Job, BinaryData]:
-    """Return a tiny job of the same kind with its data, so that kernels compile outside the clock.
+def toy_fitting(job: Job, n_features: int, is_sparse: bool, n_threads: int = 1) -> Fitting:
+    """Return what the solver may know of a tiny job of the same kind, so that kernels compile outside the clock.
 
     It has the solver, problem and parameters of ``job``, at most two candidates of its grids, and data of the same
     storage (kernels compile separately for CSR). rho is set to 0.5, so that umbrella thresholds work with few samples.
@@ -185,15 +185,9 @@ def toy(job: Job, n_features: int, is_sparse: bool) -> tuple[Job, BinaryData]:
     # Searches may take another path with leave-one-out folds.
     leaves_one_out = isinstance(request.protocol, Permutations) and request.protocol.folds is None
     protocol = Permutations(n_train=16) if leaves_one_out else CrossValidation(folds=2)
-    changes = {"problem": problem, "search": _at_most_two(request.search), "protocol": protocol}
-    return dataclasses.replace(job, request=dataclasses.replace(request, **changes)), data
-
-
-def toy_fitting(job: Job, n_features: int, is_sparse: bool, n_threads: int = 1) -> Fitting:
-    """Return what the solver may know of the tiny job of :func:`toy`."""
-    tiny, data = toy(job, n_features, is_sparse)
-    split = tiny.request.protocol.split(data, tiny.request.seed, 0)
-    return _fitting(tiny, data, split, Options(n_threads))
+    tiny = dataclasses.replace(request, problem=problem, search=_at_most_two(request.search))
+    split = protocol.split(data, request.seed, 0)
+    return _fitting(dataclasses.replace(job, request=tiny), data, split, split.test, Options(n_threads))
 
 
 def _at_most_two(search: Mapping[str, Sequence[Any]]) -> dict[str, Any]:

@@ -7,10 +7,12 @@ JSON and float64 numbers, of bounded length, and anything else is :class:`Rubbis
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import socket
 import struct
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,30 +33,17 @@ class Channel:
 
     def __init__(self, end: socket.socket) -> None:
         self.socket = end
-        self.fileno, self.close = end.fileno, end.close
+        # Unlike a file of the socket, which would keep it open after its close.
+        self._reader = os.fdopen(end.fileno(), "rb", closefd=False)
         self._received = bytearray()
 
     def send(self, message: Any) -> None:
         """Send an object to a process; its arrays are not copied."""
-        buffers: list[pickle.PickleBuffer] = []
-        content = pickle.dumps(message, 5, buffer_callback=buffers.append)
-        parts: list[bytes | memoryview] = [content, *(buffer.raw() for buffer in buffers)]
-        self.socket.sendall(struct.pack(f"!{1 + len(parts)}Q", len(parts), *map(len, parts)))
-        for part in parts:
-            self.socket.sendall(part)
+        pickle.dump(message, SimpleNamespace(write=self.socket.sendall), protocol=5)
 
     def receive(self) -> Any:
         """Wait for the next object, in the process; raise EOFError when the starter has gone."""
-        (n_parts,) = struct.unpack("!Q", self._exactly(8))
-        content, *buffers = [self._exactly(n) for n in struct.unpack(f"!{n_parts}Q", self._exactly(8 * n_parts))]
-        return pickle.loads(content, buffers=buffers)
-
-    def _exactly(self, size: int) -> bytearray:
-        content = bytearray(size)
-        view = memoryview(content)
-        while view:
-            view = view[self.socket.recv_into(view) or _end_of_file() :]
-        return content
+        return pickle.load(self._reader)
 
     def answer(self, facts: Any, arrays: Sequence[np.ndarray] = ()) -> None:
         """Send plain data to the starter: facts that JSON can express, and numbers."""
@@ -69,7 +58,9 @@ class Channel:
                 chunk = self.socket.recv(2**18, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 return None
-            self._received += chunk or _end_of_file()
+            if not chunk:
+                raise EOFError
+            self._received += chunk
         start, middle = _LENGTHS.size, _LENGTHS.size + _LENGTHS.unpack_from(self._received)[0]
         text, numbers = self._received[start:middle], np.frombuffer(self._received[middle:end], "<f8")
         del self._received[:end]
@@ -90,7 +81,3 @@ class Channel:
             raise RubbishError(f"a message of {text} and {numbers} bytes")
         end: int = _LENGTHS.size + text + numbers
         return end
-
-
-def _end_of_file() -> Any:
-    raise EOFError

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import dataclasses
 import fcntl
 import functools
 import os
@@ -19,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from npbench.execution.channel import Channel
-from npbench.execution.processes import Died, Ended, Process, TimedOut, fork, wait
+from npbench.execution.processes import Died, Ended, Process, fork, wait
 
 SECONDS_TO_BEGIN = 60.0  # after which a worker that has not said how long its task may take counts as hung
 MAX_OUTPUT_BYTES = 2000
@@ -27,7 +26,7 @@ PIPE_BYTES = 2**20  # the most that a user without privileges may ask for
 FILES_PER_WORKER, OTHER_FILES = 4, 256  # channel, status and both ends of the output; all else that this process opens
 
 
-@dataclass(frozen=True)
+@dataclass
 class Returned:
     """A task's result, as JSON expresses it."""
 
@@ -35,7 +34,7 @@ class Returned:
     output: str = ""
 
 
-Outcome = Returned | Died | TimedOut
+Outcome = Returned | Ended
 # ``allow(seconds)`` says how long, from now, a task may take until it allows more or ends.
 Allow = Callable[[float], None]
 # Makes, in a new worker before its first task, the function that runs them; importable by name.
@@ -105,12 +104,14 @@ class Worker:
         try:
             ended: Outcome | None = self._answer()
         except Ended as error:
+            ended = error
             self.kill()
-            if isinstance(error.outcome, Died) and not self._is_last_attempt:  # maybe through what an earlier task left
+            if isinstance(error, Died) and not self._is_last_attempt:  # maybe through what an earlier task left
                 self._begin(is_last_attempt=True)
                 return None
-            ended = error.outcome
-        return ended and dataclasses.replace(ended, output=self.output.pop())
+        if ended is not None:
+            ended.output = self.output.pop()
+        return ended
 
     def _answer(self) -> Returned | None:
         assert self.process is not None

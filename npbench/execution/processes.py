@@ -23,7 +23,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import connection
 from pathlib import Path
 from typing import Any, NoReturn
@@ -32,7 +32,7 @@ from npbench.execution.channel import SECONDS_TO_TAKE, Channel, RubbishError
 from npbench.numerics import numba_cache
 
 # Heavy modules that processes share. Not Numba: it reads its number of threads once, at import.
-PRELOADED = ("npbench.execution.judge", "npbench.evaluation.measure", "sklearn.model_selection")
+PRELOADED = ("npbench.execution.local", "npbench.evaluation.measure", "sklearn.model_selection")
 # Threads do not survive a fork: the server must load BLAS and OpenMP without them.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 COMMAND = (
@@ -47,30 +47,27 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of <sys/prctl.h>
 _NUMBER = struct.Struct("i")
 
 
-@dataclass(frozen=True)
-class Died:
-    """A process ended during a task; the exit code is minus the number of the signal that killed it."""
-
-    exit_code: int
-    phase: str
-    fault: str = ""  # instead of the exit code, of a process that was killed for it
-    output: str = ""
-
-
-@dataclass(frozen=True)
-class TimedOut:
-    """A task reached its time limit and was killed."""
-
-    seconds: float
-    phase: str
-    output: str = ""
-
-
+@dataclass(eq=False)
 class Ended(BaseException):
     """A process ended without an answer; no ``except Exception`` takes that for a failure."""
 
-    def __init__(self, outcome: Died | TimedOut) -> None:
-        self.outcome = outcome
+    phase: str
+    output: str = field(default="", kw_only=True)
+
+
+@dataclass(eq=False)
+class Died(Ended):
+    """The exit code is minus the number of the signal that killed the process."""
+
+    exit_code: int
+    fault: str = ""  # instead of the exit code, of a process that was killed for it
+
+
+@dataclass(eq=False)
+class TimedOut(Ended):
+    """The time limit was reached, and the process killed."""
+
+    seconds: float
 
 
 class Process:
@@ -129,15 +126,14 @@ class Process:
             has_ended = True
         if has_ended:
             self.has_ended(SECONDS_TO_CLOSE)  # the channel may close just before
-            raise Ended(Died(-signal.SIGKILL if self._exit_code is None else self._exit_code, self.phase))
+            raise Died(self.phase, -signal.SIGKILL if self._exit_code is None else self._exit_code)
         if time.monotonic() >= self.deadline:
-            raise Ended(TimedOut(self._allowed, self.phase))
+            raise TimedOut(self.phase, self._allowed)
         return None
 
-    def wrote_rubbish(self) -> Ended:
+    def wrote_rubbish(self) -> Died:
         """Return the error for a process that wrote what is not an answer."""
-        fault = "its process wrote into the channel of npbench what is not an answer"
-        return Ended(Died(-signal.SIGKILL, self.phase, fault))
+        return Died(self.phase, -signal.SIGKILL, "its process wrote into the channel of npbench what is not an answer")
 
     def has_ended(self, timeout: float = 0.0) -> bool:
         """Wait for the end, and return whether it was reported; note the exit code."""
@@ -216,12 +212,11 @@ class _Server:
         with self._lock:
             if self._requests is not None and self._process is not None:
                 self._requests.close()
-                try:
+                with contextlib.suppress(subprocess.TimeoutExpired):
                     # Before its first fork it may still be loading, and has nothing to end.
                     self._process.wait(SECONDS_TO_CLOSE if self._has_forked else 0)
-                except subprocess.TimeoutExpired:
-                    self._process.kill()
-                    self._process.wait()
+                self._process.kill()
+                self._process.wait()
             self._requests = self._process = None
 
 
@@ -319,15 +314,13 @@ def _run(end: int, output: int) -> NoReturn:
                 printed.reconfigure(line_buffering=True)
         os.close(output)
         os.set_inheritable(end, False)
-        with socket.socket(fileno=end) as theirs:
+        with socket.socket(fileno=end) as theirs, contextlib.suppress(EOFError):  # the starter has gone
             os.register_at_fork(after_in_child=theirs.close)  # a fork that returns too must not answer as this process
             channel = Channel(theirs)
             sys.path[:], folder = channel.receive()
             os.chdir(folder)
             run = channel.receive()  # which may import a module of that path
             run(channel)
-        code = 0
-    except EOFError:  # the starter has gone
         code = 0
     except BaseException:
         traceback.print_exc()

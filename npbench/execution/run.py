@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import closing
-from dataclasses import dataclass, field
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from pathlib import Path
 from types import MappingProxyType
@@ -16,12 +17,15 @@ from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.evaluation.job import STANDARD, Job, JobStream, Options
 from npbench.records.files import atomic_write, remove_unfinished
-from npbench.records.provenance import available_cores
+from npbench.records.provenance import available_cores, physical_memory
 from npbench.records.record import Primitive, Record
 from npbench.records.store import RecordStore
 from npbench.registry import Provider
 
 NOT_RUN = "not run: another repeat reached the time limit (execution.retry_timeouts=true runs it)"
+
+# Limits of a container: versions 2 and 1 of control groups.
+_CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 @dataclass(frozen=True)
@@ -30,12 +34,16 @@ class Limits:
 
     n_jobs: int = -1  # worker processes; -1 for one per core
     seconds: float | None = None  # time of a job without compilation, after which it is killed
-    memory_mb: float | None = None  # of 10^6 bytes; by default the worker's share of the machine; enforced on Linux
+    memory_mb: float | None = None  # of 10^6 bytes; enforced on Linux
     start_seconds: float = 10.0  # to import where ``seconds`` is given; half of it to warm up, beside compiling
 
     def workers(self, n_tasks: int) -> int:
         """Return the number of workers, never more than there are tasks."""
         return min(available_cores() if self.n_jobs == -1 else self.n_jobs, n_tasks)
+
+    def with_memory_for(self, n_workers: int) -> Limits:
+        """Return these limits with that of memory: by default the share of each worker of this machine."""
+        return replace(self, memory_mb=self.memory_mb or _machine_mb() / n_workers)
 
 
 @dataclass(frozen=True)
@@ -143,3 +151,15 @@ def write_description(folder: Path, description: Mapping[str, Any]) -> None:
             f"cannot write the description of the run to {folder} ({error.strerror or error}): free some space, or "
             "name another folder with results=..."
         ) from error
+
+
+def _machine_mb() -> float:
+    """Return the memory of this machine, container or Slurm job, in MB of 10^6 bytes."""
+    granted = [physical_memory() / 1e6]
+    for path in _CGROUP_LIMITS:
+        with suppress(OSError, ValueError):  # no such file, or "max"
+            granted.append(int(path.read_text(encoding="ascii")) / 1e6)
+    of_slurm = os.environ.get("SLURM_MEM_PER_NODE", "")  # MB of 2^20 bytes
+    if of_slurm.isdecimal():
+        granted.append(int(of_slurm) * 2**20 / 1e6)
+    return min(granted)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import gc
 import os
+import re
+import resource
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npbench.contracts import resolve
 from npbench.execution.channel import Channel
-from npbench.execution.memory import at_most, base_mb, peak_memory
 from npbench.execution.processes import THREAD_VARIABLES, serve_forks
 from npbench.numerics import numba_cache
 
@@ -24,7 +27,7 @@ IMPORTING, WARMING_UP = "importing the solver", "warming up on toy data"
 
 def serve_fits(channel: Channel, toy: Fitting, memory_mb: float) -> None:
     """Import the solver and warm up, then fork a process for each fit."""
-    base_mb()  # the limits of jobs count from here
+    _base_mb()  # the limits of jobs count from here
     _load(channel, toy, memory_mb)
     gc.freeze()  # or the collector would write to the memory that all fits share
     channel.answer({"ready": len([*Path("/proc/self/task").iterdir()]) == 1})
@@ -35,17 +38,18 @@ def serve_fit(channel: Channel, toy: Fitting | None, memory_mb: float) -> None:
     """Fit once and answer with the steps."""
     from npbench.evaluation.fitting import steps  # scikit-learn, which the command does not need
 
-    base_mb()
+    _base_mb()
     if toy:
         _load(channel, toy, memory_mb)
         channel.answer({"ready": True})
     fitting: Fitting = channel.receive()
     _pin_threads(fitting.n_threads)
-    peak = peak_memory()
-    with at_most(memory_mb):
+    before = status_mb("VmRSS")
+    with _at_most(memory_mb):
         for facts, arrays in steps(fitting):
             if "ended" in facts:
-                facts["ended"] |= peak()
+                facts["ended"] |= {"peak_memory_mb": status_mb("VmHWM"), "memory_before_mb": before}
+                facts["ended"]["peak_memory_of"] = "process" if toy else "job"  # where both were in one
                 ctypes.CDLL(None).fflush(None)  # the output buffers of C libraries
             channel.answer(facts, arrays)
 
@@ -61,10 +65,11 @@ def _load(channel: Channel, toy: Fitting, memory_mb: float) -> None:
     channel.answer({"phase": WARMING_UP})
     channel.answer({"compiling": False})
     gc.disable()  # which takes a sixth of the time to compile, and frees 100 MB
-    note = numba_cache.compilation_noted(lambda begins: channel.answer({"compiling": begins}))
-    with note, at_most(max(memory_mb, COMPILER_MB)):
+    numba_cache.on_compilation.append(lambda begins: channel.answer({"compiling": begins}))
+    with _at_most(max(memory_mb, COMPILER_MB)):
         for _ in steps(toy):
             pass
+    numba_cache.on_compilation.clear()
     gc.enable()
 
 
@@ -75,3 +80,27 @@ def _pin_threads(n_threads: int) -> None:
 
         os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(n_threads)))
         threadpool_limits(n_threads)
+
+
+@functools.cache
+def _base_mb() -> float:
+    """Return what this process, or the one that it was forked from, had allocated at the first call."""
+    return status_mb("VmData")
+
+
+@contextlib.contextmanager
+def _at_most(limit_mb: float) -> Iterator[None]:
+    """Make allocations fail beyond the base and this limit, used or not; maps of files do not count."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    bounds = [bound for bound in (int((_base_mb() + limit_mb) * 1e6), soft, hard) if bound >= 0]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def status_mb(field: str) -> float:
+    """Return the memory of this process in a field of its status; VmHWM is the peak since it was forked."""
+    found = re.search(rf"^{field}:\s+(\d+)", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
+    return int(found[1]) * 1024 / 1e6 if found else 0.0

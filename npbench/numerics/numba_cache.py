@@ -9,13 +9,14 @@ import stat
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 IN_TREE = Path(__file__).parent / "__pycache__"
 
-_notes: list[Callable[[bool], None]] = []
+# Called with True as a kernel begins to compile, and with False as that ends.
+on_compilation: list[Callable[[bool], None]] = []
 
 
 @functools.cache
@@ -97,18 +98,8 @@ def mend() -> None:
     event.register("numba:compile", Listener())
 
 
-@contextlib.contextmanager
-def compilation_noted(note: Callable[[bool], None]) -> Iterator[None]:
-    """Call ``note`` within the block with True as a kernel begins to compile, and with False as that ends."""
-    _notes.append(note)
-    try:
-        yield
-    finally:
-        _notes.remove(note)
-
-
 def _compilation_changed(event: Any) -> None:
-    for note in _notes:
+    for note in on_compilation:
         note(event.is_start)
     kernel = getattr(event.data["dispatcher"], "py_func", None)
     if (getattr(kernel, "__module__", None) or "").startswith("npbench"):  # some dispatchers have neither

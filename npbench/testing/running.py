@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from npbench.execution.judge import how_it_died
+from npbench.execution.local import how_it_died
 from npbench.execution.pool import Allow, Outcome, Returned, outcomes
 from npbench.execution.processes import Died, TimedOut
 from npbench.testing.check import Check, Skipped
@@ -52,9 +52,9 @@ def _result(outcome: Outcome) -> Result:
     match outcome:
         case Returned([str(word), str(reason), str(where)]):
             return Result(word, reason, where + outcome.output if word == "failed" else "")
-        case TimedOut(seconds):
+        case TimedOut(seconds=seconds):
             reason = f"It did not end within {seconds:g} s: --time-limit SECONDS changes that limit."
-        case Died(code, fault=fault):
+        case Died(exit_code=code, fault=fault):
             reason = f"It ends the process of the caller: {fault or how_it_died(code)}."
         case _:
             reason = "It wrote into the channel of npbench."

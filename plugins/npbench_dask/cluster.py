@@ -21,7 +21,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future as Promise
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import chain
 from multiprocessing import connection
 from typing import TYPE_CHECKING, Any
@@ -31,8 +30,7 @@ from npbench.data.cache import share
 from npbench.errors import RequestError
 from npbench.evaluation.fitting import failure
 from npbench.evaluation.job import Job, JobStream, Options
-from npbench.execution.judge import Judge, Task, record_of
-from npbench.execution.memory import machine_mb
+from npbench.execution.local import Judge, Task, record_of
 from npbench.execution.pool import Outcome, Worker
 from npbench.execution.run import Limits, RunContext
 from npbench.planning.plan import targets
@@ -339,8 +337,7 @@ def _run_job(job: Job, data: BinaryData, limits: Limits, options: Options) -> di
     if fault:
         raise RequestError(fault)
     n_threads = get_worker().state.nthreads
-    limits = replace(limits, memory_mb=limits.memory_mb or machine_mb() / n_threads)
-    record = record_of(job, _outcome(Task(job, share(data), limits, options)))
+    record = record_of(job, _outcome(Task(job, share(data), limits.with_memory_for(n_threads), options)))
     return {**_facts(), "n_jobs": n_threads, "n_threads": 1, **record}
 
 

@@ -42,8 +42,8 @@ class Nothing:
 def run(n, folder):
     """Run jobs without work in one worker and return the cost of each; times exclude the first tenth."""
     from npbench.execution import local
-    from npbench.execution.memory import peak_memory
     from npbench.execution.run import Limits, RunContext, run_jobs
+    from npbench.execution.solving import status_mb
     from npbench.records.provenance import facts
     from npbench.records.store import RecordStore
 
@@ -53,7 +53,7 @@ def run(n, folder):
     def on_record(record):
         stamps.append((time.perf_counter(), time.process_time()))
         if len(stamps) in (IN_A_FILE - 1, n - 1):  # the parent holds most records just before a merge
-            resident.append(peak_memory()()["memory_before_mb"] or 0.0)
+            resident.append(status_mb("VmRSS"))
             sizes.append(max(folder.glob("*.parquet")).stat().st_size)  # the largest is a single record
 
     found, load = facts(), os.getloadavg()[0]

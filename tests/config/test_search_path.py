@@ -1,3 +1,6 @@
+import signal
+import time
+
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
@@ -50,6 +53,31 @@ def test_code_that_cannot_be_imported(monkeypatch, tmp_path):
     monkeypatch.setattr(search_path, "signature", broken)
     with pytest.raises(search_path.ConfigCompositionException, match=r"'centroid' .* ImportError: no such"):
         SOURCE.load_config("solver/centroid")
+
+
+PLUGIN = """
+from npbench import hookimpl
+from npbench.contracts import Solver
+
+@hookimpl
+def npbench_solvers():
+    return [Solver(name="hanging", estimator="module_that_hangs:Any", solves=("np",))]
+"""
+# A library may catch what ends its first attempt.
+HANGS = "import time\ntry:\n    time.sleep(100)\nexcept Exception:\n    time.sleep(100)\n"
+
+
+def test_code_that_hangs_on_import_ends_within_the_time_limit(install, npbench, monkeypatch):
+    install("npbench-hanging", npbench_hanging=PLUGIN, module_that_hangs=HANGS)
+    monkeypatch.setattr("npbench.signature.MIN_IMPORT_LIMIT", 0.3)
+    start = time.monotonic()
+    code, _, errors = npbench("solver=hanging", "dataset=blobs", "execution.time_limit=0.5")
+    assert time.monotonic() - start < 60
+    assert code == 2
+    assert "solver=hanging" in errors
+    assert "import of module_that_hangs" in errors
+    assert len(errors.splitlines()) == 1
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
 def test_plugin_configuration_is_found_as_folders(tmp_path, monkeypatch):

@@ -180,7 +180,7 @@ def test_the_solver_gets_the_rows_of_the_split_and_none_of_the_test_part(protoco
 def test_metrics_get_fitted_attributes_that_are_numbers():
     toy = measure.toy_fitting(planned(samples(), params={"fault": "odd attributes"}), 2, False)
     ((facts, arrays),) = (step for step in steps(toy) if "scores" in step[0])
-    assert set(facts["shapes"]) == {"rates_", "support_", "flag_", "n_iter_", "converged_", "objective_"}
+    assert set(facts["numbers"]) == {"rates_", "support_", "flag_", "n_iter_", "converged_", "objective_"}
     assert [array.tolist() for array in arrays[1:]][-3:] == [[0.25, 0.5], [0, 1, 2], True]
 
 

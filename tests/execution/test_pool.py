@@ -31,7 +31,7 @@ def perform(task, allow, worker):
     if act == "fails":
         raise RuntimeError("this worker cannot begin")
     allow(time_limit)
-    end = allow.__closure__[0].cell_contents.fileno()
+    end = allow.__closure__[0].cell_contents.socket.fileno()
     if act == "dies":
         os._exit(0)
     if act == "dies once":
@@ -86,9 +86,9 @@ def kind(outcome: object) -> object:
             return len(text)
         case Returned([_, _, int()]):
             return "ok"
-        case Died(code, fault=fault):
+        case Died(exit_code=code, fault=fault):
             return f"died {code}{' of rubbish' if 'channel' in fault else ''}"
-        case TimedOut(seconds):
+        case TimedOut(seconds=seconds):
             return f"timed out {seconds}"
 
 
