@@ -264,6 +264,12 @@ def overlaps(figure):
     return cut + pairs
 
 
+def test_small_numbers_do_not_overlap():
+    short = Series("gen", [0.00035, 0.0006, 0.0009, 0.00145], [0.1, 0.2, 0.3, 0.4])
+    figure = paper.draw(chart(*[Panel("", "seconds", "objective", [short])] * 3, columns=3), PALETTE)
+    assert overlaps(figure) == []
+
+
 LONG = [f"two_nu_svm strategy=wcd C={C} kernel=rbf gamma=0.001" for C in range(8)]
 
 

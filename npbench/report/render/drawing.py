@@ -46,6 +46,7 @@ STYLE: Any = {
     **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize", "legend.fontsize"), FONT_SIZE),
     **{f"{axis}tick.{part}": value for axis in "xy" for part, value in (("labelsize", FONT_SIZE), ("major.size", 2.5))},
     "axes.axisbelow": True,
+    "axes.formatter.limits": (-3, 5),  # powers of ten stand once beside an axis
     "axes.facecolor": "none",
     "axes.linewidth": 0.6,
     "grid.color": GRID,

@@ -39,18 +39,14 @@ def with_stated(frame: pl.DataFrame) -> pl.DataFrame:
 
 def latest(stored: pl.DataFrame) -> pl.DataFrame:
     """Return the latest record of each job, from any code, versions and data."""
-    return _latest(with_stated(stored)).drop(STATED)
-
-
-def _latest(stated: pl.DataFrame) -> pl.DataFrame:
-    return stated.unique(JOB_STATED, keep="last", maintain_order=True)
+    return with_stated(stored).unique(JOB_STATED, keep="last", maintain_order=True).drop(STATED)
 
 
 def rivals(records: pl.DataFrame, stored: pl.DataFrame) -> pl.DataFrame:
     """Return the stored records of other methods on the same tasks: data, splits, problem and features."""
     tasks, own = records.select(TASK).unique(), with_stated(records).select(METHOD_STATED).unique()
-    others = with_stated(stored).join(own, on=METHOD_STATED, how="anti", maintain_order="left")
-    return _latest(others.join(tasks, on=TASK, how="semi", maintain_order="left")).drop(STATED)
+    others = with_stated(stored).join(own, on=METHOD_STATED, how="anti", maintain_order="left").drop(STATED)
+    return latest(others.join(tasks, on=TASK, how="semi", maintain_order="left"))
 
 
 def stored_records(results: Path) -> pl.DataFrame:
@@ -64,7 +60,7 @@ def stored_records(results: Path) -> pl.DataFrame:
 def of_requests(requests: Sequence[Any], frame: pl.DataFrame) -> pl.DataFrame:
     """Return the latest record of each job of ``requests``."""
     wanted = with_stated(settings_of_jobs(requests)).select(JOB_STATED)
-    found = _latest(with_stated(frame)).join(wanted, on=JOB_STATED, how="semi", maintain_order="left").drop(STATED)
+    found = with_stated(latest(frame)).join(wanted, on=JOB_STATED, how="semi", maintain_order="left").drop(STATED)
     typed = {_stated_setting(setting): method for setting, method in typed_by(requests).items()}
     return with_methods(found, lambda setting, stored: typed.get(_stated_setting(setting)) or stored or setting[0])
 

@@ -37,7 +37,8 @@ def filtered(records: pl.DataFrame, filters: Mapping[str, str]) -> pl.DataFrame:
         wanted = list(_wanted(text))
         kept = records.filter(pl.any_horizontal(values.is_in(wanted) for values in columns))
         if kept.is_empty():
-            raise RequestError(f"No record has {name}={text}: expected one of {_choices(pl.concat(columns))}.")
+            found = [value.strip('"') for value in pl.concat(columns).drop_nulls().unique().sort()]
+            raise RequestError(f"No record has {name}={text}: expected one of {some(found, MAX_LISTED)}.")
         records = kept
     return records
 
@@ -67,10 +68,6 @@ def _wanted(text: str) -> Iterator[str]:
         for read in (json.loads, float):  # .5 is a number to users, but not to JSON
             with suppress(ValueError):
                 yield canonical(read(part))
-
-
-def _choices(values: pl.Series) -> str:
-    return some([value.strip('"') for value in values.drop_nulls().unique().sort()], MAX_LISTED)
 
 
 def _names(records: pl.DataFrame, asked: str) -> Iterator[str]:
