@@ -18,8 +18,8 @@ from npbench import session
 from npbench.commands.run import report
 from npbench.config.checks import check_all
 from npbench.config.command_line import Requested
-from npbench.config.compose import as_plain
 from npbench.config.hydra_launch import HydraLaunch, launch
+from npbench.config.resolve import as_plain
 from npbench.config.run_settings import RunSettings
 from npbench.console import print_faults
 from npbench.errors import Exit, RequestError

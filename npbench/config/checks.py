@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from npbench import registry
 from npbench.config.run_settings import RunSettings, check_settings
@@ -17,11 +17,9 @@ from npbench.signature import built
 from npbench.values import is_whole
 
 T = TypeVar("T")
-SettingsOf: TypeAlias = Callable[[Solver, Mapping[str, Any], Mapping[str, Any]], Any]
 
 SECTIONS = ("solver", "dataset", "problem", "protocol", "execution")
 KEYS = (*SECTIONS, "seed", "repeats", *CHOICES, "metrics", "results", "method")
-DATASET_DEFAULTS = ("test_rows", "n_train")  # null in a protocol: the value in the description of the data set
 MAX_SEED = 2**63 - 1  # the largest that a record can hold
 MAX_REPEATS = 10**6
 MAX_NAME_LENGTH = 80  # of a data set, in tables and figures
@@ -29,9 +27,9 @@ MAX_NAME_LENGTH = 80  # of a data set, in tables and figures
 
 def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunSettings]:
     """Check the configurations of one run and the settings they share; raise RequestError with each fault once."""
-    settings_of = _once_each(solver_settings)
-    checks = [partial(check, config, settings_of) for config in configs]
-    *requests, settings = collect_errors([*checks, partial(check_settings, configs)])
+    *requests, settings = collect_errors(
+        [*(partial(check, config) for config in configs), partial(check_settings, configs)]
+    )
     measured = {metric.name for request in requests for metric in request.metrics}
     if settings.objective is not None and settings.objective not in measured:
         fault = unknown_name("metric", settings.objective, measured)
@@ -39,21 +37,10 @@ def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunS
     return requests, settings
 
 
-def _once_each(settings_of: SettingsOf) -> SettingsOf:
-    """Check equal settings of a solver once: combinations of a sweep share most of them."""
-    known: dict[str, Any] = {}
-
-    def once(solver: Solver, section: Mapping[str, Any], of_problem: Mapping[str, Any]) -> Any:
-        key = repr((solver.name, section, of_problem))
-        if key not in known:
-            known[key] = settings_of(solver, section, of_problem)
-        return known[key]
-
-    return once
-
-
-def check(config: Mapping[str, Any], settings_of: SettingsOf = solver_settings) -> Request:
+def check(config: Mapping[str, Any]) -> Request:
     """Resolve every name of a plain configuration and check every value; raise RequestError with every fault."""
+    from npbench.evaluation.protocols import PROTOCOLS
+
     faults = [unknown_name("setting", str(key), KEYS) for key in config if key not in KEYS]
 
     def attempt(step: Callable[..., T], *arguments: Any) -> T | None:
@@ -67,9 +54,9 @@ def check(config: Mapping[str, Any], settings_of: SettingsOf = solver_settings) 
     problem: Problem | None = attempt(_built, config, "problem", PROBLEMS)
     solver = attempt(lambda: found.solver(_name(config, "solver")))
     dataset = attempt(lambda: found.dataset(_name(config, "dataset")))
-    protocol = attempt(_protocol, config, dataset)
+    protocol = attempt(_built, config, "protocol", PROTOCOLS)
     of_problem = problem.parameters() if problem else {}
-    divided = solver and attempt(settings_of, solver, _section(config, "solver"), of_problem)
+    divided = solver and attempt(solver_settings, solver, _section(config, "solver"), of_problem)
     params, search = divided or ({}, {})
     dataset_params = dataset and attempt(_dataset_params, config, dataset)
     metrics = attempt(_metrics, config, problem)
@@ -127,17 +114,6 @@ def _settings(config: Mapping[str, Any], group: str) -> dict[str, Any]:
 
 def _built(config: Mapping[str, Any], group: str, table: Mapping[str, Any]) -> Any:
     return built(group, table, _name(config, group), _section(config, group))
-
-
-def _protocol(config: Mapping[str, Any], dataset: Dataset | None) -> Any:
-    from npbench.evaluation.protocols import PROTOCOLS
-
-    section = _section(config, "protocol")
-    missing = [name for name in DATASET_DEFAULTS if name in section and section[name] is None]
-    if dataset and missing:
-        stated = {name: getattr(dataset, name) for name in missing}
-        config = {**config, "protocol": {**section, **stated}}
-    return _built(config, "protocol", PROTOCOLS)
 
 
 def _dataset_params(config: Mapping[str, Any], dataset: Dataset) -> dict[str, Any]:

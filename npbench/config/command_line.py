@@ -11,13 +11,14 @@ from typing import Any, NoReturn
 
 from hydra._internal.utils import get_args_parser  # Hydra's own parser has no public name
 from hydra.types import RunMode
+from omegaconf import OmegaConf
 
 from npbench.config import hydra_launch, search_path
 from npbench.config.checks import check_all
-from npbench.config.compose import Composed, as_plain, compose
-from npbench.config.dataset_defaults import AUTO, resolved
+from npbench.config.compose import Composed, compose
 from npbench.config.experiment import Experiment, load, split_off
 from npbench.config.files import config_dir
+from npbench.config.resolve import as_plain, resolved
 from npbench.config.run_settings import RunSettings
 from npbench.config.words import as_word, is_hydra_word, readable
 from npbench.console import status
@@ -114,7 +115,8 @@ def compose_all(options: Namespace) -> Combinations:
             faults += hydra_launch.effect_faults(hydra_words, multirun)
         if node is not None and hydra_launch.is_ours(node):
             node = None
-        adaptive = node is not None and multirun and not hydra_launch.has_basic_sweeper(node)
+        sweeper = OmegaConf.select(node, "sweeper._target_") if node is not None else None
+        adaptive = multirun and sweeper not in (None, hydra_launch.BASIC_SWEEPER)  # jobs are not known before
         swept = hydra_launch.sweeper_words(node, words) if node is not None and multirun else []
         if experiment is not None and (adaptive or swept):
             faults.append("hydra.sweeper applies to sweeps of your own: +experiment names its sweeps itself.")
@@ -153,12 +155,11 @@ def explained_words(options: Namespace, found: Combinations) -> list[str]:
     if len(configs) != 1:
         return words
     decided = {key: value for key, value in resolved(configs[0]).items() if value != configs[0][key]}  # by the data set
-    protocol = decided.pop("protocol", {})
-    stated = [f"protocol={protocol['name']}"] if protocol else []
-    stated += [f"++protocol.{key}={as_word(value)}" for key, value in protocol.items() if key != "name"]
-    stated += [f"{key}={as_word(value)}" for key, value in decided.items()]
-    left = {f"{key}={AUTO}" for key in (*decided, *("protocol",) * bool(protocol))}
-    return [*stated, *(word for word in words if word not in left)]
+    left = [word for word in words if word.partition("=")[0] not in decided]
+    protocol = decided.pop("protocol", {"name": None})
+    stated = [f"protocol={name}"] if (name := protocol.pop("name")) else []
+    stated += [f"++protocol.{key}={as_word(value)}" for key, value in protocol.items()]
+    return [*stated, *(f"{key}={as_word(value)}" for key, value in decided.items()), *left]
 
 
 def print_help(options: Namespace, found: Combinations) -> None:

@@ -16,15 +16,13 @@ from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import IntervalSweep, Override, OverrideType, RangeSweep
 from hydra.errors import HydraException
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from npbench import registry
-from npbench.config.dataset_defaults import is_automatic, resolved
 from npbench.config.groups import COMPOSITION_ERRORS, Groups, reason, with_value
+from npbench.config.resolve import is_automatic, value_at
 from npbench.config.words import as_text, as_word, is_hydra_word
 from npbench.contracts import GIVEN_NAME
-from npbench.errors import MAX_LISTED, RequestError, unknown_name
+from npbench.errors import MAX_LISTED, unknown_name
 from npbench.signature import filled_in, signature
 
 
@@ -228,13 +226,6 @@ def _as_typed(config: Mapping[str, Any], choices: Iterable[Override]) -> Mapping
     return {**config, **{group: {**config[group], "name": name} for group, name in typed.items()}}
 
 
-def value_at(config: Any, path: Sequence[str]) -> Any:
-    """Return the value at a path of keys; None if there is none."""
-    for key in path:
-        config = config.get(key) if isinstance(config, Mapping) else None
-    return config
-
-
 def unknown_key(key: str, *configs: Mapping[str, Any]) -> str:
     """Return the message for a ``key`` that is unknown in some configurations, with the nearest of their keys.
 
@@ -273,20 +264,3 @@ def _paths(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
         yield f"{prefix}{key}"
         if isinstance(value, dict):
             yield from _paths(value, f"{prefix}{key}.")
-
-
-def as_plain(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration as plain dicts and lists, with references and ``auto`` resolved."""
-    if not OmegaConf.is_config(config):
-        text = repr(config)
-        if "${" not in text and "???" not in text:
-            return resolved(config)
-        config = OmegaConf.create(dict(config))
-    try:
-        return resolved(OmegaConf.to_container(config, resolve=True, throw_on_missing=True))  # type: ignore[arg-type]
-    except OmegaConfBaseException as error:
-        key = error.full_key or "a setting"
-        given = value_at(OmegaConf.to_container(config, resolve=False), key.split("."))
-        is_text = isinstance(given, str) and "${" in given
-        hint = f"As a text, type {as_text(f'{key}={given}')}" if is_text else f"Set it, as in {key}=1"
-        raise RequestError(f"{key} has no value: {str(error).splitlines()[0]}. {hint}.") from error

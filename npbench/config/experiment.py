@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import signature
@@ -16,9 +15,6 @@ from npbench.config.groups import COMPOSITION_ERRORS, reason
 from npbench.config.words import as_word
 from npbench.contracts import resolve
 from npbench.errors import RequestError, unknown_name
-from npbench.records import provenance
-from npbench.user_cache import cached
-from npbench.values import canonical
 
 GROUP = "experiment"
 FORMS: dict[str, type] = {"sweeps": dict, "settings": dict, "options": dict, "printed": list}  # the others are texts
@@ -79,8 +75,8 @@ class Experiment:
     def command_lines(self) -> Iterator[list[str]]:
         """Yield the settings of each sweep as typed on the command line."""
         for sweep in self.sweeps.values():
-            settings = {**self.settings, **sweep}
-            yield [f"{key}={as_word(value, quotes=False)}" for key, value in settings.items()]
+            settings = {**self.settings, **sweep}  # a text may list several values
+            yield [f"{key}={v if isinstance(v, str) else as_word(v)}" for key, v in settings.items()]
 
 
 def split_off(settings: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -125,21 +121,10 @@ def _faults(node: Mapping[str, Any]) -> Iterator[str]:
         if not isinstance(node[key], form):
             yield f"{key} is {node[key]!r}, expected {WORDS[form]}"
         elif key in FUNCTIONS:
-            yield from _function_faults(key, node[key], node.get("options"))
+            yield from _unfit(key, node[key], node.get("options"))
         elif key in ("sweeps", "printed"):
             parts = node[key].values() if form is dict else node[key]
             yield from (f"{key} has {part!r}, expected keys and values" for part in parts if not isinstance(part, dict))
-
-
-def _function_faults(key: str, target: str, options: Any) -> list[str]:
-    """Return what is wrong with a function and its options; without faults, it is imported when it is needed."""
-    try:
-        facts = [key, target, repr(options), provenance.code([target]), provenance.versions([]), sys.version]
-        identity = canonical(facts).encode()
-    except (RequestError, ImportError, ValueError, OSError):  # a module that does not exist
-        identity = None
-    faults: list[str] = cached("checks", identity, lambda: [*_unfit(key, target, options)], lambda found: not found)
-    return faults
 
 
 def _unfit(key: str, target: str, options: Any) -> Iterator[str]:

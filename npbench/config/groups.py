@@ -28,13 +28,12 @@ class Groups:
     """
 
     def __init__(self, loader: ConfigLoader, config_name: str, search_path: Sequence[str]) -> None:
-        self._loader = loader
-        self._config_name = config_name
-        self._search_path = list(search_path)
+        self._loader, self._config_name = loader, config_name
+        options = functools.partial(loader.get_group_options, config_name=config_name, overrides=list(search_path))
+        self.options = functools.cache(options)  # choices of a group; none if there is no such group
         self._load = functools.cache(self._compose)
         self._section = functools.cache(self._read)
         self._is_replaceable = functools.cache(self._equals_its_file)
-        self.options = functools.cache(self._options)
 
     def config(self, overrides: Sequence[Override]) -> dict[str, Any]:
         """Return the configuration for choices and other settings; its parts are shared, copy what is to be changed.
@@ -46,10 +45,6 @@ class Groups:
             if None not in sections.values() and all(map(self._is_replaceable, sections)):
                 return {**self._load(())[0], **sections}
         return self._load(tuple(str(one.input_line) for one in overrides))[0]
-
-    def _options(self, group: str) -> list[str]:
-        """Return the choices of a group; none if there is no such group."""
-        return self._loader.get_group_options(group, config_name=self._config_name, overrides=self._search_path)
 
     def _compose(self, words: tuple[str, ...]) -> tuple[dict[str, Any], DictConfig]:
         """Return what Hydra composes, and its node ``hydra``."""

@@ -13,8 +13,9 @@ from hydra.core.plugins import Plugins
 from hydra.types import HydraContext, RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from npbench.config.compose import Composed, cannot_compose, value_at
+from npbench.config.compose import Composed, cannot_compose
 from npbench.config.groups import COMPOSITION_ERRORS
+from npbench.config.resolve import value_at
 from npbench.config.search_path import initialized
 from npbench.config.words import is_hydra_word
 from npbench.errors import RequestError
@@ -29,7 +30,6 @@ RUNTIME_JOB_KEYS = ("id", "num", "config_name", "override_dirname")
 RUNTIME_KEYS = ("hydra.overrides", "hydra.runtime", *(f"hydra.job.{key}" for key in RUNTIME_JOB_KEYS))
 FOR_HELP = ("hydra.help", "hydra.hydra_help", "hydra/help", "hydra/hydra_help")
 FOR_SWEEPS = ("hydra.sweep", "hydra.sweeper", "hydra.launcher", "hydra/sweeper", "hydra/launcher")
-FOR_SINGLE_RUNS = ("hydra.run",)
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,6 @@ def _compared(node: DictConfig) -> Mapping[str, Any]:
     return {key: value for key, value in plain.items() if key not in IGNORED_KEYS}
 
 
-def has_basic_sweeper(node: DictConfig) -> bool:
-    """Return whether the sweeper runs every combination, known before."""
-    return bool(OmegaConf.select(node, "sweeper._target_") == BASIC_SWEEPER)
-
-
 def is_maximised(node: DictConfig) -> bool:
     """Return whether the sweeper prefers large values of its objective, as Optuna or Nevergrad says it."""
     direction = OmegaConf.select(node, "sweeper.direction")
@@ -80,18 +75,14 @@ def is_maximised(node: DictConfig) -> bool:
 
 def effect_faults(words: Sequence[str], multirun: bool) -> list[str]:
     """Return a message for each typed setting that Hydra would accept and ignore."""
-    reasons = {RUNTIME_KEYS: "is filled in by Hydra: leave it out.", FOR_HELP: "has an effect with --help only."}
+    reasons = dict.fromkeys(RUNTIME_KEYS, "is filled in by Hydra: leave it out.")
+    reasons |= dict.fromkeys(FOR_HELP, "has an effect with --help only.")
     if multirun:
-        reasons[FOR_SINGLE_RUNS] = "applies to single runs: set hydra.sweep.dir for a sweep."
+        reasons["hydra.run"] = "applies to single runs: set hydra.sweep.dir for a sweep."
     else:
-        reasons[FOR_SWEEPS] = "applies to sweeps: add -m."
+        reasons |= dict.fromkeys(FOR_SWEEPS, "applies to sweeps: add -m.")
     keys = [word.lstrip("+~").partition("=")[0] for word in words]
-    return [
-        f"{key} {why}"
-        for key in keys
-        for refused, why in reasons.items()
-        if any(key == one or key.startswith(f"{one}.") for one in refused)
-    ]
+    return [f"{key} {why}" for key in keys for one, why in reasons.items() if f"{key}.".startswith(f"{one}.")]
 
 
 def sweeper_words(node: DictConfig, typed: Sequence[str]) -> list[str]:

@@ -17,7 +17,7 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 
 from npbench import registry
-from npbench.config.files import config_dir, content, package_folders
+from npbench.config.files import config_dir, config_folders, content
 from npbench.config.run_settings import own_settings
 from npbench.config.solver_settings import code_identity
 from npbench.problem import PROBLEMS
@@ -49,12 +49,6 @@ def initialized(folder: str | None = None) -> Iterator[Hydra]:
         GlobalHydra.instance().hydra = outer
 
 
-def addresses(package: str) -> list[str]:
-    """Return the addresses of a package's configuration for Hydra: its folders."""
-    # Since Python 3.12 Hydra cannot list a package without __init__.py. It reports a package that does not exist.
-    return [f"file://{folder}" for folder in package_folders(package)] or [f"pkg://{package}"]
-
-
 class PluginConfigs(SearchPathPlugin):
     """Append the user's folder, npbench's own, those of plugins, and the generated nodes to Hydra's search path."""
 
@@ -64,12 +58,10 @@ class PluginConfigs(SearchPathPlugin):
         """Append to the search path; what comes first wins."""
         if self.folder:
             search_path.append(provider="command-line", path=f"file://{self.folder}")
-        own = str(config_dir())  # the main folder, unless --config-path names another
-        if all((element.path or "").removeprefix("file://") != own for element in search_path.get_path()):
-            search_path.append(provider="npbench", path=f"file://{own}")
-        for package in registry.installed().config_packages:
-            for address in addresses(package):
-                search_path.append(provider="npbench", path=address)
+        known = {str(element.path).removeprefix("file://") for element in search_path.get_path()}
+        for folder in config_folders():  # npbench's own is the main one, unless --config-path names another
+            if str(folder) not in known:
+                search_path.append(provider="npbench", path=f"file://{folder}")
         search_path.append(provider="npbench", path="npbench://registry")
 
 

@@ -82,8 +82,8 @@ def keyword_words(settings: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def as_word(value: Any, *, quotes: bool = True) -> str:
-    """Return one value in the grammar of Hydra's command line, with ``quotes`` also a text such as ``1e-3``.
+def as_word(value: Any) -> str:
+    """Return one value in the grammar of Hydra's command line.
 
     Examples
     --------
@@ -92,16 +92,15 @@ def as_word(value: Any, *, quotes: bool = True) -> str:
     """
     value = value.tolist() if hasattr(value, "tolist") else value  # NumPy
     if isinstance(value, (tuple, list)):
-        return f"[{','.join(as_word(part, quotes=quotes) for part in value)}]"
+        return f"[{','.join(map(as_word, value))}]"
     if isinstance(value, Mapping):
-        items = (f"{as_word(str(key), quotes=quotes)}:{as_word(part, quotes=quotes)}" for key, part in value.items())
-        return f"{{{','.join(items)}}}"
+        return f"{{{','.join(f'{as_word(str(key))}:{as_word(part)}' for key, part in value.items())}}}"
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
     if isinstance(value, (int, float)):
         return repr(value)
     if isinstance(value, (str, Path)):
-        return _quoted(str(value)) if quotes else str(value)
+        return _quoted(str(value))
     raise RequestError(f"{value!r} is a {type(value).__name__}: expected a number, text, None, list, tuple or mapping.")
 
 

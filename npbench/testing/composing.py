@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from npbench.config.compose import as_plain
+from npbench.config.resolve import as_plain
 from npbench.testing.check import require
 
 

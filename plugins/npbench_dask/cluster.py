@@ -23,7 +23,7 @@ from concurrent.futures import Future as Promise
 from contextlib import contextmanager
 from itertools import chain
 from multiprocessing import connection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from npbench.data import BinaryData
 from npbench.data.cache import share
@@ -92,7 +92,7 @@ class _Cluster:
         self._heard: dict[str, tuple[float, float]] = {}  # last heartbeat of each, and when it was seen here
         self._had_workers = time.monotonic()
         assert client.scheduler is not None
-        self._address = str(client.scheduler.address)
+        self._scheduler, self._address = client.scheduler, str(client.scheduler.address)
         try:
             client.wait_for_workers(1, timeout=SECONDS_TO_CONNECT)
         except TimeoutError:
@@ -105,8 +105,7 @@ class _Cluster:
 
     def _threads(self) -> dict[str, int]:
         """Return the number of threads of each worker that can run jobs; those that cannot are named once."""
-        assert self._client.scheduler is not None
-        workers = _answered(self._client, self._client.scheduler.identity)["workers"]
+        workers = _answered(self._client, self._scheduler.identity)["workers"]
         if new := [worker for worker in workers if worker not in self._faults]:
             found = _asked(self._client, new, _fault, self._job)
             self._faults |= found
@@ -126,7 +125,6 @@ class _Cluster:
 
     def _silent(self, heartbeats: Mapping[str, float]) -> set[str]:
         """Return the workers without a new heartbeat, as of a machine that hangs; cancel the jobs that they hold."""
-        assert self._client.scheduler is not None
         now = time.monotonic()
         for worker, heartbeat in heartbeats.items():
             if self._heard.get(worker, (None,))[0] != heartbeat:
@@ -134,7 +132,7 @@ class _Cluster:
         silent = {worker for worker in heartbeats if now > self._heard[worker][1] + SECONDS_OF_SILENCE}
         if silent:
             self._sent.clear()  # workers that join would ask them for the data
-            held = _answered(self._client, self._client.scheduler.processing, workers=[*silent])
+            held = _answered(self._client, self._scheduler.processing, workers=[*silent])
             keys = set(chain(*held.values()))
             if lost := [future for future in self._running if future.status == "pending" and future.key in keys]:
                 warnings.warn(f"no heartbeat of {', '.join(silent)}: their jobs go to other workers.", stacklevel=2)
@@ -314,8 +312,7 @@ def _without_main() -> Iterator[None]:
 
 def _record(job: Job, future: Future) -> Mapping[str, Primitive]:
     if future.status == "finished":
-        record: Mapping[str, Primitive] = future.result()
-        return record
+        return cast(Mapping[str, Primitive], future.result())
     error = future.exception() if future.status == "error" else None
     if isinstance(error, RequestError):
         return {**job.columns, **failure(error)}

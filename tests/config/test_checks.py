@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npbench.config.checks import check, check_all
+from npbench.config.resolve import resolved
 from npbench.errors import RequestError
 from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
 
@@ -70,8 +71,8 @@ def test_configuration_becomes_a_request():
 )
 def test_protocol_of_the_dataset(name, dataset, null, own, typed, named, missing):
     protocol = {"name": name, null: None}
-    assert check(changed(dataset={"name": dataset}, protocol=protocol)).protocol == own
-    found = check(changed(dataset={"name": dataset}, protocol={**protocol, **typed})).protocol
+    assert check(resolved(changed(dataset={"name": dataset}, protocol=protocol))).protocol == own
+    found = check(resolved(changed(dataset={"name": dataset}, protocol={**protocol, **typed}))).protocol
     assert {found} == {named}  # hashable, as plans need
     (fault,) = faults_of(protocol=protocol)
     assert missing in fault

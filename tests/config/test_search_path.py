@@ -5,6 +5,7 @@ import pytest
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
+from npbench import registry
 from npbench.config import search_path
 from npbench.config.search_path import RegistrySource
 
@@ -81,11 +82,13 @@ def test_code_that_hangs_on_import_ends_within_the_time_limit(install, npbench, 
 
 
 def test_plugin_configuration_is_found_as_folders(tmp_path, monkeypatch):
-    (tmp_path / "with_yaml" / "conf").mkdir(parents=True)
+    (tmp_path / "with_yaml" / "conf" / "protocol").mkdir(parents=True)
+    (tmp_path / "with_yaml" / "conf" / "protocol" / "theirs.yaml").write_text("name: cv\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert search_path.addresses("with_yaml.conf") == [f"file://{tmp_path / 'with_yaml' / 'conf'}"]
-    assert search_path.addresses("with_yaml.absent") == ["pkg://with_yaml.absent"]
-    assert search_path.addresses("no_such_package.conf") == ["pkg://no_such_package.conf"]
+    monkeypatch.setattr(registry.installed(), "config_packages", ["with_yaml.conf", "with_yaml.absent", "absent.conf"])
+    search_path.register()
+    with search_path.initialized() as hydra:
+        assert "theirs" in hydra.config_loader.get_group_options("protocol")
 
 
 def test_initialized_within_another_hydra():

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from npbench.config.choices import choices
+from npbench.config.solver_settings import choices
 from npbench.records.fields import METHOD
 from npbench.records.store import RecordStore
 from npbench.report.select.filters import filtered

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from npbench.config.choices import Choice, choices
+from npbench.config.solver_settings import Choice, choices
 from npbench.errors import RequestError
 from npbench.records import provenance
 from npbench.records.reading import with_methods

@@ -16,7 +16,8 @@ from sklearn.datasets import load_breast_cancer
 import npbench_datasets
 from npbench import load_dataset
 from npbench.config import search_path
-from npbench.config.compose import as_plain, compose
+from npbench.config.compose import compose
+from npbench.config.resolve import as_plain
 from npbench.data import sources
 from npbench.data.loading import load
 from npbench.errors import RequestError

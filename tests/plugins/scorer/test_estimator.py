@@ -22,7 +22,8 @@ from class_samples import Reader, gaussians
 from npbench import registry
 from npbench.config import checks as request
 from npbench.config import search_path as configs
-from npbench.config.compose import as_plain, compose
+from npbench.config.compose import compose
+from npbench.config.resolve import as_plain
 from npbench.config.solver_settings import solver_settings
 from npbench.contracts import resolve
 from npbench.errors import RequestError

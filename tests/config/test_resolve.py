@@ -26,3 +26,12 @@ def test_typed_wins_over_what_the_data_set_states(words, protocol, preprocess):
 def test_each_data_set_of_a_sweep_has_its_own():
     requests = requested(parse(["-m", "dataset=pima,a9a", "protocol.test_size=0.3"])).requests
     assert [request.protocol for request in requests] == [CrossValidation(test_size=0.3), Holdout(0.3, 0.25)]
+
+
+def test_what_the_data_set_states_is_shown(npbench):
+    code, text, errors = npbench("--cfg", "job", "dataset=a9a", "protocol.test_size=0.3", "protocol=auto")
+    assert (code, errors) == (0, "")
+    assert "name: holdout" in text
+    assert "test_size: 0.3" in text
+    code, text, _ = npbench("--cfg", "job", "dataset=rcv1", "protocol=official")
+    assert (code, "- 23149" in text) == (0, True)
