@@ -7,20 +7,20 @@ from collections.abc import Sequence
 
 import polars as pl
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from npbench import session
 from npbench.config.run_settings import RunSettings
-from npbench.console import duration, printable, status, write
+from npbench.console import duration, status, write
 from npbench.errors import Exit, RequestError
 from npbench.evaluation.job import Job
 from npbench.planning.forecast import count_reasons, forecast, past_records
 from npbench.planning.plan import Jobs, Plan
 from npbench.progress import Progress
+from npbench.report.render import terminal
 from npbench.report.select.data_names import data_name
 from npbench.report.select.methods import own_settings
 from npbench.report.select.recorded_settings import protocols
+from npbench.report.sheet import Row, Sheet, number
 
 
 def run(words: Sequence[str]) -> Exit:
@@ -41,7 +41,7 @@ def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None
         frame = past_records(plan)
         table = _table(plan, settings, frame)
         time = how_long(plan.todo, settings, frame) if plan.todo else ""
-    console.print(table)
+    terminal.show_sheet(table, console)
     names = ("dataset", "protocol", "protocol_params")
     columns = (job.request.columns() for job, _ in plan.jobs.parts)
     note = protocols(pl.DataFrame([{name: row[name] for name in names} for row in columns]))
@@ -53,7 +53,7 @@ def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None
         console.print(time, highlight=False)
 
 
-def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
+def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Sheet:
     rows = Counter[tuple[str, ...]]()
     store, trace = plan.store, settings.trace
     unscored = store.done(trace) - store.done(trace, scores=True) if settings.keep_scores else set()
@@ -66,14 +66,8 @@ def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Table:
             reason = "done, but forced" if why == "done" and settings.force else why
             if count:
                 rows[*_described(job), "skip" if reason == "done" else "run", reason] += count
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for header in ("data", "solver", "problem", "then", "why"):
-        table.add_column(header)
-    table.add_column("jobs", justify="right")
-    for cells, count in rows.items():
-        styled = (Text(printable(cell), "bold" if cell == "run" else "") for cell in cells)
-        table.add_row(*styled, str(count))
-    return table
+    cells: list[Row] = [[*labels, number(count, "d")] for labels, count in rows.items()]
+    return Sheet("Jobs", ["data", "solver", "problem", "then", "why", "jobs"], cells)
 
 
 def _described(job: Job) -> tuple[str, str, str]:

@@ -31,8 +31,8 @@ def records(*of):
     return conformed(pl.DataFrame(rows or {"key": [], "status": [], "stored_at": []}, infer_schema_length=None))
 
 
-def plan_of(parts, frame, *, n_jobs=2, force=False):
-    console = Console(width=100, record=True)
+def plan_of(parts, frame, *, n_jobs=2, force=False, width=100):
+    console = Console(width=width, record=True)
     planned = Jobs(parts)
     plan = SimpleNamespace(
         jobs=planned,
@@ -58,6 +58,13 @@ def test_solver_is_named_as_typed_with_the_settings_that_differ():
     text = plan_of([(job, range(2)) for job in rows], records())
     found = [" ".join(row.split()[1:3]) for row in text.splitlines() if row.startswith("gaussians")]
     assert found == ["random_forest np", "scorer estimator=mine.Forest"]
+
+
+def test_a_narrow_terminal_cuts_nothing_off():
+    failed = records((JOB.with_repeat(0), {"status": "failed", "error": f"{'long' * 20} path"}))
+    text = plan_of([(JOB, range(1))], failed, width=60)
+    assert "long" * 20 in text
+    assert "gaussians" in text
 
 
 def test_protocols_of_the_data_sets():
