@@ -20,7 +20,7 @@ from npbench.report.render import terminal
 from npbench.report.select.data_names import data_name
 from npbench.report.select.methods import own_settings
 from npbench.report.select.recorded_settings import protocols
-from npbench.report.sheet import Row, Sheet, number
+from npbench.report.sheet import Row, Sheet
 
 
 def run(words: Sequence[str]) -> Exit:
@@ -66,8 +66,8 @@ def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Sheet:
             reason = "done, but forced" if why == "done" and settings.force else why
             if count:
                 rows[*_described(job), "skip" if reason == "done" else "run", reason] += count
-    cells: list[Row] = [[*labels, number(count, "d")] for labels, count in rows.items()]
-    return Sheet("Jobs", ["data", "solver", "problem", "then", "why", "jobs"], cells)
+    counted: list[Row] = [[*labels, count] for labels, count in rows.items()]
+    return Sheet("Jobs", ["data", "solver", "problem", "then", "why", "jobs"], counted)
 
 
 def _described(job: Job) -> tuple[str, str, str]:

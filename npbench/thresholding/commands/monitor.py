@@ -21,7 +21,6 @@ from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.thresholding.columns import groups, require_rate
 from npbench.thresholding.commands import score_files
-from npbench.thresholding.commands.score_files import MAX_GROUPS
 from npbench.thresholding.monitoring import Monitoring, betting_evidence, monitor
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
@@ -137,13 +136,13 @@ def _monitored(
 
 def _drawn(found: Mapping[Any, Monitoring], path: Path) -> str:
     """Draw the chart, and return where it is, or why there is none: the findings count without it too."""
-    shown = dict(sorted(found.items(), key=lambda one: one[1].ok)[:MAX_GROUPS])  # findings first
+    shown = dict(sorted(found.items(), key=lambda one: one[1].ok)[: score_files.MAX_GROUPS])  # findings first
     try:
         with own_style():
             save_picture(_chart(shown), path)
     except (OSError, ValueError, RuntimeError) as error:  # ValueError: an unknown suffix; RuntimeError: of Matplotlib
         return f"no chart: {error}. Choose another --output, or --no-chart."
-    return f"chart{f' of {MAX_GROUPS} groups' * (len(shown) < len(found))}: {path}"
+    return f"chart{f' of {score_files.MAX_GROUPS} groups' * (len(shown) < len(found))}: {path}"
 
 
 def _chart(found: Mapping[Any, Monitoring]) -> Figure:

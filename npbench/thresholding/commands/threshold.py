@@ -27,7 +27,6 @@ from npbench.report.render.page import write_pictures
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.columns import groups
 from npbench.thresholding.commands import score_files
-from npbench.thresholding.commands.score_files import MAX_GROUPS
 from npbench.thresholding.rules import threshold
 from npbench.thresholding.threshold import GroupThresholds, Threshold, clopper_pearson, rounded_down
 
@@ -118,15 +117,11 @@ def per_second(text: str) -> float:
     return float(found[1].replace(",", "").replace("_", "")) / SECONDS[found[2]]
 
 
-def _percent(rate: float) -> str:
-    return f"{100 * rate:.4g} %"
-
-
 def _conclude(
     found: Threshold | GroupThresholds, samples: Mapping[Any, Sample], names: Mapping[str, Any], output: Path, note: str
 ) -> None:
     """Write the result and print it; samples are by group, or under None."""
-    shown = dict(islice(samples.items(), MAX_GROUPS))
+    shown = dict(islice(samples.items(), score_files.MAX_GROUPS))
     sheets = [_thresholds(samples), *(_plan(name, sample) for name, sample in shown.items())]
     stored, page, picture = (output / name for name in ("threshold.json", "threshold.html", "np_roc.png"))
     try:
@@ -149,11 +144,11 @@ def _thresholds(samples: Mapping[Any, Sample]) -> Sheet:
     columns = ["threshold", "negatives", "needed", "false alarms", "positives", "misses", "95 % limits"]
     rows: list[Row] = []
     for name, (one, *_) in samples.items():
-        counts = (one.n_negatives, one.n_needed, one.false_alarms, one.n_positives)
-        found: Row = [f"score > {one.value:.6g}", *(number(count, "d") for count in counts), *_rate(one.p_nd())]
-        rows.append(found if name is None else [str(name), *found])
-    left = len(samples) - MAX_GROUPS
-    notes = [f"pictures and other bounds: for the first {MAX_GROUPS} groups only"] if left > 0 else []
+        counts = [one.n_negatives, one.n_needed, one.false_alarms, one.n_positives]
+        group = [] if name is None else [str(name)]
+        rows.append([*group, f"score > {one.value:.6g}", *counts, *_rate(one.p_nd())])
+    left = len(samples) - score_files.MAX_GROUPS
+    notes = [f"pictures and other bounds: for the first {score_files.MAX_GROUPS} groups only"] if left > 0 else []
     return Sheet("on the calibration sample", columns if None in samples else ["group", *columns], rows, notes)
 
 
@@ -165,10 +160,10 @@ def _plan(name: Any, sample: Sample) -> Sheet:
     rows: list[Row] = []
     for rho in sorted({*BOUNDS, one.rho}, reverse=True):
         needed = fewest_negatives(rho, one.share)
-        misses = curve.at(rho).p_nd * len(positives) if curve and len(negatives) >= needed else None
-        missed = None if misses is None else clopper_pearson(round(misses), len(positives), 0.95)
-        more = number(max(0, needed - len(negatives)), "d")
-        rows.append([_percent(rho), number(needed, "d"), more, *_rate(missed)])
+        missed = None
+        if curve and len(negatives) >= needed:
+            missed = clopper_pearson(round(curve.at(rho).p_nd * len(positives)), len(positives), 0.95)
+        rows.append([f"{100 * rho:.4g} %", needed, max(0, needed - len(negatives)), *_rate(missed)])
     level = rounded_down(100 * (1 - one.share), 4)
     title = f"other bounds at {level:g} %; you have {len(negatives)} negatives{of_group}"
     return Sheet(title, ["bound", "negatives", "to collect", "misses", "95 % limits"], rows)
@@ -176,7 +171,7 @@ def _plan(name: Any, sample: Sample) -> Sheet:
 
 def _rate(missed: Estimate | None) -> Row:
     """Return the cells of a miss rate and its limits."""
-    return [number(missed.value), interval((missed.low, missed.high))] if missed else [number(None), interval(None)]
+    return [number(missed.value), interval((missed.low, missed.high))] if missed else [None, None]
 
 
 def _drawn(samples: Mapping[Any, Sample]) -> Figure:
