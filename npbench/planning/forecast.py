@@ -70,8 +70,8 @@ def changes(record: Mapping[str, Any], job: Job) -> list[str]:
     return found
 
 
-def _differences(before: str, now: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    then = json.loads(before)
+def _differences(before: str | None, now: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    then = json.loads(before or "{}")
     pairs = [(name, then.get(name, "absent"), now.get(name, "absent")) for name in sorted({*then, *now})]
     return [pair for pair in pairs if pair[1] != pair[2]]
 

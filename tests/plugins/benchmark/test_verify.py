@@ -56,6 +56,13 @@ def test_a_changed_metric_is_found_with_its_cause(results, npbench):
         assert expected in text
 
 
+def test_records_without_code_and_versions_are_compared(results, npbench):
+    changed(code=pl.lit(None, pl.String), versions=pl.lit(None, pl.String))
+    code, text = npbench("verify", "results", "--sample", "1")
+    assert (code, f"numpy absent -> {np.__version__}" in text) == (0, True), text
+    assert npbench("plan", "-m", *RUN)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
