@@ -35,7 +35,7 @@ class Limits:
     n_jobs: int = -1  # worker processes; -1 for one per core
     seconds: float | None = None  # time of a job without compilation, after which it is killed
     memory_mb: float | None = None  # of 10^6 bytes; enforced on Linux
-    start_seconds: float = 10.0  # to import where ``seconds`` is given; half of it to warm up, beside compiling
+    start_seconds: float = 12.0  # to import where ``seconds`` is given; half of it to warm up, beside compiling
 
     def workers(self, n_tasks: int) -> int:
         """Return the number of workers, never more than there are tasks."""
