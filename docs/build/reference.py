@@ -185,14 +185,10 @@ def _size(dataset: contracts.Dataset) -> str:
 
 def columns() -> str:
     """Return the columns of the records, with their meanings."""
-    rows = [
-        row
-        for subject, of_subject in record_fields.SUBJECTS.items()
-        for row in (
-            (f"**{subject}**", "", ""),
-            *((f"`{field.name}`", field.dtype.__name__, field.about) for field in of_subject),
-        )
-    ]
+    rows = []
+    for subject, of_subject in record_fields.SUBJECTS.items():
+        rows.append((f"**{subject}**", "", ""))
+        rows += [(f"`{field.name}`", field.dtype.__name__, field.about) for field in of_subject]
     return table(("column", "type", ""), rows)
 
 

@@ -13,7 +13,7 @@ from npbench.console import printable
 
 MAX_LINE = 500  # characters
 MAX_STEM = 60
-MAX_NAME = 100
+MAX_NAME_BYTES = 200  # file systems allow 255
 FILE_NAME = re.compile(r"\w[\w.+-]{0,119}", re.ASCII)
 FORMULA = ("=", "+", "-", "@")  # first letters of a spreadsheet's formula
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~$])")
@@ -46,7 +46,8 @@ def file_stem(title: str) -> str:
 
 def file_name(*words: str) -> str:
     """Return the words as a file name without ending."""
-    return "_".join(re.sub(r"[^\w.]+", "-", word).strip("-") for word in words)[:MAX_NAME]
+    name = "_".join(re.sub(r"[^\w.]+", "-", word).strip("-") for word in words)
+    return name.encode()[:MAX_NAME_BYTES].decode(errors="ignore")
 
 
 def flat(text: str) -> str:
