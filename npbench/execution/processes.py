@@ -22,7 +22,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import connection
 from pathlib import Path
@@ -351,13 +351,11 @@ def _report(status: int, number: int) -> None:
         os.write(status, _NUMBER.pack(number))
 
 
-def _children() -> Iterator[int]:
-    """Yield the child processes of this process."""
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it has ended meanwhile
-            parent = path.read_text(errors="replace").rpartition(")")[2].split()[1]
-            if int(parent) == os.getpid():
-                yield int(path.parent.name)
+def _children() -> list[int]:
+    """Return the child processes of this process, which has one thread; none on a kernel that does not list them."""
+    with contextlib.suppress(FileNotFoundError):
+        return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+    return []
 
 
 def _control(option: int, value: int) -> None:

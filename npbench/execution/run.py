@@ -1,4 +1,4 @@
-"""Run the jobs of a plan: one loop that receives records, stores each, and tells observers."""
+"""Run the jobs of a plan: one loop that receives records, stores each, and notifies observers."""
 
 from __future__ import annotations
 

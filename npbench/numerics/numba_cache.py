@@ -50,7 +50,7 @@ def prepare() -> None:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Return whether the folder, or its first parent that exists, takes files; permissions alone do not tell."""
+    """Return whether the folder, or its first parent that exists, takes files; permissions alone do not show that."""
     there = next((one for one in (folder, *folder.parents) if os.access(one, os.F_OK)), folder)
     try:
         tempfile.TemporaryFile(dir=there).close()

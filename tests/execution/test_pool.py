@@ -112,7 +112,10 @@ def test_every_task_has_the_outcome_it_deserves(pool, acts, n_workers):
         ended[number] = kind(outcome)
         Path(f"died-{number}").unlink(missing_ok=True)
     for number, act in enumerate(acts):
-        assert ended[number] == EXPECTED[act]
+        deserved = {EXPECTED[act]}
+        if act == "dies once" and "dies after" in acts:  # its first attempt may be in a worker that is about to die
+            deserved.add("died 4")
+        assert ended[number] in deserved
 
 
 def test_tasks_are_drawn_as_workers_are_free(pool):
