@@ -81,15 +81,13 @@ class Jobs:
         self.parts = [(job, repeats) for job, repeats in parts if len(repeats)]
 
     @classmethod
-    def each_once(cls, lists: Iterable[Jobs]) -> Jobs:
-        """Join the jobs of several requests; of requests that differ only in repeats, the one with most counts."""
-        distinct: dict[str, tuple[Job, Sequence[int]]] = {}
-        for job, repeats in (part for jobs in lists for part in jobs.parts):
-            same = job.key_of(0)
-            _, most = distinct.get(same, (job, ()))
-            if len(repeats) > len(most):
-                distinct[same] = job, repeats
-        return cls(distinct.values())
+    def of(cls, jobs: Iterable[Job]) -> Jobs:
+        """Return all repeats of the requests of these jobs; of requests that differ only in repeats, the most."""
+        distinct: dict[str, Job] = {}
+        for job in jobs:
+            if job.request.repeats > distinct.setdefault(job.key_of(0), job).request.repeats:
+                distinct[job.key_of(0)] = job
+        return cls((job, range(job.request.repeats)) for job in distinct.values())
 
     def __len__(self) -> int:
         return sum(len(repeats) for _, repeats in self.parts)
@@ -156,7 +154,7 @@ def prepare(
     sources = Sources()
     with_data = sources.load(_grouped(requests), skip_absent=skip_absent)
     with status("Listing the jobs"):
-        jobs = Jobs.each_once(collect_errors([partial(jobs_of, request, data) for request, data in with_data]))
+        jobs = Jobs.of(collect_errors([partial(first_job, request, data) for request, data in with_data]))
     store = RecordStore(results / RECORDS)
     finished = partial(store.done, trace, scores)
     with status("Looking for records"):
@@ -174,8 +172,8 @@ def _grouped(requests: Sequence[Request]) -> list[Request]:
     return sorted(requests, key=lambda request: (datasets[name_of(request)], solvers[request.solver.name]))
 
 
-def jobs_of(request: Request, data: BinaryData) -> Jobs:
-    """Return the jobs of a request on its data, one for each repeat."""
+def first_job(request: Request, data: BinaryData) -> Job:
+    """Return the first repeat of a request on its data."""
     clashes = sorted({metric.name for metric in request.metrics} & set(SCHEMA))
     if clashes:
         raise RequestError(
@@ -186,14 +184,13 @@ def jobs_of(request: Request, data: BinaryData) -> Jobs:
     used = [*(("solver", name) for name in named), *(("metric", metric.name) for metric in request.metrics)]
     providers = [installed().providers.get(kind_and_name) for kind_and_name in used]
     shipped_by = [provider.distribution if provider else "unknown" for provider in providers]
-    job = Job(
+    return Job(
         request=replace(request, search={name: list(request.search[name]) for name in sorted(request.search)}),
         data=DataIdentity.of(data),
         distribution=shipped_by[0],
         code=provenance.code(targets(request)),
         versions=provenance.versions(shipped_by),
     )
-    return Jobs([(job, range(request.repeats))])
 
 
 def targets(request: Request) -> list[str]:

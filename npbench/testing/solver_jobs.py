@@ -21,7 +21,7 @@ def job(solver: Solver, problem: str) -> None:
     from npbench.data import BinaryData
     from npbench.evaluation.job import Request
     from npbench.evaluation.protocols import CrossValidation
-    from npbench.planning.plan import jobs_of
+    from npbench.planning.plan import first_job
     from npbench.records.files import RECORDS
     from npbench.records.store import RecordStore
 
@@ -39,7 +39,7 @@ def job(solver: Solver, problem: str) -> None:
         metrics=[m for m in registry.installed().metrics.values() if m.problems is None or problem in m.problems],
     )
     data = BinaryData.checked(*blobs(), "blobs")
-    (planned,) = jobs_of(request, data)
+    planned = first_job(request, data)
     record = session.answers([planned], {data.sha256: data}, trace=True)[planned.key]
     require(
         record["status"] == "ok",

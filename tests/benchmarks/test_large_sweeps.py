@@ -85,7 +85,7 @@ def _jobs(n):
     from npbench.data.loading import load
     from npbench.evaluation.job import Request
     from npbench.evaluation.protocols import CrossValidation
-    from npbench.planning.plan import jobs_of
+    from npbench.planning.plan import Jobs, first_job
     from npbench.problem import NeymanPearson
     from npbench.registry import installed
 
@@ -103,7 +103,7 @@ def _jobs(n):
         metrics=[m for m in installed().metrics.values() if m.problems is None or "np" in m.problems],
         repeats=n,
     )
-    return jobs_of(request, data), data
+    return Jobs.of([first_job(request, data)]), data
 
 
 def fill(n, results):

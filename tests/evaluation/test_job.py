@@ -20,7 +20,7 @@ from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.evaluation.job import DataIdentity, Job, Request
 from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Permutations
-from npbench.planning.plan import check_split, jobs_of
+from npbench.planning.plan import Jobs, check_split, first_job
 from npbench.problem import NeymanPearson, PartialAUC
 from npbench.records.fields import ASKED, SCHEMA
 from npbench.values import canonical
@@ -147,7 +147,7 @@ def toy(n_negative: int = 20) -> BinaryData:
 
 
 def test_a_request_makes_one_job_for_each_repeat():
-    jobs = list(jobs_of(REQUEST, toy()))
+    jobs = list(Jobs.of([first_job(REQUEST, toy())]))
     assert pickle.loads(pickle.dumps(jobs)) == jobs
     assert len(pickle.dumps(jobs[0])) < 10_000  # small enough to send
     assert [(job.request.seed, job.repeat) for job in jobs] == [(3, 0), (3, 1)]
@@ -160,7 +160,7 @@ def test_a_request_makes_one_job_for_each_repeat():
 
 def test_the_order_of_grids_does_not_matter():
     swapped = dataclasses.replace(REQUEST, search=dict(reversed(REQUEST.search.items())))
-    one, other = (next(iter(jobs_of(request, toy()))) for request in (REQUEST, swapped))
+    one, other = (first_job(request, toy()) for request in (REQUEST, swapped))
     assert one.key == other.key
     assert list(one.request.search.items()) == list(other.request.search.items())
 
@@ -168,7 +168,7 @@ def test_the_order_of_grids_does_not_matter():
 def test_a_metric_named_like_a_column_is_refused():
     request = dataclasses.replace(REQUEST, metrics=(dataclasses.replace(P_FA, name="seconds"), P_ND))
     with pytest.raises(RequestError, match="seconds"):
-        jobs_of(request, toy())
+        first_job(request, toy())
 
 
 def test_parts_with_too_few_samples_or_without_a_loss_are_refused():

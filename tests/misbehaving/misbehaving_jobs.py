@@ -14,7 +14,7 @@ from npbench.contracts import Dataset, Metric, Solver
 from npbench.data import BinaryData
 from npbench.evaluation.job import Job
 from npbench.evaluation.protocols import CrossValidation
-from npbench.planning.plan import jobs_of
+from npbench.planning.plan import first_job
 from sample_jobs import REQUEST
 
 
@@ -42,7 +42,7 @@ def jobs(
             metrics=metrics,
             repeats=repeat + 1,
         )
-        made.append(list(jobs_of(request, data))[-1])
+        made.append(first_job(request, data).with_repeat(repeat))
     return made
 
 

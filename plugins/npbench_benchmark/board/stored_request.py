@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from npbench.contracts import Solver
 from npbench.errors import RequestError
 from npbench.evaluation.job import Job, Request
 from npbench.evaluation.protocols import PROTOCOLS
-from npbench.planning.plan import Sources, jobs_of
+from npbench.planning.plan import Sources, first_job
 from npbench.problem import PROBLEMS
 from npbench.records.fields import FEATURES
 from npbench.registry import installed
@@ -59,5 +58,4 @@ def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Reque
 def job_of(record: Mapping[str, Any], sources: Sources) -> Job:
     """Return the job of a record on the data that are here."""
     request = request_of(record)
-    (part,) = jobs_of(request, sources.data(request)).parts
-    return replace(part[0], repeat=record["repeat"])
+    return first_job(request, sources.data(request)).with_repeat(record["repeat"])

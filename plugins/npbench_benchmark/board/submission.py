@@ -22,7 +22,7 @@ from npbench.errors import RequestError, collect_errors, unknown_name
 from npbench.evaluation.job import Job, Request
 from npbench.evaluation.measure import score_metrics, split_columns
 from npbench.evaluation.splits import Split
-from npbench.planning.plan import Sources, jobs_of
+from npbench.planning.plan import Sources, first_job
 from npbench.records.record import TEST_SCORES, Record
 from npbench.records.scores import packed
 from npbench_benchmark.board.split_files import SPLITS
@@ -73,13 +73,10 @@ def _tasks(asked: Mapping[str, Any], name: str, sources: Sources) -> list[Task]:
     remedy = "write the splits again and score them again"
     if data.sha256 != asked["data_sha256"]:
         raise RequestError(f"dataset {data.name!r} differs from the one whose splits were written: {remedy}")
-    tasks = []
-    for job in jobs_of(request, data):
-        split = splits[job.repeat]
-        if split.sha256 != asked["split_sha256"][job.repeat]:
-            raise RequestError(f"dataset {data.name!r} is split otherwise than when the splits were written: {remedy}")
-        tasks.append(Task(replace(job, distribution=SUBMITTED), data, split))
-    return tasks
+    if [split.sha256 for split in splits] != asked["split_sha256"]:
+        raise RequestError(f"dataset {data.name!r} is split otherwise than when the splits were written: {remedy}")
+    job = replace(first_job(request, data), distribution=SUBMITTED)
+    return [Task(job.with_repeat(repeat), data, split) for repeat, split in enumerate(splits)]
 
 
 def _stand_in(record: Mapping[str, Any]) -> Solver:

@@ -28,7 +28,7 @@ from npbench.config.solver_settings import solver_settings
 from npbench.contracts import resolve
 from npbench.errors import RequestError
 from npbench.numerics.rates import rates, share_accepted
-from npbench.planning.plan import jobs_of
+from npbench.planning.plan import first_job
 from npbench.records import provenance
 from npbench_scorer.estimator import Scorer
 
@@ -397,15 +397,15 @@ def test_code_of_the_classifier_or_inner_solver_identifies_a_job(tmp_path, monke
     monkeypatch.syspath_prepend(tmp_path)
     asked = request.check(configured("solver=scorer", "solver.estimator=forests_of_mine.Forest"))
     data = npbench.load_dataset("breast")
-    before, *_ = jobs_of(asked, data)
+    before = first_job(asked, data)
     assert {"npbench", "npbench_scorer", "forests_of_mine"} <= set(before.code)
     (tmp_path / "forests_of_mine.py").write_text("from sklearn.ensemble import RandomForestClassifier as Forest\n")
     for cached in (provenance._code, provenance._parsed):
         cached.cache_clear()
-    after, *_ = jobs_of(asked, data)
+    after = first_job(asked, data)
     assert after.key != before.key
     inner, plain = (
-        next(iter(jobs_of(request.check(configured("solver=scorer", "repeats=1", *words)), data))).code
+        first_job(request.check(configured("solver=scorer", "repeats=1", *words)), data).code
         for words in (["solver.estimator=np_svm"], [])
     )
     assert {"npbench", "npbench_scorer", "npbench_np_svm"} <= set(inner)
