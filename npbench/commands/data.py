@@ -14,7 +14,7 @@ from rich.text import Text
 
 from npbench import registry
 from npbench.commands.catalogue import shape_of
-from npbench.commands.info import ABSENT, CORRUPT, PRESENT, show
+from npbench.commands.info import ABSENT, CORRUPT, PRESENT, show, verified_copies
 from npbench.commands.list import named_rows
 from npbench.console import print_faults, write
 from npbench.contracts import DataFile, Dataset
@@ -158,22 +158,15 @@ def _verify(options: Namespace) -> Exit:
     described = dict.fromkeys(file for dataset in datasets for file in dataset.all_files)
     counts: Counter[str] = Counter()
     for file in described:
-        states = [_verified(path, file) for path in sources.copies(file)] or [MISSING]
-        counts.update(states)
-        if states == [MISSING] and options.names:
+        states = []
+        for path, fault in verified_copies(file):
+            states.append(CORRUPT if fault else RIGHT)
+            print(f"{states[-1]:6} {fault or path}", flush=True)
+        counts.update(states or [MISSING])
+        if options.names and not states:
             print(f"{MISSING:6} {file.path}")
     print(f"{counts[RIGHT]} right, {counts[CORRUPT]} wrong; {counts[MISSING]} of {len(described)} files are not here.")
     return Exit.FAILED if counts[CORRUPT] else Exit.OK
-
-
-def _verified(path: Path, file: DataFile) -> str:
-    try:
-        sources.verify(path, file)
-    except RequestError as error:
-        print(f"{CORRUPT:6} {error}", flush=True)
-        return CORRUPT
-    print(f"{RIGHT:6} {path}", flush=True)
-    return RIGHT
 
 
 def _path(_: Namespace) -> None:

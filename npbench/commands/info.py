@@ -141,15 +141,22 @@ def _places(file: DataFile) -> Iterator[tuple[str, str | Text]]:
     if file.wheel:
         yield "wheel", f"{file.wheel.package} {file.wheel.version}, {file.member}"
         yield "licence", file.wheel.licence
-    paths = list(sources.copies(file))
-    for path in paths:
+    copies = list(verified_copies(file))
+    for path, fault in copies:
+        yield (CORRUPT, Text(fault, "red")) if fault else (PRESENT, f"{path}, hash right")
+    if not copies:
+        yield ABSENT, "in none of the data folders (npbench data path)"
+
+
+def verified_copies(file: DataFile) -> Iterator[tuple[Path, str]]:
+    """Yield each copy of a file, and what is wrong with it, if anything is."""
+    for path in sources.copies(file):
         try:
             sources.verify(path, file)
-            yield PRESENT, f"{path}, hash right"
         except RequestError as error:
-            yield CORRUPT, Text(str(error), "red")
-    if not paths:
-        yield ABSENT, "in none of the data folders (npbench data path)"
+            yield path, str(error)
+        else:
+            yield path, ""
 
 
 def _dataset_texts(dataset: Dataset) -> Iterator[tuple[str, str]]:
