@@ -1,4 +1,4 @@
-"""Data sets of molecules: pairs of proteins, compounds, sequences of RNA, counts of genes."""
+"""Data sets of molecules: pairs of proteins, compounds, sequences of RNA, counts of genes, spectra of peptides."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from npbench_datasets.user_files import read_as, user_files
 
 PAIR_COLUMNS, MISSING, MOST_MISSING = 162 + 1, -100.0, 0.25
 LIBSVM_FORMAT = "lines in the format of LIBSVM, a label and number:value from 1 to {}"
+LABEL, FIRST_FEATURE, PEPTIDE = 1, 5, 24  # columns of percolator's format
 TUMOUR, NORMAL = range(1, 10), range(10, 20)  # TCGA's codes of sample types; from 20 on, controls
 
 
@@ -134,3 +135,19 @@ def _sample_type(barcode: str, file: Path) -> int:
             "the genes, each column must be a sample. For a table with a row for each sample, use dataset=file."
         )
     return int(parts[3][:2])
+
+
+def load_proteomics(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return 19674 x 19 features of matches and labels, +1 for targets and -1 for decoys.
+
+    The columns are SpecId, Label, ScanNr, ExpMass, CalcMass, the features lnrSp, ..., absdM, Peptide, and a column
+    for each protein, so that rows differ in length. Columns that identify a match are dropped; all features are kept,
+    including enzInt, which is constant. The line below the header holds initial weights and is not a match.
+
+    A spectrum has up to 9 matches with targets and up to 9 with decoys, so that its rows can be on both sides of a
+    split. Of the targets, 7141 match only random proteins that were added to the database as a check (named mimic):
+    at least 72 % of the positives are false.
+    """
+    # Peptides may contain the character that starts a comment elsewhere.
+    table = np.loadtxt(path, delimiter="\t", skiprows=2, usecols=(LABEL, *range(FIRST_FEATURE, PEPTIDE)), comments=None)
+    return table[:, 1:], table[:, 0]

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from npbench_datasets.gaussians import two_classes
 from npbench_datasets.ranges import between, integer, refuse, sizes, truth
-from npbench_datasets.two_classes import two_classes
 
 LENGTH_SPREAD = 0.7  # standard deviation of log lengths: within a factor of four, as of transcripts
 MIN_DEPTH = 0.1

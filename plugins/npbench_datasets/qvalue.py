@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from npbench_datasets.gaussians import two_classes
 from npbench_datasets.ranges import between, integer, refuse, sizes
-from npbench_datasets.two_classes import two_classes
 
 
 def load_qvalue_mixture(

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+else:  # for annotations: Matplotlib is imported where something is drawn
+    Axes = Figure = Any
 
 SMALL = 8  # font size
 

@@ -70,6 +70,13 @@ def claim(holds: bool | None, *, nearly: bool = False, stand_in: bool = False) -
     return "close" if nearly else "worse"
 
 
+def kept(value: float, low: float, bound: float) -> str:
+    """Return in words whether a value, or the lower limit of its interval, is at most a bound."""
+    if value <= bound:
+        return "kept"
+    return "kept within noise" if low <= bound else "exceeded"
+
+
 def explained(tolerance: str, used: Iterable[object]) -> list[str]:
     """Return a table's note on its verdicts: the tolerance, and the meanings of the words used."""
     words = set(map(str, used))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,14 +28,10 @@ def select(
     Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`.
     """
 
-    def path(params: Mapping[str, Any], taus: Sequence[float], X: Any, y: np.ndarray) -> Iterable[SplittingNP]:
-        return _path(make(**params, warm_start=True), taus, X, y)
+    def path(params: Mapping[str, Any], taus: Sequence[float], X: Any, y: np.ndarray) -> Iterator[SplittingNP]:
+        model = make(**params, warm_start=True)
+        for tau in taus:  # ascending: weights that meet a bound meet the next one
+            yield model.set_params(tau=tau).fit(X, y)
 
     # One path at a time: threads of Newton steps would compete for the cores of BLAS.
     return select_along("tau", path, make, X, y, folds, problem, search)
-
-
-def _path(model: SplittingNP, taus: Sequence[float], X: Any, y: np.ndarray) -> Iterator[SplittingNP]:
-    """Fit the model for each ascending tau: weights that meet a bound meet the next one."""
-    for tau in taus:
-        yield model.set_params(tau=tau).fit(X, y)

@@ -16,7 +16,7 @@ import numpy as np
 
 from npbench.numerics import signed_rank
 from npbench.numerics.thresholds import SAME_SCORE
-from npbench_svm_path.numerics.roc import BLOCK_CELLS, ROC, Cuts, by_asymmetry, by_both, by_intercept
+from npbench_svm_path.numerics.roc import ROC, Cuts, blocks, by_asymmetry, by_both, by_intercept
 
 CLASSIFIER_KINDS = ("one", "int", "all")
 ONE, INT, ALL = range(3)
@@ -113,7 +113,7 @@ def _fold_costs(validated: Validated, choice: Choice, testing: np.ndarray) -> np
     y, starts = validated.y, validated.starts
     sizes = np.diff(np.append(starts, len(y)))
     costs = np.empty((len(testing), len(starts)))
-    for block in _blocks(len(testing), len(y)):
+    for block in blocks(len(testing), len(y)):
         shifted = validated.scores[choice.classifier[block]] - choice.threshold[block, None]
         weights = np.where(y > 0, testing[block, None], 1 - testing[block, None])
         costs[block] = np.add.reduceat(np.where(y * shifted > 0, 0.0, weights), starts, axis=1) / sizes
@@ -123,7 +123,7 @@ def _fold_costs(validated: Validated, choice: Choice, testing: np.ndarray) -> np
 def _best_thresholds(validated: Validated, classifier: np.ndarray, testing: np.ndarray) -> np.ndarray:
     """Return, for each pair of a classifier and an asymmetry, the threshold of least cost that is nearest to 0."""
     best = np.empty(len(testing))
-    for block in _blocks(len(testing), len(validated.y)):
+    for block in blocks(len(testing), len(validated.y)):
         cuts = Cuts.of(validated.y, validated.scores[classifier[block]])
         threshold, gamma = validated.finite(cuts.threshold), testing[block, None]
         cost = np.where(cuts.exist, gamma * cuts.misses + (1 - gamma) * cuts.false_alarms, np.inf)
@@ -174,8 +174,3 @@ class Ranked(NamedTuple):
         largest = np.maximum(self.positives[:, accepted + 1], self.negatives[:, false_alarms + 1])
         rows = np.flatnonzero(smallest - largest > self.rounding)
         return rows, (smallest[rows] + largest[rows]) / 2
-
-
-def _blocks(n_rows: int, n: int) -> list[slice]:
-    size = max(1, BLOCK_CELLS // n)
-    return [slice(start, start + size) for start in range(0, n_rows, size)]

@@ -19,7 +19,7 @@ from npbench.numerics.centring import offsets
 from npbench.numerics.threads import blas_threads
 from npbench_svm_path.choice import CLASSIFIER_KINDS
 from npbench_svm_path.search import Sample, TiedTotal, best_total, costs_of, validate
-from npbench_svm_path.stages import Ask, Search, Stage, StagesName
+from npbench_svm_path.stages import Search, Stage, StagesName
 
 MAX_RELATIVE_GAP = 1e-6
 CHECKED_BREAKPOINTS = 8  # on each line
@@ -214,8 +214,8 @@ class SVMPath(KernelClassifier):
             totals = [self.total]
         grid = np.arange(1, self.n_asymmetries + 1) / (self.n_asymmetries + 1)
         trained = np.union1d(grid, self.asymmetry)
-        ask = Ask(self.asymmetry, self.rho, self.classifier, self.stages)
-        return Search(ask, totals, validate(sample, folds, totals, trained))
+        validated = validate(sample, folds, totals, trained)
+        return Search(self.asymmetry, self.rho, self.classifier, self.stages, totals, validated)
 
     def _require_consistent(self) -> None:
         """Raise a ValueError if parameters contradict each other when a classifier has to be chosen."""

@@ -26,43 +26,36 @@ class Stage(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ask:
-    """Criterion of the choice: the least cost at an asymmetry or, with rho, the fewest misses at that bound."""
+class Search:
+    """Outcome of a search for the least cost at an asymmetry or, with rho, for the fewest misses at that bound."""
 
     asymmetry: float
     rho: float | None
     classifier: Literal["one", "int", "all"]
-    stages: StagesName
-
-
-@dataclass(frozen=True)
-class Search:
-    """Outcome of a search on the lines of ``totals``, the main one first."""
-
-    ask: Ask
-    totals: Sequence[float]
+    stages_name: StagesName
+    totals: Sequence[float]  # of the lines, the main one first
     validated: Validated
 
     @cached_property
     def asked(self) -> list[Stage]:
         """The classifier of each kind for the criterion."""
-        testing = np.array([self.ask.asymmetry])
-        if self.ask.rho is None:
+        testing = np.array([self.asymmetry])
+        if self.rho is None:
             return self._chosen(by_cost(self.validated, testing), testing)
-        return self._chosen(by_bound(self.validated, self.ask.asymmetry, self.ask.rho), testing)
+        return self._chosen(by_bound(self.validated, self.asymmetry, self.rho), testing)
 
     @property
     def chosen(self) -> Stage:
         """The classifier to use."""
-        return self.asked[CLASSIFIER_KINDS.index(self.ask.classifier)]
+        return self.asked[CLASSIFIER_KINDS.index(self.classifier)]
 
     @cached_property
     def stages(self) -> list[Stage]:
         """All classifiers to measure."""
-        if self.ask.stages == "asymmetries":
+        if self.stages_name == "asymmetries":
             testing = self.validated.trained
             return self._chosen(by_cost(self.validated, testing), testing)
-        return list(self._points()) if self.ask.stages == "roc" else self.asked
+        return list(self._points()) if self.stages_name == "roc" else self.asked
 
     @property
     def params(self) -> dict[str, Any]:
@@ -87,7 +80,7 @@ class Search:
 
     def _points(self) -> Iterator[Stage]:
         """Yield the points of the ROC curves by asymmetry and by intercept, and the corners of the hull by both."""
-        for kind, curve in enumerate(curves(self.validated, self.ask.asymmetry)):
+        for kind, curve in enumerate(curves(self.validated, self.asymmetry)):
             points = curve.hull() if kind == ALL else curve
             for row, threshold in zip(points.classifier, self.validated.finite(points.threshold), strict=True):
                 yield self._stage(np.nan, kind, row, threshold, True)

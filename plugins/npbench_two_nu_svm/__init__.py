@@ -17,7 +17,7 @@ def npbench_solvers() -> list[Solver]:
             "nu_neg": ["linspace", 0.05, 1, 20],
             "gamma": GAMMAS,  # the paper has fifty
         },
-        grid_search="npbench_two_nu_svm.grid:grid_search",
+        grid_search="npbench_two_nu_svm.selection:grid_search",
         select="npbench_two_nu_svm.selection:select",
         title="2nu-SVM, searched along lines, over the grid, or by bias shifting",
         reference="Davenport, Baraniuk, Scott (2006), ICASSP",

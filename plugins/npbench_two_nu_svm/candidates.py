@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -10,10 +10,17 @@ import numpy as np
 
 from npbench.numerics.rates import np_score
 from npbench.numerics.thresholds import SAME_RATE
-from npbench_two_nu_svm.estimates import Estimate
 from npbench_two_nu_svm.reduced_hulls import Caps, DualNu
 
 COMPARED_DIGITS = 9  # smoothing rounds rates
+
+
+class Rates(NamedTuple):
+    """Estimated rates of a candidate."""
+
+    p_fa: float  # if hulls meet, f = 0 and each sample is an error
+    p_nd: float
+    certain: bool  # every fit met its tolerance, and the sign of every margin is certain
 
 
 class Candidate(NamedTuple):
@@ -94,10 +101,20 @@ class Line(NamedTuple):
 
 
 class Plane:
-    """Candidates under one kernel, each estimated on first use and then reported to ``note``."""
+    """Candidates under one kernel, each estimated on first use and then reported to ``note``.
 
-    def __init__(self, estimate: Estimate, grid: Grid, gamma: float, note: Callable[[Candidate, bool], None]) -> None:
-        self.counts, self.grid, self.gamma = estimate.counts, grid, gamma
+    ``counts`` are the numbers of positives and negatives of the sample, then of each part that is fitted.
+    """
+
+    def __init__(
+        self,
+        estimate: Callable[[Caps], Rates],
+        counts: Sequence[tuple[int, int]],
+        grid: Grid,
+        gamma: float,
+        note: Callable[[Candidate, bool], None],
+    ) -> None:
+        self.counts, self.grid, self.gamma = counts, grid, gamma
         self._estimate, self._note = estimate, note
         self._known: dict[tuple[float, float], Candidate] = {}
 

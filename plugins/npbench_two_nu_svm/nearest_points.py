@@ -32,10 +32,11 @@ def _free(upper, u):
 
 
 @register_jitable(error_model="numpy")
-def _face_step(Q, p, upper, u, G, members, small, block):
+def _face_step(Q, p, upper, u, G, members, small):
     """Move towards the optimum over the free weights; return whether the objective decreases, and how many products."""
     n, m = u.shape[0], members.shape[0]
     # step to the target, in double precision
+    block = np.empty(Q.shape, np.float32)  # takes memory where it is used
     to, products = target(Q, p, upper, u, G, members, small, block[:m, :m])
     change, image, slope, curvature = to - u[members], np.zeros(n), 0.0, 0.0
     for r in range(m):
@@ -55,13 +56,12 @@ def _face_step(Q, p, upper, u, G, members, small, block):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def settle_with(Q, p, upper, u, G, work, block, size, tol, scale, rounds, watch, radius):
+def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
     """Minimise u'Qu / 2 from a feasible u until the gap is ``tol`` times the objective; changes u, G and ``work``.
 
     Q is (n, n), its first ``p`` samples are positive. ``work`` holds inverse, members and slots of this ``size``, 0 for
-    none; ``block`` is a float32 buffer of shape (n, n). An objective of FLOOR times ``scale``, that of Q, ends the
-    search, and so do ``rounds`` Newton steps, or the certain sign of sample ``watch`` (-1 for none), whose margin errs
-    by at most ``radius`` times the root of the gap.
+    none. An objective of FLOOR times ``scale``, that of Q, ends the search, and so do ``rounds`` Newton steps, or the
+    certain sign of sample ``watch`` (-1 for none), whose margin errs by at most ``radius`` times the root of the gap.
 
     Return A, B, objective and gap as :func:`measure` does, the number of pair steps, and the size of the inverse.
     """
@@ -82,7 +82,7 @@ def settle_with(Q, p, upper, u, G, work, block, size, tol, scale, rounds, watch,
         if m > inverse.shape[0] - 3 or (m > MANY_FREE_WEIGHTS and products < m):  # m of them take as long as an inverse
             slot.fill(-1)
             size = 0
-            decreases, taken = _face_step(Q, p, upper, u, G, free, small, block)
+            decreases, taken = _face_step(Q, p, upper, u, G, free, small)
             products += taken
             if decreases:
                 pairs //= SAMPLES_PER_PAIR_STEP
@@ -92,10 +92,3 @@ def settle_with(Q, p, upper, u, G, work, block, size, tol, scale, rounds, watch,
         # pair steps free further weights
         steps += descend(Q, diagonal, p, upper, u, G, pairs)
     return A, B, objective, gap, steps, size
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
-    """Call :func:`settle_with` with a buffer of its own, whose memory is used only where it is needed."""
-    block = np.empty(Q.shape, np.float32)
-    return settle_with(Q, p, upper, u, G, work, block, size, tol, scale, rounds, watch, radius)

@@ -112,11 +112,6 @@ class LeftOut(NamedTuple):
     n_refits: int  # of these, samples refitted
     n_steps: int
 
-    @property
-    def errors(self) -> np.ndarray:
-        """Mask of the misclassified samples, ties included; boolean, of shape (n,)."""
-        return self.margins <= 0
-
 
 class ReducedHulls:
     """Nearest points of reduced hulls for one Gram matrix and many caps, each solved from the previous solution.
@@ -152,7 +147,6 @@ class ReducedHulls:
         pair_steps.centred(K, self._unit, self._order, y.astype(float), mean, mean[some].mean(), self._Q)
         self._mean, y = mean[self._order], y[self._order].astype(float)
         self._y, self._scale = y, float(max(self._Q.trace(), 0.0) / len(y))
-        self._block = np.empty(self._Q.shape, np.float32)  # takes memory where it is used: for many free weights
         self._whole: tuple[np.ndarray, ...] | None = None
         self._without: tuple[Any, ...] | None = None
         self._size = 0  # size of the inverse that leave-one-out keeps from one point to the next
@@ -160,14 +154,13 @@ class ReducedHulls:
     def solve(self, caps: Caps) -> Solution:
         """Return the nearest points under these caps; ValueError if the caps are infeasible for these samples."""
         if self._whole is None:
-            self._whole = tuple(array[0] for array in self._uniform(1))
+            self._whole = self._uniform()
         bound, u, G = self._whole
         upper = self._upper(caps(self.n_pos, self.n_neg))
         pair_steps.start(self._Q, self.n_pos, bound, upper, u, G)
         bound[:] = upper
-        work, block = self._work(), self._block
-        A, B, objective, gap, steps, _ = nearest_points.settle_with(
-            self._Q, self.n_pos, upper, u, G, work, block, 0, self.tol, self._scale, MAX_NEWTON_STEPS, -1, 0.0
+        A, B, objective, gap, steps, _ = nearest_points.settle(
+            self._Q, self.n_pos, upper, u, G, self._work(), 0, self.tol, self._scale, MAX_NEWTON_STEPS, -1, 0.0
         )
         floor = nearest_points.FLOOR * self._scale
         meet = self._scale <= self._rounding or (objective <= floor and self._rounding <= floor)
@@ -191,7 +184,7 @@ class ReducedHulls:
             n, work = len(self._Q), self._work()
             columns = np.empty(n, bool), np.empty((n, len(work[1]))), np.empty((n, n)), np.empty((n, 2))
             table = *columns, np.empty(n, np.int8)
-            self._without = (*(array[0] for array in self._uniform(1)), work, self._work(), table)
+            self._without = (*self._uniform(), work, self._work(), table)
         upper, u, G, work, spare, table = self._without
         bounds = np.array([caps(self.n_pos - 1, self.n_neg), caps(self.n_pos, self.n_neg - 1)])
         margins, doubt = np.empty((2, len(self._Q)))
@@ -219,9 +212,9 @@ class ReducedHulls:
     def _upper(self, caps: tuple[float, float]) -> np.ndarray:
         return np.repeat(caps, (self.n_pos, self.n_neg))
 
-    def _uniform(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return bounds, weights and G of the class means, ``count`` times; every first problem starts there."""
-        u = np.tile(self._upper((1 / self.n_pos, 1 / self.n_neg)), (count, 1))
+    def _uniform(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return bounds, weights and G of the class means; every first problem starts there."""
+        u = self._upper((1 / self.n_pos, 1 / self.n_neg))
         return u.copy(), u, u @ self._Q
 
     def _work(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,20 +1,32 @@
-"""Model selection for the 2nu-SVM: the search of its ``fit``, with rates from the folds of the protocol."""
+"""Model selection for the 2nu-SVM: the search of its ``fit`` on the folds of the protocol, and a grid search.
+
+In a grid search one matrix of squared distances serves all bandwidths, one Gram matrix all candidates of a kernel, and
+each fit on a fold starts from the solution for the candidate before.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from npbench.contracts import Selection
+from npbench.estimators.kernel import MEGABYTE
+from npbench.estimators.kernel_sample import KernelSample, block, ordered_by_fold, varies_by_fold
+from npbench.evaluation import selection
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.splits import Fold
 from npbench.numerics.rates import np_score
 from npbench.problem import Problem
 from npbench_two_nu_svm.estimator import TwoNuSVM
+from npbench_two_nu_svm.reduced_hulls import DualNu, ReducedHulls
+from npbench_two_nu_svm.strategies import BIAS_SHIFTED
 
 SEARCHED = ("nu_pos", "nu_neg", "gamma")
+
+Losses = dict[int, tuple[float, int]]
 
 
 def select(
@@ -50,3 +62,58 @@ def select(
         sum(one.n_uncertain for one in found),
         trace=[visited for one in found for visited in one.trace],
     )
+
+
+def grid_search(
+    make: Callable[..., TwoNuSVM],
+    X: Any,
+    y: np.ndarray,
+    folds: Sequence[Fold],
+    problem: Problem,
+    search: Mapping[str, Sequence[Any]],
+    n_threads: int = 1,
+) -> Selection:
+    """Choose parameters by grid search, sharing work among the candidates.
+
+    Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
+    are searched at the same time. Falls back on it if the Gram matrix of all rows exceeds ``cache_size``, a kernel is
+    not the same function on every fold, a candidate searches by itself, or a strategy shifts the intercept.
+    """
+    candidates = combinations(search)
+    models = [make(**params) for params in candidates]
+    rows, local_folds = ordered_by_fold(folds)
+    too_large = 8 * len(rows) ** 2 > models[0].cache_size * MEGABYTE
+    alone = any(model.searches or model.strategy in BIAS_SHIFTED for model in models)
+    if len(candidates) < 2 or too_large or alone or varies_by_fold(models[0], search):
+        return selection.grid_search(make, X, y, folds, problem, search, n_threads)
+    # candidates that differ only in nu share a Gram matrix and start from each other's solutions
+    y, sample = y[rows], KernelSample(X[rows], models)
+    kernels: dict[Any, list[int]] = {}
+    for place, model in enumerate(models):
+        kernels.setdefault((sample.kernel(model), model.tol), []).append(place)
+
+    def work(places: list[int]) -> Losses:
+        return _losses({place: models[place] for place in places}, sample, y, local_folds, problem)
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        found = {place: one for part in pool.map(work, kernels.values()) for place, one in part.items()}
+    losses = [found[place][0] for place in range(len(candidates))]
+    unconverged = sum(missed for _, missed in found.values())
+    return selection.least_loss(candidates, losses, unconverged)
+
+
+def _losses(
+    models: Mapping[int, TwoNuSVM], sample: KernelSample, y: np.ndarray, folds: Sequence[Fold], problem: Problem
+) -> Losses:
+    """Return the loss and the number of unconverged fits of models with one kernel, by their place."""
+    one = next(iter(models.values()))
+    gram = sample.gram(one)
+    scored: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {place: [] for place in models}
+    unconverged = dict.fromkeys(models, 0)
+    for fit, validate in folds:
+        hulls, between = ReducedHulls(block(gram, fit, fit), y[fit], one.tol), block(gram, validate, fit)
+        for place, model in models.items():
+            found = hulls.solve(DualNu(float(model.nu_pos), float(model.nu_neg)))  # type: ignore[arg-type]
+            scored[place].append((y[validate], between @ found.x + found.b))
+            unconverged[place] += found.meet or not found.converged
+    return {place: (problem.loss(scored[place]), unconverged[place]) for place in models}

@@ -8,14 +8,38 @@ from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
 from npbench_two_nu_svm.candidates import Candidate, Line, Plane, Rank
 from npbench_two_nu_svm.reduced_hulls import Nu
-from npbench_two_nu_svm.windows import as_counted, one_by_three, three_by_three
 
 StrategyName = Literal["bs", "bbs", "bs_narrow", "bbs_narrow", "gs", "wgs", "cd", "wcd"]
 Strategy = Callable[[Plane, Rank], Candidate]
 Window = Callable[[np.ndarray], np.ndarray]
+
+
+def as_counted(rates: np.ndarray) -> np.ndarray:
+    """Return the rates: no window."""
+    return rates
+
+
+def one_by_three(rates: np.ndarray) -> np.ndarray:
+    """Return means along the lines of ``rates``, of shape (n_lines, n_points, ...), with weights 1 and exp(-1/2).
+
+    That is a Gaussian window whose standard deviation is one grid step. At the ends of a line, where a neighbour is
+    missing, the weights of the others are scaled to sum to one.
+    """
+    return _smooth(rates, axis=1)
+
+
+def three_by_three(rates: np.ndarray) -> np.ndarray:
+    """Return means over squares of nine: the window of :func:`one_by_three` along the lines, then across them."""
+    return _smooth(_smooth(rates, axis=1), axis=0)
+
+
+def _smooth(rates: np.ndarray, axis: int) -> np.ndarray:
+    window = partial(gaussian_filter1d, sigma=1.0, axis=axis, radius=1, mode="constant")
+    return window(rates) / window(np.ones_like(rates))
 
 
 def bias_shifting(plane: Plane, rank: Rank) -> Candidate:

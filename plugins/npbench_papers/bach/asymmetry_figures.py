@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from npbench.numerics.mixtures import GaussianMixture
 from npbench.report.render.palette import BLUE, FOREGROUND, GREEN, VERMILION
-from npbench_papers.axes import SMALL, panels, tidy
+from npbench_papers.axes import SMALL, Axes, Figure, panels, tidy
 from npbench_papers.bach.theory.asymmetry import intercept_curves, roc_curve, upper_hull
 from npbench_papers.bach.theory.expansions import regime
 from npbench_papers.bach.theory.minimisers import Loss, minimisers
 from npbench_papers.bach.theory.populations import Population
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ASYMMETRIES = np.arange(1, 1000) / 1000
 POSITIVE, NEGATIVE, OTHER = BLUE, VERMILION, GREEN

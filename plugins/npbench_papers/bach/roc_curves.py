@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from npbench.report.sheet import Row, Sheet, spread
-from npbench_papers.axes import SMALL, panels
+from npbench_papers.axes import SMALL, Figure, panels
 from npbench_papers.bach.asymmetry_figures import CURVES
 from npbench_papers.records import Printed
 from npbench_papers.verdicts import NOT_KNOWN, claim
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TRACE_NUMBERS = {"by intercept": 1, "by asymmetry": 0, "by both": 2}
 TABLE_P_FA = np.array([0.05, 0.1, 0.2, 0.3, 0.5])

@@ -6,19 +6,15 @@ Records need the trace of every iterate: ``iteration``, ``objective``, ``surroga
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from npbench.report.render.palette import BLUE, GREEN, VERMILION
 from npbench.report.sheet import Row, Sheet, number
-from npbench_papers.axes import SMALL, tidy, traced
+from npbench_papers.axes import SMALL, Axes, Figure, tidy, traced
 from npbench_papers.barlaud.risks import algorithm, title
 from npbench_papers.records import Printed, with_traces
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 COLUMNS = ("iteration", "objective", "surrogate_p_fa", "kkt")
 CURVES = {

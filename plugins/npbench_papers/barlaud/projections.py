@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from npbench.report.render.palette import BLUE, VERMILION
 from npbench.report.sheet import Cell, Row, Sheet, number
-from npbench_papers.axes import SMALL, tidy, traced
+from npbench_papers.axes import SMALL, Axes, Figure, tidy, traced
 from npbench_papers.records import Printed, with_traces
 from npbench_papers.verdicts import claim
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 COLUMNS = ("iteration", "inner", "gap")
 SMALLEST_GAP_DRAWN = 1e-17

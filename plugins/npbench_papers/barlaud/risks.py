@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from npbench.report.render.palette import BLUE, VERMILION
 from npbench.report.sheet import MISSING, Row, Sheet, number
-from npbench_papers.axes import SMALL, tidy, traced
+from npbench_papers.axes import SMALL, Axes, Figure, tidy, traced
 from npbench_papers.records import Printed, is_stand_in, with_traces
 from npbench_papers.verdicts import claim, explained
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 DATA_PARTS = {"train": "training", "test": "test"}
 RISKS = {"p_fa": "type I, 0/1", "risk_fa": "type I, surrogate", "p_nd": "type II, 0/1", "risk_nd": "type II, surrogate"}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,12 +15,9 @@ from npbench.report.chart import Chart, Panel, Surface
 from npbench.report.escape import file_name
 from npbench.report.sections.layout import paged
 from npbench.report.select.traces import traces
-from npbench_papers.axes import drawn
+from npbench_papers.axes import Figure, drawn
 from npbench_papers.davenport.strategies import with_strategy
 from npbench_papers.records import Printed, with_labels
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 RATE_TITLES = {"p_fa": "P_fa", "p_nd": "P_nd"}
 PLANE = {"nu_pos": "ν₊", "nu_neg": "ν₋"}

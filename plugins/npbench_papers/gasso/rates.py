@@ -6,19 +6,15 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from npbench.report.chart import Chart
 from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, count, number, spread
-from npbench_papers.axes import drawn
+from npbench_papers.axes import Figure, drawn
 from npbench_papers.records import Printed, difference, printed_for, values, with_labels
-from npbench_papers.verdicts import NOT_KNOWN, SPEEDUP_TOLERANCE, claim, explained, judge
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from npbench_papers.verdicts import NOT_KNOWN, SPEEDUP_TOLERANCE, claim, explained, judge, kept
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
 P_ND_TOLERANCE = 0.05
@@ -126,6 +122,4 @@ def _bound(good: pl.DataFrame, rho: float) -> str:
         return "not measured"
     mean = statistics.fmean(rates)
     noise = 2 * statistics.stdev(rates) / math.sqrt(len(rates)) if len(rates) > 1 else 0.0
-    if mean <= rho:
-        return "kept"
-    return "kept within noise" if mean - noise <= rho else "exceeded"
+    return kept(mean, mean - noise, rho)

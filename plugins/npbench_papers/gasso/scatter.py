@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from npbench.report.sheet import MISSING, Row, Sheet, number
-from npbench_papers.axes import SMALL, panels, tidy
+from npbench_papers.axes import SMALL, Figure, panels, tidy
 from npbench_papers.records import Printed
 from npbench_papers.verdicts import NOT_KNOWN, claim
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PANEL_WIDTH = 2.9  # inches
 CLOSE_TO_USUAL = 0.05  # largest relative difference from the usual start's value

@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -18,12 +17,9 @@ from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.thresholds import empirical_rank, umbrella_rank, violation
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sheet import Cell, Row, Sheet, interval, number, spread
-from npbench_papers.axes import drawn
+from npbench_papers.axes import Figure, drawn
 from npbench_papers.records import Printed, printed_for
-from npbench_papers.verdicts import claim
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from npbench_papers.verdicts import claim, kept
 
 RANKS: dict[str, Callable[[int, float, float], int]] = {
     "umbrella": umbrella_rank,
@@ -103,7 +99,7 @@ def _row(same: pl.DataFrame, printed: Printed, shown: Sequence[str]) -> Row:
         spread(same["p_fa"].to_list()),
         spread(same["p_nd"].to_list()),
         *(number(theirs.get(name)) for name in shown),
-        _bound(above / len(same), low, delta),
+        kept(above / len(same), low, delta),
         claim(low <= delta if exact is None else low <= exact <= high),
     ]
 
@@ -111,12 +107,6 @@ def _row(same: pl.DataFrame, printed: Printed, shown: Sequence[str]) -> Row:
 def _share(same: pl.DataFrame) -> tuple[int, float, float]:
     above = int((same["p_fa"] > same["rho"]).sum())
     return above, *rate_limits(above, len(same))
-
-
-def _bound(share: float, low: float, delta: float) -> str:
-    if share <= delta:
-        return "kept"
-    return "kept within noise" if low <= delta else "exceeded"
 
 
 def _panels(title: str, delta: float, group: pl.DataFrame) -> list[Panel]:

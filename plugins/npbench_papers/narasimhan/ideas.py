@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
 from scipy.stats import norm
@@ -12,10 +10,7 @@ from sklearn.metrics import roc_curve
 from npbench.numerics.pauc_metrics import pairwise
 from npbench.numerics.pauc_surrogates import StructuralRisk, ranks_within
 from npbench.report.render.palette import COLOURS
-from npbench_papers.axes import SMALL, panels, tidy
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from npbench_papers.axes import SMALL, Figure, panels, tidy
 
 PANEL = 3.4  # inches
 # Scores of the paper's example, Figure 2: of four positives, then of six negatives.

@@ -9,19 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sheet import Row, Sheet, number
-from npbench_papers.axes import drawn
+from npbench_papers.axes import Figure, drawn
 from npbench_papers.narasimhan.partial_areas import COLLAPSED, fpr_range
 from npbench_papers.records import Printed
 from npbench_papers.verdicts import claim
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PANELS_PER_ROW = 2
 

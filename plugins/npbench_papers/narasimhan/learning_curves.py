@@ -9,20 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from npbench.report.chart import Chart, Panel
 from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, number, spread
-from npbench_papers.axes import drawn
+from npbench_papers.axes import Figure, drawn
 from npbench_papers.narasimhan.partial_areas import with_ranges
 from npbench_papers.records import Printed, is_stand_in, values
 from npbench_papers.verdicts import claim, explained
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 BASE, OTHER = "auc_svm", "pauc_struct"  # the last columns show the gain of OTHER
 PAPER_TRAIN_SIZE = 2 / 3

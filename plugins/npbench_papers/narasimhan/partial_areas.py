@@ -6,19 +6,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from npbench.report.render.palette import Palette
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
-from npbench_papers.axes import SMALL, panels, tidy
+from npbench_papers.axes import SMALL, Axes, Figure, panels, tidy
 from npbench_papers.records import Printed, difference, is_stand_in, printed_for, values, with_labels
 from npbench_papers.verdicts import explained, judge
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 BASE, OTHERS = "auc_svm", ("pauc_struct", "pauc_dc")  # solvers compared on the same splits
 AREA_TOLERANCE = 0.03

@@ -6,20 +6,15 @@ Times are processor seconds, which hardly depend on the other load of the machin
 from __future__ import annotations
 
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from npbench.report.render.palette import BLUE, COLOURS
 from npbench.report.sheet import Row, Sheet, count, number, spread
-from npbench_papers.axes import SMALL, panels, tidy
+from npbench_papers.axes import SMALL, Axes, Figure, panels, tidy
 from npbench_papers.narasimhan.partial_areas import with_ranges
 from npbench_papers.records import Printed, timing_notes, values
 from npbench_papers.verdicts import claim, explained
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 BASE, FASTER = "pauc_struct", ("auc_svm",)  # the paper found all other solvers as slow or slower
 STAGES = {"select_cpu_seconds": ("selection", COLOURS[-1]), "fit_cpu_seconds": ("fit", BLUE)}

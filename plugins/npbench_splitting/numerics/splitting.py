@@ -28,9 +28,8 @@ from scipy.optimize import nnls
 
 from npbench_splitting.numerics.calibrated import CalibratedLoss
 from npbench_splitting.numerics.constraints import Ball, GroupBound, Move, Point
-from npbench_splitting.numerics.feasibility import Start
 from npbench_splitting.numerics.gradient_steps import beta, gradient_moves
-from npbench_splitting.numerics.problem import Problem
+from npbench_splitting.numerics.problem import Problem, Start
 from npbench_splitting.numerics.projected_newton import newton_moves
 
 Status = Literal["converged", "max_iter", "infeasible", "unattained", "stalled"]

@@ -7,7 +7,6 @@ counts as an error for both classes.
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 
@@ -82,10 +81,9 @@ class ROC:
         return int(np.lexsort((np.arange(len(self)), self.false_alarms, self.misses, excess))[0])
 
 
-def by_asymmetry(y: np.ndarray, *lines: np.ndarray) -> ROC:
+def by_asymmetry(y: np.ndarray, scores: np.ndarray) -> ROC:
     """Return the point of each classifier, a row of ``scores``, at the threshold 0."""
-    false_alarms = np.concatenate([np.sum(~(scores[:, y < 0] < 0), axis=1) for scores in lines])
-    misses = np.concatenate([np.sum(~(scores[:, y > 0] > 0), axis=1) for scores in lines])
+    false_alarms, misses = np.sum(~(scores[:, y < 0] < 0), axis=1), np.sum(~(scores[:, y > 0] > 0), axis=1)
     numbers = np.arange(len(misses))
     return ROC(int(np.sum(y > 0)), int(np.sum(y < 0)), false_alarms, misses, numbers, np.zeros(len(misses)))
 
@@ -99,28 +97,24 @@ def by_intercept(y: np.ndarray, scores: np.ndarray, classifier: int = 0) -> ROC:
     return ROC(cuts.n_pos, cuts.n_neg, cuts.false_alarms[0, kept], cuts.misses[0, kept], numbers, threshold)
 
 
-def by_both(y: np.ndarray, *lines: np.ndarray) -> ROC:
+def by_both(y: np.ndarray, scores: np.ndarray) -> ROC:
     """Return, for each number of false alarms, the fewest misses of any classifier, a row of scores, at any threshold.
 
     These include all points of the hull over all classifiers and thresholds. Of classifiers that tie, the first is
     returned. Scores may be infinite. O(n log n) for each classifier, O(n) memory.
     """
-    n_pos, n_neg = int(np.sum(y > 0)), int(np.sum(y < 0))
-    total = sum(map(len, lines))
+    n_pos, n_neg, total = int(np.sum(y > 0)), int(np.sum(y < 0)), len(scores)
     best = np.full(n_neg + 1, (n_pos + 1) * total)  # misses and classifier as one number, ordered by misses first
     threshold = np.zeros(n_neg + 1)
-    at_a_time = max(1, BLOCK_CELLS // len(y))
-    first = 0
-    for scores in itertools.chain.from_iterable(_blocks(line, at_a_time) for line in lines):
-        cuts = Cuts.of(y, scores)
-        ranks = cuts.misses * total + np.arange(first, first + len(scores))[:, None]
+    for block in blocks(total, len(y)):
+        cuts = Cuts.of(y, scores[block])
+        ranks = cuts.misses * total + np.arange(total)[block, None]
         before = best.copy()
         np.minimum.at(best, cuts.false_alarms[cuts.exist], ranks[cuts.exist])
         # cuts that improved: their number of accepted samples is the column of their threshold
         better = np.flatnonzero(best < before)
         misses, classifier = np.divmod(best[better], total)
-        threshold[better] = cuts.threshold[classifier - first, better + n_pos - misses]
-        first += len(scores)
+        threshold[better] = cuts.threshold[classifier - block.start, better + n_pos - misses]
     found = np.flatnonzero(best < (n_pos + 1) * total)
     misses, classifier = np.divmod(best[found], total)
     return ROC(n_pos, n_neg, found, misses, classifier, threshold[found])
@@ -163,8 +157,10 @@ class Cuts:
         )
 
 
-def _blocks(scores: np.ndarray, size: int) -> list[np.ndarray]:
-    return [scores[start : start + size] for start in range(0, len(scores), size)]
+def blocks(n_rows: int, n: int) -> list[slice]:
+    """Return slices of rows with about BLOCK_CELLS scores, n for each row."""
+    size = max(1, BLOCK_CELLS // n)
+    return [slice(start, start + size) for start in range(0, n_rows, size)]
 
 
 def _turns(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> bool:

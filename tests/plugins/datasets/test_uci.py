@@ -7,7 +7,8 @@ from npbench import load_dataset
 from npbench.data import sources
 from npbench.data.loading import load
 from npbench.errors import RequestError
-from npbench_datasets.adult import COLUMNS, WORDS
+from npbench_datasets.uci import ADULT_COLUMNS as COLUMNS
+from npbench_datasets.uci import ADULT_WORDS as WORDS
 
 # Table 1 of the paper: rows, features. It does not name the positives; so many are in the files.
 TABLE_1 = {"breast_w": (683, 9, 239), "dermatology": (358, 34, 111), "liver": (345, 6, 145)}

@@ -12,7 +12,7 @@ from feature_kinds import KINDS
 from npbench import load_dataset
 from npbench_splitting.numerics.calibrated import LOSSES
 from npbench_splitting.numerics.constraints import Ball, GroupBound
-from npbench_splitting.numerics.feasibility import recession_direction, separating_direction
+from npbench_splitting.numerics.problem import recession_direction, separating_direction
 from npbench_splitting.numerics.splitting import minimise
 from splitting_reference import conic
 

@@ -11,9 +11,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from class_samples import gaussians
 from npbench.evaluation.splits import leave_one_out
-from npbench_two_nu_svm.estimates import Folds, LeaveOneOut
 from npbench_two_nu_svm.estimator import TwoNuSVM
 from npbench_two_nu_svm.reduced_hulls import DualNu, Nu
+from npbench_two_nu_svm.search import Folds, LeaveOneOut
 from two_nu_reference import gap, nearest_points, two_nu_svc
 
 X, Y = gaussians(60)

@@ -142,7 +142,7 @@ def test_warm_starts_match_cold_starts(problem, sequence):
 def test_many_free_weights_match_a_conic_solver(n_free, problem, caps):
     K, y = problem
     hulls = ReducedHulls(K, y)
-    upper, (bound, u, G) = hulls._upper(caps(hulls.n_pos, hulls.n_neg)), (part[0] for part in hulls._uniform(1))
+    upper, (bound, u, G) = hulls._upper(caps(hulls.n_pos, hulls.n_neg)), hulls._uniform()
     pair_steps.start(hulls._Q, hulls.n_pos, bound, upper, u, G)
     work = np.zeros((n_free + 3, n_free + 3)), np.zeros(n_free + 3, np.int64), np.full(len(y) + 2, -1)
     Q, scale = hulls._Q, hulls._scale
@@ -246,7 +246,7 @@ def test_identical_samples_are_all_errors(caps):
         solution, left = hulls.solve(caps), hulls.leave_one_out(caps)
         assert solution.meet
         assert solution.objective == 0
-        assert left.errors.all()
+        assert np.all(left.margins <= 0)
         assert not left.doubt.any()
 
 
@@ -334,7 +334,7 @@ def test_leave_one_out_of_hulls_that_meet_without_most_samples_only(name, shift,
     left = ReducedHulls(K, y).leave_one_out(caps)
     meet = np.array([cold(K, y, caps, i)[0].meet for i in range(120)])
     assert 0.6 < meet.mean() < 1
-    assert np.all(left.errors[meet])
+    assert np.all(left.margins[meet] <= 0)
     for i in np.flatnonzero(~meet):
         assert_left_out(K, y, caps, left, i)
 
@@ -362,12 +362,12 @@ def test_leave_one_out_errors_match_a_conic_solver(features, name, caps):
     for i in range(len(y)):
         others = np.delete(np.arange(len(y)), i)
         if ReducedHulls(K[np.ix_(others, others)], y[others]).solve(caps).meet:
-            assert left.errors[i]
+            assert left.margins[i] <= 0
             continue
         margin = left_out_by_conic(K, y, caps, i)
         assert abs(left.margins[i] - margin) <= left.doubt[i] + 1e-4 * spread(K)
         if abs(margin) > 1e-4 * spread(K):
-            assert left.errors[i] == (margin < 0)
+            assert (left.margins[i] <= 0) == (margin < 0)
 
 
 @pytest.mark.parametrize("caps", [DualNu(0.5, 0.2), DualNu(0.1, 0.9), DualNu(1.0, 1e-6)])
@@ -376,9 +376,9 @@ def test_leave_one_out_errors_ignore_scale_and_offset(caps, name):
     X, y = sample(25, 35)
     X[::4] = X[1::4]  # duplicates, of both classes
     K = KERNELS[name](X)
-    errors = ReducedHulls(K, y).leave_one_out(caps).errors
+    errors = ReducedHulls(K, y).leave_one_out(caps).margins <= 0
     for other in (1e-150 * K, 1e150 * K, K + 100.0):
-        np.testing.assert_array_equal(ReducedHulls(other, y).leave_one_out(caps).errors, errors)
+        np.testing.assert_array_equal(ReducedHulls(other, y).leave_one_out(caps).margins <= 0, errors)
 
 
 @pytest.mark.parametrize("gamma", [100.0, 0.5, 0.05])

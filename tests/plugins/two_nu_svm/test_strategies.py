@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbench_two_nu_svm.candidates import Candidate, Grid, Plane, by_constraint, by_error
-from npbench_two_nu_svm.estimates import Rates, leave_out_one_each
+from npbench_two_nu_svm.candidates import Candidate, Grid, Plane, Rates, by_constraint, by_error
 from npbench_two_nu_svm.reduced_hulls import Nu
-from npbench_two_nu_svm.strategies import STRATEGIES
-from npbench_two_nu_svm.windows import one_by_three, three_by_three
+from npbench_two_nu_svm.search import leave_out_one_each
+from npbench_two_nu_svm.strategies import STRATEGIES, one_by_three, three_by_three
 
 GRID = tuple(k / 20 for k in range(1, 21))
 COUNTS = (12, 30)
@@ -32,7 +31,7 @@ class Table:
 
 
 def run(strategy, table, rank, gamma=1.0):
-    plane = Plane(table, Grid(np.array(table.nu_pos), np.array(table.nu_neg)), gamma, lambda *_: None)
+    plane = Plane(table, table.counts, Grid(np.array(table.nu_pos), np.array(table.nu_neg)), gamma, lambda *_: None)
     return STRATEGIES[strategy](plane, rank)
 
 

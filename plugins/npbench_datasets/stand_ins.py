@@ -1,4 +1,4 @@
-"""Stand-ins for four data sets with few positives and look-alikes among the negatives, of the same sizes."""
+"""Stand-ins of the same sizes: for four data sets with few positives and look-alikes of them, and for covertype."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from npbench_datasets.ranges import between, refuse, sizes
 
 N_PATIENTS, N_ILL = 1712, 118
 LOOKALIKE_SHARE = 0.05
+MEASUREMENTS, AREAS, SOILS = 10, 4, 40  # features of covertype
 BIT_DENSITY = 0.1  # among negatives that are not look-alikes
 
 
@@ -93,3 +94,24 @@ def _shifted(X: np.ndarray, y: np.ndarray, separation: float, random: np.random.
     X[(y > 0) | (random.random(n_samples) < LOOKALIKE_SHARE), :half] += 2 * separation / math.sqrt(half)
     X[y > 0, half:] += separation / math.sqrt(n_features - half)
     return X
+
+
+def load_covertype_like(
+    n_pos: int = 211_840, n_neg: int = 20_510, separation: float = 3.0, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw 10 measurements, then one-hot codes of 4 areas and of 40 soils.
+
+    The measurements are N(0, I), shifted for positives by ``separation`` along (1, ..., 1). Areas and soils are
+    independent of the class; the frequency of soil j is proportional to 1 / j. Hence the ideal score is linear, the sum
+    of the measurements, and misses ``Phi(Phi^-1(1 - rho) - separation)`` of the positives.
+    """
+    random, y = _labels(n_pos, n_neg, separation, seed)
+    n_samples, soil_frequency = len(y), 1.0 / np.arange(1, SOILS + 1)
+    X = np.zeros((n_samples, MEASUREMENTS + AREAS + SOILS))
+    X[:, :MEASUREMENTS] = random.standard_normal((n_samples, MEASUREMENTS))
+    X[y > 0, :MEASUREMENTS] += separation / math.sqrt(MEASUREMENTS)
+    areas = random.choice(AREAS, n_samples)
+    soils = random.choice(SOILS, n_samples, p=soil_frequency / soil_frequency.sum())
+    for codes, first in ((areas, MEASUREMENTS), (soils, MEASUREMENTS + AREAS)):
+        X[np.arange(n_samples), first + codes] = 1.0
+    return X, y
