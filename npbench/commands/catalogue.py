@@ -16,6 +16,9 @@ from npbench.problem import PROBLEMS
 BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
 
 
+UNREADABLE = (OSError, ValueError, TypeError, YAMLError)  # ValueError: no UTF-8
+
+
 class Kind(NamedTuple):
     """A kind of things to choose: how they are typed, what there is by name, and the title and notes of one."""
 
@@ -64,13 +67,10 @@ def _problem(problem: Any) -> list[str]:
 
 
 def _experiment(path: Path) -> list[str]:
-    try:
-        node, files = content(path), group_files("experiment")
-        nodes = [node, *(content(files[base]) for base in node.get("defaults") or [] if base in files)]
-        paper = next((one["paper"] for one in nodes if one.get("paper")), "")  # it may be inherited
-        return [str(node.get("title") or ""), str(paper)]
-    except (OSError, YAMLError, TypeError) as error:
-        return [f"cannot be read: {' '.join(str(error).split())}"]
+    node, files = content(path), group_files("experiment")
+    nodes = [node, *(content(files[base]) for base in node.get("defaults") or [] if base in files)]
+    paper = next((one["paper"] for one in nodes if one.get("paper")), "")  # it may be inherited
+    return [str(node.get("title") or ""), str(paper)]
 
 
 KINDS = {
@@ -80,3 +80,11 @@ KINDS = {
     "problem": Kind("Problems (problem=NAME)", lambda: PROBLEMS, _problem),
     "experiment": Kind("Experiments (+experiment=NAME)", lambda: group_files("experiment"), _experiment),
 }
+
+
+def title_and_notes(kind: str, item: Any) -> list[str]:
+    """Return the title and the notes of an entry; of a file that cannot be read, the reason."""
+    try:
+        return KINDS[kind].describe(item)
+    except UNREADABLE as error:
+        return [f"cannot be read: {' '.join(str(error).split())}"]

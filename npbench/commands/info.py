@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from npbench import registry
-from npbench.commands.catalogue import KINDS, solves
+from npbench.commands.catalogue import KINDS, UNREADABLE, solves, title_and_notes
 from npbench.commands.list import named_rows
 from npbench.config.files import config_folders, group_files, merged_choice
 from npbench.console import printable, write
@@ -53,8 +53,11 @@ def run(words: Sequence[str]) -> Exit:
 def show(kind: str, name: str, item: Any) -> None:
     """Print what is stated of an entry of the catalogue, and its texts and tables that are not empty."""
     console = Console()
-    stated, parts = DETAILS[kind](name, item)
-    write(f"{name}: {KINDS[kind].describe(item)[0]}", console, "bold")
+    try:
+        stated, parts = DETAILS[kind](name, item)
+    except UNREADABLE as error:
+        raise RequestError(f"{kind} {name} cannot be read: {' '.join(str(error).split())}") from error
+    write(f"{name}: {title_and_notes(kind, item)[0]}", console, "bold")
     console.print(named_rows([(key, value) for key, value in stated.items() if value]))
     for title, shown in parts.items():
         if shown:
@@ -115,7 +118,7 @@ def _problem(name: str, problem: Any) -> Details:
 
 
 def _experiment(name: str, path: Path) -> Details:
-    _, *notes = KINDS["experiment"].describe(path)
+    _, *notes = title_and_notes("experiment", path)
     text = path.read_text(encoding="utf-8", errors="replace")
     example = f"npbench plan +experiment={name}\nnpbench +experiment={name}"
     return {"paper": " ".join(notes)}, {str(path): text, "Example": example}

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from npbench import registry
-from npbench.commands.catalogue import KINDS
+from npbench.commands.catalogue import KINDS, title_and_notes
 from npbench.console import printable, write
 from npbench.errors import Exit, RequestError, unknown_name
 
@@ -54,11 +54,11 @@ def show(kinds: Iterable[str], console: Console | None = None) -> None:
     """Print the entries of each kind, then the unavailable plugins with the reason."""
     console = console or Console()
     for kind in kinds:
-        heading, found, describe = KINDS[kind]
+        heading, found, _ = KINDS[kind]
         write(heading, console, "bold")
         rows = []
         for name, item in sorted(found().items()):
-            title, *notes = map(printable, describe(item))
+            title, *notes = map(printable, title_and_notes(kind, item))
             rows.append((name, Text.assemble(title, *((f"\n{note}", "dim") for note in notes if note))))
         console.print(named_rows(rows))
     _show_unavailable(console)

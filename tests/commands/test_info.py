@@ -56,12 +56,29 @@ def test_every_name_is_on_one_screen_or_counted(stranger):
         assert len(shown) + n_hidden == len(one.found())
 
 
-def test_a_variant_without_a_comment_is_listed_and_described(install, npbench):
-    hook = "import npbench\n\n\n@npbench.hookimpl\ndef npbench_config_packages():\n    return ['variants']\n"
-    site = install("npbench-x", npbench_x=hook)
-    put = site / "variants" / "solver" / "bare.yaml"
-    put.parent.mkdir(parents=True)
-    put.write_text("defaults: [gen]\nridge: 0.5\n")
+@pytest.fixture
+def variant(install):
+    """Return a function that installs a plugin with one file of a solver."""
+
+    def put(name, text):
+        hook = "import npbench\n\n\n@npbench.hookimpl\ndef npbench_config_packages():\n    return ['variants']\n"
+        path = install("npbench-x", npbench_x=hook) / "variants" / "solver" / f"{name}.yaml"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(text)
+
+    return put
+
+
+def test_a_variant_without_a_comment_is_listed_and_described(variant, npbench):
+    variant("bare", b"defaults: [gen]\nridge: 0.5\n")
     code, text, _ = npbench("info", "bare")
     assert (code, "ridge: 0.5" in text) == (0, True)
     assert "bare" in npbench("list", "solvers")[1]
+
+
+def test_a_file_that_cannot_be_read_costs_its_own_entry_only(variant, npbench):
+    variant("odd", b"# \xe9\ndefaults: [gen]\n")
+    code, text, _ = npbench("list", "solvers")
+    assert (code, "cannot be read" in text, "np_svm" in text) == (0, True, True)
+    code, _, error = npbench("info", "odd")
+    assert (code, len(error.splitlines()), "odd" in error) == (2, 1, True)
