@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import unittest
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -83,6 +83,12 @@ def require(held: Any, sentence: str) -> None:
     """Raise AssertionError with ``sentence`` unless ``held``; unlike assert, with ``python -O`` too."""
     if not held:
         raise AssertionError(sentence)
+
+
+def require_known(what: str, names: Iterable[str], choices: Iterable[str]) -> None:
+    """Raise AssertionError unless all names are among the choices."""
+    unknown = sorted(set(names) - set(choices))
+    require(not unknown, f"Unknown {what}: {', '.join(unknown)}. Available: {', '.join(sorted(choices))}.")
 
 
 def refusal(call: Callable[[], Any]) -> str | None:

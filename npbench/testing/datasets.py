@@ -14,7 +14,7 @@ from npbench.errors import RequestError
 from npbench.signature import REQUIRED, signature
 from npbench.testing.check import Check, Skipped, checks, require
 from npbench.testing.composing import composed
-from npbench.testing.importing import fresh_process, require_light
+from npbench.testing.importing import fresh_process, light
 
 DESCRIBED = ("title", "positive", "source", "licence", "citation")
 
@@ -45,11 +45,6 @@ def description(dataset: Dataset) -> None:
         require(is_hash, f"The hash of {file.path} is {file.sha256!r}: expected 64 hexadecimal digits.")
         require(re.match("https?://", file.url), f"The address of {file.path} is {file.url!r}: expected http or https.")
         require(file.size > 0, f"The size of {file.path} is {file.size}: expected its length in bytes.")
-
-
-def light(dataset: Dataset) -> None:
-    """Importing the plugin loads no numerics and takes little time."""
-    require_light("dataset", dataset.name)
 
 
 def settings(dataset: Dataset) -> None:

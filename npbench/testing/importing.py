@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from npbench import registry
+from npbench.contracts import Dataset, Metric, Solver
 from npbench.testing.check import require
 
 NUMERICS = ("numba", "numpy", "pandas", "polars", "scipy", "sklearn", "torch")
@@ -36,9 +37,10 @@ def fresh_process(code: str, *arguments: str, **environment: str) -> subprocess.
     )
 
 
-def require_light(kind: str, name: str) -> None:
-    """Check the imports and the time of describing a plugin in a fresh process."""
-    module = registry.installed().providers[kind, name].module.partition(":")[0]
+def light(described: Solver | Dataset | Metric) -> None:
+    """Importing the plugin loads no numerics and takes little time."""
+    # in a fresh process
+    module = registry.installed().providers[type(described).__name__.lower(), described.name].module.partition(":")[0]
     child = fresh_process(_CODE, module, ",".join(NUMERICS))
     error = (child.stderr.strip().splitlines() or ["?"])[-1]
     require(child.returncode == 0, f"Importing {module} in a fresh process failed: {error}. Install all that it needs.")

@@ -13,8 +13,8 @@ from npbench import registry
 from npbench.contracts import Estimate, Metric, resolve
 from npbench.problem import PROBLEMS
 from npbench.records.fields import SCHEMA
-from npbench.testing.check import Check, Skipped, checks, require
-from npbench.testing.importing import require_light
+from npbench.testing.check import Check, Skipped, checks, require, require_known
+from npbench.testing.importing import light
 from npbench.testing.samples import blobs
 
 DIRECTIONS = ("lower", "higher", "none")
@@ -43,16 +43,10 @@ def description(metric: Metric) -> None:
     require(metric.title, "It has no title: give one line for tables.")
     require(callable(resolve(metric.compute)), f"compute names {metric.compute!r}, which is not callable.")
     require(metric.direction in DIRECTIONS, f"direction is {metric.direction!r}: expected one of {DIRECTIONS}.")
-    for what, names, choices in (("problem", metric.problems or (), PROBLEMS), ("tag", metric.tags, TAGS)):
-        unknown = sorted(set(names) - set(choices))
-        require(not unknown, f"Unknown {what}: {', '.join(unknown)}. Available: {', '.join(choices)}.")
+    require_known("problem", metric.problems or (), PROBLEMS)
+    require_known("tag", metric.tags, TAGS)
     columns = {metric.name, f"{metric.name}_low", f"{metric.name}_high"} & set(SCHEMA)
     require(not columns, f"{', '.join(columns)} is a column of every record: call the metric something else.")
-
-
-def light(metric: Metric) -> None:
-    """Importing the plugin loads no numerics and takes little time."""
-    require_light("metric", metric.name)
 
 
 def figure(metric: Metric) -> None:

@@ -12,8 +12,6 @@ from npbench.execution.pool import Allow, Outcome, Returned, outcomes
 from npbench.execution.processes import Died, TimedOut
 from npbench.testing.check import Check, Skipped
 
-TIME_LIMIT = 600.0  # seconds of one check
-
 
 @dataclass(frozen=True)
 class Result:
@@ -24,7 +22,7 @@ class Result:
     details: str = ""
 
 
-def results(checks: Sequence[Check], time_limit: float = TIME_LIMIT) -> Iterator[Result]:
+def results(checks: Sequence[Check], time_limit: float) -> Iterator[Result]:
     """Run checks one after the other and yield the result of each, whatever they do to their process."""
     tasks = ((check, time_limit) for check in checks)
     with closing(outcomes(Performer, tasks, 1)) as ended:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 from npbench.config.solver_settings import solver_settings
 from npbench.contracts import Solver, resolve
 from npbench.problem import PROBLEMS
 from npbench.signature import REQUIRED, same, signature
-from npbench.testing.check import require
+from npbench.testing.check import require, require_known
 from npbench.testing.composing import composed
-from npbench.testing.importing import require_light
 
 TAGS = ("convex", "kernel", "linear", "sparse", "stochastic")
 
@@ -20,27 +18,17 @@ def description(solver: Solver) -> None:
     """The description names code that exists, known problems and tags, and parameters of the estimator."""
     require(solver.title, "It has no title: give one line for tables.")
     require(solver.solves, f"It solves no problem: name one of {', '.join(PROBLEMS)} in solves.")
-    _known("problem", solver.solves, PROBLEMS)
-    _known("tag", solver.tags, TAGS)
+    require_known("problem", solver.solves, PROBLEMS)
+    require_known("tag", solver.tags, TAGS)
     known = signature(solver.estimator).defaults
-    _known("parameter in search", solver.search, known)
-    _known("parameter in imports", solver.imports, known)
+    require_known("parameter in search", solver.search, known)
+    require_known("parameter in imports", solver.imports, known)
     for target in (solver.select, solver.grid_search):
         require(target is None or callable(resolve(target)), f"{target!r} is not callable.")
     require(
         "stochastic" not in solver.tags or "random_state" in known,
         "It has the tag stochastic but no parameter random_state, so runs cannot be repeated: add the parameter.",
     )
-
-
-def _known(what: str, names: Any, choices: Any) -> None:
-    unknown = sorted(set(names) - set(choices))
-    require(not unknown, f"Unknown {what}: {', '.join(unknown)}. Available: {', '.join(sorted(choices))}.")
-
-
-def light(solver: Solver) -> None:
-    """Importing the plugin loads no numerics and takes little time."""
-    require_light("solver", solver.name)
 
 
 def parameters(solver: Solver) -> None:

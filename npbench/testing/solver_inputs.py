@@ -79,10 +79,9 @@ def extreme_features(solver: Solver) -> None:
 
 def _finite_or_refused(solver: Solver, what: str, X: np.ndarray, y: np.ndarray) -> None:
     with np.errstate(all="ignore"):
-        found: list[np.ndarray] = []
-        text = refusal(lambda: found.append(scores(solver, X, y, X)))
+        found, _ = _scores_or_refusal(solver, X, y)
     require(
-        text is not None or np.isfinite(found[0]).all(),
+        found is None or np.isfinite(found).all(),
         f"With {what} it returns NaN or infinite scores: return finite ones, or raise a ValueError that says why not.",
     )
 
@@ -136,19 +135,20 @@ def sparse_forms(solver: Solver) -> None:
         **{name: parts.asformat(name) for name in FORMATS},
     }
     for what, form in forms.items():
-        found: list[np.ndarray] = []
-        text = refusal(partial(_append_scores, found, solver, form, y))
+        found, text = _scores_or_refusal(solver, form, y)
         kind = f"{what.upper()} samples" if what in FORMATS else f"CSR samples with {what} entries"
         require(text is None or what in FORMATS, f"{kind} are refused ({text}): they are valid.")
         require(
-            not found or apart(expected, found[0]) <= SCORE_TOLERANCE,
+            found is None or apart(expected, found) <= SCORE_TOLERANCE,
             f"{kind} give other scores than the same samples in canonical form: call sum_duplicates() and "
             "eliminate_zeros() of a copy, as npbench.estimators.samples.canonical does.",
         )
 
 
-def _append_scores(found: list[np.ndarray], solver: Solver, X: Any, y: np.ndarray) -> None:
-    found.append(scores(solver, X, y, X))
+def _scores_or_refusal(solver: Solver, X: Any, y: np.ndarray) -> tuple[np.ndarray | None, str | None]:
+    found: list[np.ndarray] = []
+    text = refusal(lambda: found.append(scores(solver, X, y, X)))
+    return (found[0] if found else None), text
 
 
 def _in_parts(X: Any) -> Any:

@@ -1,18 +1,25 @@
-"""Selection of the checks for a solver's description."""
+"""The checks for a solver, chosen by its description, and a complete job."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
+from pathlib import Path
 
 from npbench import registry
-from npbench.contracts import Solver
+from npbench.config.solver_settings import solver_settings
+from npbench.contracts import Dataset, Solver
+from npbench.problem import PROBLEMS
 from npbench.testing import solver_answers as answers
 from npbench.testing import solver_claims as claims
 from npbench.testing import solver_descriptions as descriptions
 from npbench.testing import solver_inputs as inputs
-from npbench.testing.check import Check, checks
-from npbench.testing.solver_jobs import job
+from npbench.testing.check import Check, checks, require
+from npbench.testing.composing import composed
+from npbench.testing.importing import light
+from npbench.testing.samples import blobs
 
 
 def check_solver(name: str) -> list[Check]:
@@ -29,7 +36,7 @@ def check_solver(name: str) -> list[Check]:
 
 def _chosen(solver: Solver) -> Iterator[Callable[[Solver], None]]:
     tags = solver.tags
-    yield from (descriptions.description, descriptions.light, descriptions.parameters, descriptions.settings)
+    yield from (descriptions.description, light, descriptions.parameters, descriptions.settings)
     yield from (inputs.any_two_labels, inputs.one_class, inputs.few_samples, inputs.extreme_features, inputs.non_finite)
     yield inputs.unchanged_inputs
     yield from (inputs.sparse_equals_dense, inputs.sparse_forms) if "sparse" in tags else (inputs.sparse_is_refused,)
@@ -44,3 +51,40 @@ def _chosen(solver: Solver) -> Iterator[Callable[[Solver], None]]:
         yield answers.linear_scores
     yield descriptions.scikit_learn
     yield from (partial(job, problem=problem) for problem in solver.solves)
+
+
+def job(solver: Solver, problem: str) -> None:
+    """A complete job succeeds and stores a record: split, select, fit, score, measure, store."""
+    from npbench import session
+    from npbench.data import BinaryData
+    from npbench.evaluation.job import Request
+    from npbench.evaluation.protocols import CrossValidation
+    from npbench.planning.plan import first_job
+    from npbench.records.files import RECORDS
+    from npbench.records.store import RecordStore
+
+    asked = PROBLEMS[problem]()
+    section = composed(f"solver={solver.name}", f"problem={problem}")["solver"]
+    params, search = solver_settings(solver, section, asked.parameters())
+    request = Request(
+        solver=solver,
+        params=params,
+        search={name: list(islice(values, 2)) for name, values in search.items()},
+        dataset=Dataset(name="blobs", load=""),
+        dataset_params={},
+        problem=asked,
+        protocol=CrossValidation(folds=2),
+        metrics=[m for m in registry.installed().metrics.values() if m.problems is None or problem in m.problems],
+    )
+    data = BinaryData.checked(*blobs(), "blobs")
+    planned = first_job(request, data)
+    record = session.answers([planned], {data.sha256: data}, trace=True)[planned.key]
+    require(
+        record["status"] == "ok",
+        f"A job of problem={problem} ended with status {record['status']}: {record.get('error_type')}: "
+        f"{record.get('error')}",
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        store = RecordStore(Path(folder) / RECORDS)
+        store.append(record)
+        require(len(store.frame()) == 1, "Its record cannot be read: attributes must be numbers or strings.")
