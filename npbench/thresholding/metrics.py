@@ -210,17 +210,16 @@ def scorer(metric: str, **options: Any) -> Any:
     >>> round(scorer("tpr_at_fpr", fpr=0.05)(GaussianNB().fit(X, y), X, y), 2)
     0.94
     """
-    of_scores = {
-        "tpr_at_fpr": (tpr_at_fpr, True),
-        "fpr_at_tpr": (fpr_at_tpr, False),
-        "partial_auc": (partial_auc, True),
+    scores = ("decision_function", "predict_proba")
+    known = {
+        "tpr_at_fpr": (tpr_at_fpr, scores, True),
+        "fpr_at_tpr": (fpr_at_tpr, scores, False),
+        "partial_auc": (partial_auc, scores, True),
+        "np_score": (np_score, "predict", False),
     }
-    if metric == "np_score":
-        return make_scorer(np_score, greater_is_better=False, **options)
-    if metric not in of_scores:
-        raise ValueError(f"Unknown metric {metric!r}: there are {', '.join([*of_scores, 'np_score'])}.")
-    function, greater_is_better = of_scores[metric]
-    methods = ("decision_function", "predict_proba")
+    if metric not in known:
+        raise ValueError(f"Unknown metric {metric!r}: there are {', '.join(known)}.")
+    function, methods, greater_is_better = known[metric]
     return make_scorer(function, response_method=methods, greater_is_better=greater_is_better, **options)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -20,34 +20,21 @@ MAX_TRIED_PRECISIONS = 60
 REFERENCE_SIZE = 1000  # largest number of scores kept, to notice a shift later
 
 
-@overload
-def threshold(
-    scores: Any,
-    y: Any,
-    *,
-    rho: float = ...,
-    delta: float = ...,
-    by: None = None,
-    pos_label: Any = ...,
-    rule: Rule = ...,
-    recall: float | None = ...,
-    precision: float | None = ...,
-) -> Threshold: ...
+class _Options(TypedDict, total=False):
+    rho: float
+    delta: float
+    pos_label: Any
+    rule: Rule
+    recall: float | None
+    precision: float | None
 
 
 @overload
-def threshold(
-    scores: Any,
-    y: Any,
-    *,
-    rho: float = ...,
-    delta: float = ...,
-    by: Any,
-    pos_label: Any = ...,
-    rule: Rule = ...,
-    recall: float | None = ...,
-    precision: float | None = ...,
-) -> GroupThresholds: ...
+def threshold(scores: Any, y: Any, *, by: None = None, **options: Unpack[_Options]) -> Threshold: ...
+
+
+@overload
+def threshold(scores: Any, y: Any, *, by: Any, **options: Unpack[_Options]) -> GroupThresholds: ...
 
 
 def threshold(
@@ -160,6 +147,8 @@ def calibrate(
     for name, (part, is_positive) in parts.items():
         value = values[name]
         above, negatives = part > value, part[~is_positive]
+        # without regard to the order of the scores: a random sample of a random sample
+        reference = np.random.default_rng(0).permutation(negatives)[:REFERENCE_SIZE]
         found[name] = Threshold(
             value,
             float(rho),
@@ -172,15 +161,9 @@ def calibrate(
             cross_fitted=cross_fitted,
             recall=None if recall is None else float(recall),  # JSON takes no number of NumPy
             precision=None if precision is None else float(precision),
-            reference=_reference(negatives),
+            reference=tuple(reference.tolist()),
         )
     return found[None] if by is None else GroupThresholds(found, delta)
-
-
-def _reference(negatives: np.ndarray) -> tuple[float, ...]:
-    """Return at most 1000 of the scores, drawn without regard to their order: a random sample of a random sample."""
-    drawn = np.random.default_rng(0).permutation(negatives)[:REFERENCE_SIZE]
-    return tuple(drawn.tolist())
 
 
 def _value(scores: np.ndarray, positive: np.ndarray, rho: float, delta: float, rule: Rule) -> float:
@@ -241,32 +224,23 @@ def _lowest_precise(
 
 
 def _require_recall(parts: Parts, values: Mapping[Any, float], recall: float, delta: float) -> None:
-    """Raise a ValueError if a threshold is above the k-th largest positive, below which too many may lie."""
+    """Raise a ValueError if too many positives are not above a threshold."""
     held_out = {name: part[is_positive] for name, (part, is_positive) in parts.items()}
-    needed = thresholds.fewest_negatives(1 - recall, delta)
-    lacking = [name for name in parts if not _keeps_recall(held_out[name], values[name], recall, delta)]
-    if not lacking:
-        return
+    proven = {name: _provable_recall(part, values[name], delta) for name, part in held_out.items()}
     # of several groups, the one with the least recall decides
-    kept = {name: _provable_recall(held_out[name], values[name], delta) for name in lacking}
-    name = min(kept, key=lambda one: kept[one])
-    count = len(held_out[name])
+    name = min(proven, key=lambda one: proven[one])
+    if proven[name] >= recall * (1 - thresholds.SAME_RATE):
+        return
+    count, needed = len(held_out[name]), thresholds.fewest_negatives(1 - recall, delta)
     why = (
         f"{count} held-out positives{_in_group(name)}, expected at least {needed}"
         if count < needed
         else f"No threshold keeps both bounds{_in_group(name)}"
     )
     raise ValueError(
-        f"{why}: where false alarms are kept, {_can('recall', rounded_down(kept[name], 3))}, not {recall:g}. Use a "
+        f"{why}: where false alarms are kept, {_can('recall', rounded_down(proven[name], 3))}, not {recall:g}. Use a "
         "smaller recall, a larger rho, or more samples."
     )
-
-
-def _keeps_recall(positives: np.ndarray, value: float, recall: float, delta: float) -> bool:
-    if len(positives) < thresholds.fewest_negatives(1 - recall, delta):
-        return False
-    rank = thresholds.umbrella_rank(len(positives), 1 - recall, delta)
-    return bool(value < np.sort(positives)[-rank])
 
 
 def _provable_recall(positives: np.ndarray, value: float, delta: float) -> float:
@@ -325,11 +299,7 @@ def _feasible(n: int, rho: float, delta: float, n_shares: int) -> list[str]:
     """Return the changes of one bound with which n negatives suffice."""
     if not n:
         return []
-    larger = {"rho": smallest_rho(n, delta / n_shares), "delta": n_shares * (1 - rho) ** n}
+    # n negatives suffice for a rho of 1 - delta^(1/n)
+    larger = {"rho": -math.expm1(math.log(delta / n_shares) / n), "delta": n_shares * (1 - rho) ** n}
     rates = {name: rounded_up(rate, 3) for name, rate in larger.items()}
     return [f"{name}={rate:g} or more" for name, rate in rates.items() if rate < 1]
-
-
-def smallest_rho(n: int, delta: float) -> float:
-    """Return the smallest bound that n >= 1 negatives suffice for, ``1 - delta^(1/n)``."""
-    return -math.expm1(math.log(delta) / n)

@@ -65,36 +65,32 @@ class Threshold:
     @property
     def promise(self) -> str:
         """The promise as a sentence."""
-        bound = f"the false-alarm rate of new samples from the same population exceeds {rounded_up(self.rho):g}"
         if self.guaranteed:
-            kept = bound.replace("exceeds", "is at most")
-            return (
-                f"With probability {complement(self.delta)} or more, {self._unless}{kept}{self._also}.{self._proviso}"
-            )
+            return self._promised(self.delta, "new samples from the same population")
+        bound = f"the false-alarm rate of new samples from the same population exceeds {rounded_up(self.rho):g}"
         if self.rule == "umbrella":
             return f"No guarantee: the scores are cross-fitted. Typically {bound} with probability {self.delta:g}."
         if self.rule == "empirical":
             return f"No guarantee: {bound} with a probability of about one half."
         return "No guarantee: the rule is a function of the caller."
 
-    @property
-    def _also(self) -> str:
-        """The other rates that are promised."""
-        recall = "" if self.recall is None else f", the recall at least {rounded_down(self.recall):g}"
-        if self.precision is None:
-            return recall
-        precision = f"{rounded_down(self.precision):g}"
-        return f"{recall}, the precision at least {precision} where positives are as frequent as here"
-
-    @property
-    def _unless(self) -> str:
-        """The other way to keep a promise of several rates: whether a threshold is returned depends on the sample."""
-        return "either no threshold is returned, or " if self._also else ""
-
-    @property
-    def _proviso(self) -> str:
-        """The limit of a promise of several rates."""
-        return " Of the thresholds that are returned, a larger share may break a bound." if self._also else ""
+    def _promised(self, delta: float, samples: str, scope: str = "") -> str:
+        """Return the promise of all rates with probability 1 - delta."""
+        rates = f"the false-alarm rate of {samples} is at most {rounded_up(self.rho):g}"
+        if self.recall is not None:
+            rates += f", the recall at least {rounded_down(self.recall):g}"
+        if self.precision is not None:
+            rates += (
+                f", the precision at least {rounded_down(self.precision):g} where positives are as frequent as here"
+            )
+        sure = f"With probability {complement(delta)} or more"
+        if n_promises(self.recall, self.precision) == 1:
+            return f"{sure}, {rates}{scope}."
+        # whether a threshold is returned depends on the sample
+        return (
+            f"{sure}, either no threshold is returned, or {rates}{scope}. Of the thresholds that are returned, a "
+            "larger share may break a bound."
+        )
 
     @property
     def share(self) -> float:
@@ -141,10 +137,10 @@ class Threshold:
         >>> Threshold.from_json(stored).predict([0.4, 0.6]).tolist()
         [False, True]
         """
-        stored = _parsed(text)
-        if "groups" in stored:
+        found = from_json(text)
+        if not isinstance(found, cls):
             raise ValueError("The JSON is of groups: read it by npbench.GroupThresholds.from_json.")
-        return cls(**_threshold_fields(stored))
+        return found
 
     def __str__(self) -> str:
         lines = [
@@ -184,11 +180,8 @@ class GroupThresholds:
         one = next(iter(self.groups.values()))
         if not self.guaranteed:
             return f"In each group: {one.promise}"
-        return (
-            f"With probability {complement(self.delta)} or more, {one._unless}the false-alarm rate of new samples is "
-            f"at most {rounded_up(one.rho):g}{one._also} in all {len(self.groups)} groups at once; in each alone, with "
-            f"probability {complement(one.delta)}.{one._proviso}"
-        )
+        each = f"in each alone, with probability {complement(one.delta)}"
+        return one._promised(self.delta, "new samples", f" in all {len(self.groups)} groups at once; {each}")
 
     def values(self, by: Any) -> np.ndarray:
         """Return the threshold of each sample, given its group; raise a ValueError for a new group."""
@@ -217,7 +210,10 @@ class GroupThresholds:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Return the thresholds that :meth:`to_json` wrote; raise a ValueError for other text."""
-        return cls(*_group_fields(_parsed(text)))
+        found = from_json(text)
+        if not isinstance(found, cls):
+            raise ValueError("The JSON has no groups: read it by npbench.Threshold.from_json.")
+        return found
 
     def __str__(self) -> str:
         return "\n".join([self.promise, *(f"{name}: score > {one.value:g}" for name, one in self.groups.items())])
@@ -225,33 +221,26 @@ class GroupThresholds:
 
 def from_json(text: str) -> Threshold | GroupThresholds:
     """Return what ``to_json`` wrote: a threshold, or one for each group; raise a ValueError for other text."""
-    stored = _parsed(text)
-    return GroupThresholds(*_group_fields(stored)) if "groups" in stored else Threshold(**_threshold_fields(stored))
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    """Return a JSON object; raise a ValueError for other text, such as brackets too deep for Python."""
     try:
         stored = json.loads(text)
-    except RecursionError as error:
+    except RecursionError as error:  # brackets too deep for Python
         raise ValueError("The JSON is nested too deeply.") from error
     if not isinstance(stored, dict):
         raise ValueError("The JSON is not a threshold.")
-    return stored
+    return _groups(stored) if "groups" in stored else Threshold(**_threshold_fields(stored))
 
 
-def _group_fields(stored: Mapping[str, Any]) -> tuple[dict[Any, Threshold], float]:
-    """Return the thresholds by group and their delta in a JSON object of a stranger; raise a ValueError without any."""
-    groups: Any = stored.get("groups")
-    delta: Any = stored.get("delta")
+def _groups(stored: Mapping[str, Any]) -> GroupThresholds:
+    """Return the thresholds by group in a JSON object of a stranger; raise a ValueError if there are none."""
+    groups, delta = stored["groups"], stored.get("delta", 0.0)
     if not isinstance(groups, list) or not groups:
-        raise ValueError("The JSON has no groups: read it by Threshold.from_json.")
+        raise ValueError("The JSON has no groups.")
     names = [one.get("group") if isinstance(one, dict) else None for one in groups]
     if any(not isinstance(name, (str, int, float, bool)) for name in names) or len(set(names)) < len(names):
         raise ValueError("The JSON has groups without a name of their own.")
     require_rate("delta", delta)
     members = [Threshold(**_threshold_fields(one)) for one in groups]
-    return dict(zip(names, members, strict=True)), float(delta)
+    return GroupThresholds(dict(zip(names, members, strict=True)), float(delta))
 
 
 def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
