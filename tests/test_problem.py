@@ -81,5 +81,5 @@ def test_a_fold_that_the_problem_calls_measurable_has_a_loss():
         if narrow.measurable(1, n):
             assert narrow.loss([fold]) == 1.0
         else:
-            with pytest.raises(ValueError, match="No negative is ranked in the false-positive range"):
+            with pytest.raises(ValueError, match="No negative is ranked"):
                 narrow.loss([fold])

@@ -8,20 +8,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-
-__all__ = [
-    "COUNT",
-    "FRACTION",
-    "NUMBER",
-    "POSITIVE",
-    "SHARE",
-    "TWO_OR_MORE",
-    "ZERO_OR_MORE",
-    "Constraints",
-    "HasMethods",
-    "StrOptions",
-]
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions  # noqa: F401 - for estimators
 
 Constraints = dict[str, list[Any]]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from npbench.estimators.constraints import COUNT, POSITIVE, SHARE, ZERO_OR_MORE,
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.losses import LOSSES
 from npbench.numerics.multipliers import REACHED
-from npbench.numerics.sgd import LEAST_MULTIPLIER, Fit, LossName
+from npbench.numerics.sgd import LEAST_MULTIPLIER, MOST_NU, Fit, LossName, Rule, width
 
 NEAR_CAP = 0.5  # share of the largest multiplier from which the search counts as capped
 NEAR_FLOOR = 2.0  # multiple of the smallest multiplier up to which the constraint counts as inactive
@@ -76,6 +76,8 @@ class DescentClassifier(BinaryClassifier):
     Neyman-Pearson classification, ACM Transactions on Intelligent Systems and Technology 2(3).
     """
 
+    _first_change: ClassVar[float]  # of an average score by the first step, in widths of the loss
+
     lambda_c: float = parameter(POSITIVE, default=1e-3)
     loss: LossName = parameter(StrOptions(set(LOSSES)), default="sigmoid")
     eta: float = parameter(POSITIVE, default=1.0)
@@ -88,16 +90,33 @@ class DescentClassifier(BinaryClassifier):
     tol: float = parameter(SHARE, default=0.2)
     random_state: int | np.random.RandomState | None = parameter("random_state", default=None)
 
-    def _first_step_size(self, default: float) -> float:
-        """Return ``gamma_0``, or the default; raise a ValueError if it is too large."""
+    def _first_step_size(self, squared_norm: float) -> float:
+        """Return ``gamma_0``, or the default for a mean ``||x||^2``; raise a ValueError if it is too large."""
         if self.gamma_0 is None:
-            return default
+            change = self._first_change * width(self.loss, self.eta) ** 2
+            return min(change / (1.0 + squared_norm), 0.5 / self.lambda_c)  # shrinks the weights by half at most
         if self.gamma_0 * self.lambda_c >= 1:
             raise ValueError(
                 f"gamma_0={self.gamma_0:g} is too large for lambda_c={self.lambda_c:g}, the first step would reverse "
                 "the weights: choose gamma_0 below 1 / lambda_c, or None."
             )
         return self.gamma_0
+
+    def _rule(self, loss: int, bound: float, costs: Costs, most: float, gamma_0: float) -> Rule:
+        """Return the constants of the kernels, given the number of the loss and the largest multiplier."""
+        return Rule(
+            loss=loss,
+            eta=self.eta,
+            width=width(self.loss, self.eta),
+            bound=bound,
+            lambda_c=self.lambda_c,
+            gamma_0=gamma_0,
+            nu=min(costs.nu, MOST_NU),
+            cost_pos=costs.cost_pos,
+            cost_neg=costs.cost_neg,
+            least=LEAST_MULTIPLIER,
+            most=most,
+        )
 
     def _set_quality(self, fit: Fit, limit: float, epsilon: float, most: float) -> None:
         """Store the quality of a fit and its status, given the bound on P_fa and the largest multiplier."""

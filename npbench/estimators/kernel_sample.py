@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import pairwise
-from typing import Any
+from itertools import chain, pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from npbench.evaluation.splits import Fold
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.gram import Kernel, squared_distances
 from npbench.numerics.threads import blas_threads
+
+Model = TypeVar("Model", bound=KernelClassifier)
 
 NEGLIGIBLE_EXPONENT = 30.0  # exp(-30) is 1e-13
 MAX_RUNS = 50  # with more runs of consecutive rows, single rows are copied
@@ -74,10 +77,11 @@ class KernelSample:
     def __init__(self, X: Any, estimators: Sequence[KernelClassifier], dtype: Any = float) -> None:
         self._X, self._dtype = X, dtype
         gammas = [estimator.resolved_kernel(X).gamma for estimator in estimators if estimator.kernel == "rbf"]
-        self._squared = squared_distances(X, blas_threads()) if gammas else np.empty((0, 0))
+        squared = squared_distances(X, blas_threads()) if gammas else np.empty((0, 0))
         # Above this gamma the kernel is 1 between equal points and 0 elsewhere, to 13 digits.
-        self._saturation = NEGLIGIBLE_EXPONENT / _least(self._squared, above=1e-9 / max(gammas)) if gammas else np.inf
-        self._squared = self._squared.astype(dtype, copy=False)
+        least = np.min(squared, where=squared > 1e-9 / max(gammas, default=1.0), initial=np.inf)
+        self._saturation = float(NEGLIGIBLE_EXPONENT / least) if gammas else np.inf
+        self._squared = squared.astype(dtype, copy=False)
 
     def kernel(self, estimator: KernelClassifier) -> Kernel:
         """Return the estimator's kernel; kernels that are the same function on the sample compare equal.
@@ -99,5 +103,21 @@ class KernelSample:
         return np.asarray(kernel.between(X, X), self._dtype)
 
 
-def _least(values: np.ndarray, above: float) -> float:
-    return float(np.min(values, where=values > above, initial=np.inf))
+def search_by_kernel(
+    models: Sequence[Model],
+    keys: Sequence[Any],
+    work: Callable[[list[Model]], Iterable[tuple[float, int]]],
+    n_threads: int,
+) -> tuple[list[float], int]:
+    """Return the loss of each model, and the number of fits that did not converge.
+
+    ``work(models)`` returns both for each of the models with equal keys, which share a kernel; ``n_threads`` of these
+    calls run at a time.
+    """
+    places: dict[Any, list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key, []).append(place)
+    with ThreadPoolExecutor(n_threads) as pool:
+        found = list(pool.map(lambda some: list(work([models[place] for place in some])), places.values()))
+    entries = dict(zip(chain(*places.values()), chain(*found), strict=True))
+    return [entries[place][0] for place in range(len(models))], sum(missed for _, missed in entries.values())

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -14,26 +13,14 @@ from npbench.estimators.constraints import ZERO_OR_MORE, StrOptions
 from npbench.estimators.descent import Costs, DescentClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import network as nn
-from npbench.numerics.network_kernels import RAMP, SIGMOID, Network, Rule
-from npbench.numerics.sgd import LEAST_MULTIPLIER, MOST_NU, LossName, width
-
-FIRST_SCORE_CHANGE = 1.0 / 16.0  # in widths of the loss: how far the first step moves a linear f
+from npbench.numerics.network_kernels import RAMP, SIGMOID
+from npbench.numerics.sgd import LossName
 
 EXPLANATIONS = {
     "empty": "no training sample has a positive score, so the constraint is void",
     "capped": "the surrogate false-alarm rate is too high even at the largest multiplier",
     "max_iter": "the tolerances were missed",
 }
-
-TOO_LARGE = "Scores overflow for features this large: scale the features to unit variance."
-
-
-class Constraint(NamedTuple):
-    """Parts of the descent rule that depend on the bound (rho or q) and the classes; ``most`` limits the multiplier."""
-
-    bound: float
-    costs: Costs
-    most: float
 
 
 @keyword_parameters
@@ -84,6 +71,9 @@ class NetworkClassifier(DescentClassifier):
     The constraint binds the *surrogate* rates on the *training* sample.
     """
 
+    _first_change: ClassVar[float] = 1.0 / 16.0
+    _relative_epsilon: ClassVar[float] = 0.1
+
     hidden: int = parameter(ZERO_OR_MORE, default=5)
     loss: LossName = parameter(StrOptions({"sigmoid", "ramp"}), default="sigmoid")
 
@@ -95,39 +85,45 @@ class NetworkClassifier(DescentClassifier):
     def _limit(self, p_nd: float) -> float:
         """Return the bound on P_fa."""
 
-    @abstractmethod
     def _pulls(self, multiplier: float) -> tuple[float, float]:
         """Return the weights of P_nd and of P_fa in the Lagrangian."""
+        return 1.0, multiplier
 
     @abstractmethod
-    def _constraint(self, is_positive: np.ndarray) -> Constraint:
-        """Return the parts of the descent rule that depend on the bound and the classes."""
+    def _constraint(self, is_positive: np.ndarray) -> tuple[float, Costs, float]:
+        """Return the bound (rho or q), the costs, and the largest multiplier."""
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         is_positive = signs > 0
         random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         squared_norm = _mean_squared_norm(X)
-        rule = self._rule(is_positive, squared_norm)
+        rule = self._rule(
+            RAMP if self.loss == "ramp" else SIGMOID,
+            *self._constraint(is_positive),
+            self._first_step_size(squared_norm),
+        )
         one_pass, steps = self._epochs(X, is_positive, random)
         start = nn.initial(X.shape[1], self.hidden, squared_norm, random)
-        try:
-            network, self.multiplier_, self.trace_ = nn.search(
-                start, one_pass, rule, steps, self.max_iter, self.warm_up, self.average
-            )
-        except FloatingPointError:
-            raise ValueError(TOO_LARGE) from None
+        network, self.multiplier_, self.trace_ = nn.search(
+            start, one_pass, rule, steps, self.max_iter, self.warm_up, self.average
+        )
         self._gamma_0 = rule.gamma_0  # for the explanation
-        self._set_network(network)
-        self._assess(network, X, is_positive, rule)
+        W, c, v, b = network
+        self.coefs_, self.intercepts_ = ([W.T, v[:, None]], [c, b]) if len(v) else ([W.T], [b])
+        self.n_iter_ = len(self.trace_)
+        fit = nn.assess(network, X, is_positive, rule, *self._pulls(self.multiplier_))
+        limit = self._limit(fit.p_nd)
+        epsilon = self._relative_epsilon * limit if self.epsilon is None else self.epsilon
+        self._set_quality(fit, limit, epsilon, rule.most)
+        # a q-value of nothing is 0: the constraint would look met
+        if not fit.any_accepted:
+            self.status_, self.converged_ = "empty", False
 
     def _scores(self, X: Any) -> np.ndarray:
         outputs = X
-        for weights, intercepts in self._hidden_layers():
+        for weights, intercepts in zip(self.coefs_[:-1], self.intercepts_[:-1], strict=True):
             outputs = np.tanh(outputs @ weights + intercepts)
         return np.asarray(outputs @ self.coefs_[-1])[:, 0] + self.intercepts_[-1][0]
-
-    def _hidden_layers(self) -> Iterable[tuple[np.ndarray, np.ndarray]]:
-        return zip(self.coefs_[:-1], self.intercepts_[:-1], strict=True)
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         if issparse(X):
@@ -137,43 +133,8 @@ class NetworkClassifier(DescentClassifier):
             )
         return super()._training_set(X, y)
 
-    def _rule(self, is_positive: np.ndarray, squared_norm: float) -> Rule:
-        reach = width(self.loss, self.eta)
-        # the second bound keeps the first step from shrinking the weights by more than half
-        default = min(FIRST_SCORE_CHANGE * reach**2 / (1.0 + squared_norm), 0.5 / self.lambda_c)
-        constraint = self._constraint(is_positive)
-        return Rule(
-            loss=RAMP if self.loss == "ramp" else SIGMOID,
-            eta=self.eta,
-            width=reach,
-            bound=constraint.bound,
-            lambda_c=self.lambda_c,
-            gamma_0=self._first_step_size(default),
-            nu=min(constraint.costs.nu, MOST_NU),
-            cost_pos=constraint.costs.cost_pos,
-            cost_neg=constraint.costs.cost_neg,
-            least=LEAST_MULTIPLIER,
-            most=constraint.most,
-        )
-
-    def _set_network(self, network: Network) -> None:
-        W, c, v, b = network
-        self.coefs_, self.intercepts_ = ([W.T, v[:, None]], [c, b]) if len(v) else ([W.T], [b])
-        self.n_iter_ = len(self.trace_)
-
-    def _assess(self, network: Network, X: np.ndarray, is_positive: np.ndarray, rule: Rule) -> None:
-        fit = nn.assess(network, X, is_positive, rule, *self._pulls(self.multiplier_))
-        limit = self._limit(fit.p_nd)
-        self._set_quality(fit, limit, self._epsilon(limit), rule.most)
-        # a q-value of nothing is 0: the constraint would look met
-        if not fit.any_accepted:
-            self.status_, self.converged_ = "empty", False
-
     def _squared_weights(self) -> float:
         return sum(float(np.sum(weights**2)) for weights in self.coefs_)
-
-    def _epsilon(self, limit: float) -> float:
-        return 0.1 * limit if self.epsilon is None else self.epsilon
 
     def _explanation(self) -> str:
         p_nd, p_fa = self.surrogate_rates_
@@ -194,5 +155,5 @@ def _mean_squared_norm(X: np.ndarray) -> float:
     with np.errstate(over="ignore"):
         squared_norm = float(np.einsum("ij,ij->", X, X)) / len(X)
     if not np.isfinite(squared_norm):
-        raise ValueError(TOO_LARGE)
+        raise ValueError(nn.TOO_LARGE)
     return squared_norm

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -11,12 +10,12 @@ import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
 from npbench.estimators.constraints import COUNT, POSITIVE
-from npbench.estimators.fpr_range import check_fpr_range
+from npbench.estimators.fpr_range import FprRangeClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.planes import PlanesClassifier
 from npbench.numerics.bundle import Method, Solution, Watch, minimise
 from npbench.numerics.pauc_metrics import strict
-from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate, ranks_within, threshold_within
+from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate, threshold_within
 
 # A search starts from the optimum for every tenth sample, if that subsample is large enough.
 SAMPLING_STEP = 10
@@ -71,16 +70,26 @@ class RankingClassifier(PlanesClassifier):
 
     fpr_range = (0.0, 1.0)  # without annotation: not a parameter here
 
-    @abstractmethod
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Find weights for features ``Z`` and labels in {-1, +1}; ``start`` is the result for another C."""
+        return self._structural_svm(Z, signs, start, self.max_iter)
+
+    def _structural_svm(self, Z: Any, signs: np.ndarray, start: Solution | None, max_planes: int) -> Trained:
+        problem = Z, signs, self._ranks(signs), self.C, *self._variant
+        return structural_svm(*problem, tol=self.tol, max_iter=max_planes, start=start)
+
+    @property
+    def _variant(self) -> tuple[Surrogate, Method]:
+        return "tight", "level"
 
     def _fit(self, X: Any, signs: np.ndarray, start: Solution | None = None) -> Solution:
         features = self._fit_map(X)
         # planes are those of one set of features: another random map would make them wrong
         map_differs = self.n_components is not None and not isinstance(self.random_state, Integral)
         trained = self.train(features, signs, None if map_differs else start)
-        self._set_result(trained, np.asarray(features @ trained.weights), signs)
+        scores = np.asarray(features @ trained.weights)
+        threshold = threshold_within(signs, scores, *self.fpr_range)
+        self._set_result(trained.weights, threshold, trained.status, trained.objective, trained.gap, trained.trace)
         return trained.convex
 
     def _scores(self, X: Any) -> np.ndarray:
@@ -95,38 +104,18 @@ class RankingClassifier(PlanesClassifier):
         self.feature_map_ = Nystroem(gamma=self.gamma, n_components=n_components, random_state=self.random_state)
         return self.feature_map_.fit_transform(X)
 
-    def _set_result(self, trained: Trained, scores: np.ndarray, signs: np.ndarray) -> None:
-        self.coef_ = trained.weights[None, :]
-        self.intercept_ = np.array([-threshold_within(signs, scores, *self.fpr_range)])
-        self.status_ = trained.status
-        self.converged_ = self.status_ == "converged"
-        self.n_iter_, self.trace_ = len(trained.trace), trained.trace
-        self.objective_, self.duality_gap_ = trained.objective, trained.gap
+    def _ranks(self, signs: np.ndarray) -> tuple[int, int]:
+        return 0, int(np.sum(signs < 0))
 
-    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
-        ranks = ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
-        return {"objective_": 0.5 * float(np.sum(self.coef_**2)) + self.C * self._risk(signs, scores, *ranks)}
-
-    def _risk(self, signs: np.ndarray, scores: np.ndarray, first: int, last: int) -> float:
-        """Return the surrogate of 1 - partial AUC that the method minimises."""
-        return StructuralRisk(signs, first, last)(scores)[0]
+    def _risk(self, signs: np.ndarray, scores: np.ndarray) -> float:
+        return StructuralRisk(signs, *self._ranks(signs), self._variant[0])(scores)[0]
 
 
 @keyword_parameters
-class PartialAUCClassifier(RankingClassifier):
-    """A classifier trained for the ranking of positives above negatives in a range of false-positive rates.
+class PartialAUCClassifier(FprRangeClassifier, RankingClassifier):
+    """A ranking classifier for a range of false-positive rates."""
 
-    Parameters
-    ----------
-    fpr_range : (float, float)
-        Range of false-positive rates, ``0 <= lo < hi <= 1``; at least one training negative must be ranked in it.
-    """
-
-    fpr_range: tuple[float, float] = parameter(tuple, list, default=(0.0, 0.2))
-
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        check_fpr_range(self.fpr_range)
+    fpr_range: tuple[float, float] = (0.0, 0.2)
 
 
 def structural_svm(
@@ -134,11 +123,11 @@ def structural_svm(
     signs: np.ndarray,
     ranks: tuple[int, int],
     C: float,
+    surrogate: Surrogate = "tight",
+    method: Method = "level",
     *,
     tol: float,
     max_iter: int,
-    surrogate: Surrogate = "tight",
-    method: Method = "level",
     start: Solution | None = None,
 ) -> Trained:
     """Minimise ``1/2 ||w||^2 + C R(Zw)`` for the structural surrogate R of the partial AUC.

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
 
 from npbench.estimators.constraints import COUNT, POSITIVE
 from npbench.estimators.linear import LinearClassifier
@@ -35,9 +39,30 @@ class PlanesClassifier(LinearClassifier):
         Seconds, objective and bound of each iteration.
     """
 
+    _explanations: ClassVar[dict[str, str]] = {
+        "stalled": "rounding keeps the duality gap above tol. Scale the features to unit variance, or increase tol.",
+        "max_iter": "max_iter planes did not suffice. Increase max_iter or tol, decrease C, or scale the features.",
+    }
+
     C: float = parameter(POSITIVE, default=1.0)
     tol: float = parameter(POSITIVE, default=1e-3)
     max_iter: int = parameter(COUNT, default=2000)
+
+    @abstractmethod
+    def _risk(self, signs: np.ndarray, scores: np.ndarray) -> float:
+        """Return the risk R of the scores ``Xw`` of the training sample."""
+
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        risk = self._risk(signs, scores - self.intercept_)
+        return {"objective_": 0.5 * float(np.sum(self.coef_**2)) + self.C * risk}
+
+    def _set_result(
+        self, w: np.ndarray, threshold: float, status: str, objective: float, gap: float, trace: Sequence[Any]
+    ) -> None:
+        self.coef_, self.intercept_ = w[None, :], np.array([-threshold])
+        self.status_, self.converged_ = status, status == "converged"
+        self.objective_, self.duality_gap_ = objective, gap
+        self.n_iter_, self.trace_ = len(trace), trace
 
     def fit_from(self, X: Any, y: Any, start: Solution | None = None) -> Solution:
         """Fit the classifier, starting from the solution for another C.

@@ -12,7 +12,7 @@ from npbench.estimators.constraints import COUNT, POSITIVE, StrOptions
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import losses, ramp_path
-from npbench.numerics.multiplier_search import EXPLANATIONS, SearchResult
+from npbench.numerics.multiplier_search import EXPLANATIONS, SearchResult, anneal
 from npbench.numerics.multipliers import MULTIPLIERS, REACHED, RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
 
@@ -93,9 +93,9 @@ class RampClassifier(NystroemClassifier):
     def constraint(self) -> RateBound:
         """Return the bound of the problem on the surrogate rates."""
 
-    @abstractmethod
     def search(self, svm: RampSVM) -> SearchResult:
-        """Search the multiplier on a training sample."""
+        """Search the multiplier on a training sample: alternate one convex step with one update."""
+        return anneal(svm, **self.search_settings(svm))
 
     @property
     def has_path(self) -> bool:

@@ -14,14 +14,13 @@ the tolerance of the convex steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from npbench.contracts import Selection
 from npbench.estimators.kernel import MEGABYTE
-from npbench.estimators.kernel_sample import KernelSample, block, ordered_by_fold, varies_by_fold
+from npbench.estimators.kernel_sample import KernelSample, block, ordered_by_fold, search_by_kernel, varies_by_fold
 from npbench.estimators.ramp import RampClassifier
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
@@ -55,68 +54,50 @@ def select(
     too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
     if len(search.get("C", ())) < 2 or too_large or varies_by_fold(make(), search):
         return grid_search(make, X, y, folds, problem, search, n_threads)
-    X, y = X[rows], y[rows]
-    ascending = sorted(search["C"])
-    others = combinations({name: values for name, values in search.items() if name != "C"})
-    estimators = [[make(**params, C=C) for C in ascending] for params in others]
-    path = _quick_path if all(along[0].kernel == "rbf" and along[0].has_path for along in estimators) else _path
-    sample = KernelSample(X, [along[0] for along in estimators], np.float32 if path is _quick_path else float)
-    # equal settings, such as very large gammas, share one path
-    settings = [_setting(along[0], sample) for along in estimators]
+    candidates, y = combinations(search), y[rows]
+    models = [make(**params) for params in candidates]
+    quick = all(model.kernel == "rbf" and model.has_path for model in models)
+    sample, scores_along = KernelSample(X[rows], models, np.float32 if quick else float), _quick if quick else _exact
 
-    def work(along: Sequence[RampClassifier]) -> list[tuple[float, int]]:
-        scored, unconverged = path(along, sample.gram(along[0]), y, local_folds)
-        return [(problem.loss(one), missed) for one, missed in zip(scored, unconverged, strict=True)]
+    def work(models: list[RampClassifier]) -> list[tuple[float, int]]:
+        # one path over ascending C; equal settings, such as very large gammas, share it
+        by_cost = {model.C: model for model in sorted(models, key=lambda model: model.C)}
+        whole, along = sample.gram(models[0]), list(by_cost.values())
+        scored: dict[float, Scored] = {C: [] for C in by_cost}
+        unconverged = dict.fromkeys(by_cost, 0)
+        for fit, validate in local_folds:
+            found = scores_along(along, block(whole, fit, fit), y[fit], block(whole, validate, fit))
+            for C, scores, converged in zip(by_cost, *found, strict=True):
+                scored[C].append((y[validate], scores))
+                unconverged[C] += not converged
+        entries = {C: (problem.loss(scored[C]), unconverged[C]) for C in by_cost}
+        return [entries[model.C] for model in models]
 
-    distinct = dict(zip(settings, estimators, strict=True))
-    with ThreadPoolExecutor(n_threads) as pool:
-        paths = dict(zip(distinct, pool.map(work, distinct.values()), strict=True))
-    table = {
-        frozenset({**params, "C": C}.items()): entry
-        for params, setting in zip(others, settings, strict=True)
-        for C, entry in zip(ascending, paths[setting], strict=True)
-    }
-    candidates = combinations(search)
-    losses, unconverged = zip(*(table[frozenset(candidate.items())] for candidate in candidates), strict=True)
-    return least_loss(candidates, list(losses), sum(unconverged))
+    losses, unconverged = search_by_kernel(models, [_setting(model, sample) for model in models], work, n_threads)
+    return least_loss(candidates, losses, unconverged)
 
 
 def _setting(estimator: RampClassifier, sample: KernelSample) -> tuple[Any, ...]:
-    """Return the parameters that determine the losses, with the kernel resolved on the sample."""
-    params = {name: value for name, value in estimator.get_params().items() if name not in ("gamma", "kernel")}
+    """Return the parameters other than C that determine the losses, with the kernel resolved on the sample."""
+    params = {name: value for name, value in estimator.get_params().items() if name not in ("C", "gamma", "kernel")}
     return sample.kernel(estimator), frozenset(params.items())
 
 
-def _path(
-    estimators: Sequence[RampClassifier], whole: np.ndarray, y: np.ndarray, folds: Sequence[Fold]
-) -> tuple[list[Scored], list[int]]:
-    """Return the scored validation folds and the number of unconverged fits for each estimator, ordered by C."""
-    scored: list[Scored] = [[] for _ in estimators]
-    unconverged = [0] * len(estimators)
-    for fit, validate in folds:
-        # each search starts from the point at which the search for the smaller C ended
-        svm = RampSVM(Gram.of(block(whole, fit, fit)), y[fit], estimators[0].eta, estimators[0].tol)
-        found = [estimator.search(svm) for estimator in estimators]
-        # one product gives the scores of all classifiers
-        multipliers = np.column_stack([one.best.x for one in found])
-        scores = block(whole, validate, fit) @ multipliers + [one.best.b for one in found]
-        for k, one in enumerate(found):
-            scored[k].append((y[validate], scores[:, k]))
-            unconverged[k] += one.status not in REACHED
-    return scored, unconverged
+def _exact(
+    along: Sequence[RampClassifier], K: np.ndarray, y: np.ndarray, between: np.ndarray
+) -> tuple[np.ndarray, Sequence[bool]]:
+    """Return the scores of the validation samples for each estimator, ordered by C, and whether each converged."""
+    # each search starts from the point at which the search for the smaller C ended
+    svm = RampSVM(Gram.of(K), y, along[0].eta, along[0].tol)
+    found = [estimator.search(svm) for estimator in along]
+    # one product gives the scores of all classifiers
+    scores = between @ np.column_stack([one.best.x for one in found]) + [one.best.b for one in found]
+    return scores.T, [one.status in REACHED for one in found]
 
 
-def _quick_path(
-    estimators: Sequence[RampClassifier], whole: np.ndarray, y: np.ndarray, folds: Sequence[Fold]
-) -> tuple[list[Scored], list[int]]:
-    """Return what :func:`_path` returns, from approximate searches."""
-    scored: list[Scored] = [[] for _ in estimators]
-    unconverged = [0] * len(estimators)
-    one, costs = estimators[0], np.array([estimator.C for estimator in estimators])
-    for fit, validate in folds:
-        found = one.path(block(whole, fit, fit), y[fit], costs)
-        scores = found.x.astype(whole.dtype) @ block(whole, validate, fit).T + found.b[:, None]
-        for k in range(len(estimators)):
-            scored[k].append((y[validate], scores[k]))
-            unconverged[k] += not found.converged[k]
-    return scored, unconverged
+def _quick(
+    along: Sequence[RampClassifier], K: np.ndarray, y: np.ndarray, between: np.ndarray
+) -> tuple[np.ndarray, Sequence[bool]]:
+    """Return what :func:`_exact` returns, from approximate searches."""
+    found = along[0].path(K, y, np.array([estimator.C for estimator in along]))
+    return found.x.astype(K.dtype) @ between.T + found.b[:, None], found.converged.tolist()

@@ -11,20 +11,7 @@ LARGEST_FEATURE = 1e70  # squared norms of samples, and products of two of them,
 
 
 def usable(X: Any, largest: float = LARGEST_FEATURE) -> Any:
-    """Return samples in canonical form; ValueError for values beyond ``largest``, whose products overflow.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        Finite samples.
-    largest : float
-        Largest absolute value; infinite for a method that only compares values.
-
-    Returns
-    -------
-    array or CSR matrix of shape (n_samples, n_features)
-        The same values.
-    """
+    """Return finite samples in canonical form; ValueError for absolute values beyond ``largest``."""
     X = canonical(X)
     values = X.data if issparse(X) else X
     if values.size and max(float(values.max()), -float(values.min())) > largest:
@@ -37,20 +24,16 @@ def usable(X: Any, largest: float = LARGEST_FEATURE) -> Any:
     return X
 
 
+def column(X: Any, j: int) -> np.ndarray:
+    """Return a column of an array or CSC matrix as a vector."""
+    values = X[:, [j]]
+    return (values.toarray() if issparse(values) else values).ravel()
+
+
 def canonical(X: Any) -> Any:
     """Return sparse samples as CSR with sorted indices, each of them once, and no stored zeros; arrays as they are.
 
     Entries of one place add up, as SciPy means them. The caller's matrix stays as it is.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n_samples, n_features)
-        Samples.
-
-    Returns
-    -------
-    array or CSR matrix of shape (n_samples, n_features)
-        The same values.
 
     Examples
     --------

@@ -36,8 +36,8 @@ def rate_below(errors: np.ndarray, n: int, delta: float) -> np.ndarray:
     return 1 - rate_above(n - errors, n, delta)
 
 
-def excess_p_values(rates: np.ndarray, low: np.ndarray, bounds: np.ndarray, confidence: float = 0.95) -> np.ndarray:
-    """Return p-values of ``P(Binomial(n, bound) >= n rate)``, for rates with lower limits of :func:`rate_limits`.
+def excess_p_values(rates: np.ndarray, low: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """Return p-values of ``P(Binomial(n, bound) >= n rate)``, for rates with lower 95 % limits.
 
     The number of trials n follows from the rate and its limit, which determine it. NaN stays NaN; where the limit is 0,
     there are no errors, and the p-value is 1. All arguments have shape (n_rates,); bounds are in ]0, 1[.
@@ -48,7 +48,7 @@ def excess_p_values(rates: np.ndarray, low: np.ndarray, bounds: np.ndarray, conf
     for _ in range(60):  # bisection: the limit rises with n
         middle = (few + many) / 2
         n = 2**middle
-        is_short = betainc(n * rates, n - n * rates + 1, limits) > (1 - confidence) / 2
+        is_short = betainc(n * rates, n - n * rates + 1, limits) > (1 - 0.95) / 2
         few, many = np.where(is_short, middle, few), np.where(is_short, many, middle)
     p = betainc(n * rates, n - n * rates + 1, bounds)
     return np.where(counted, p, np.where(np.isnan(low), np.nan, 1.0))

@@ -31,8 +31,6 @@ from npbench.numerics.ramp_svm import RampSVM
 Status = Literal["converged", "inactive", "imprecise", "flat", "jump", "capped", "max_iter"]
 
 EXPLANATIONS: dict[Status, str] = {
-    "converged": "the constrained surrogate rate is within epsilon of its bound",
-    "inactive": "the constraint holds with the multiplier at its floor",
     "imprecise": "rounding keeps the convex steps from their tolerance",
     "flat": "every positive is missed by so much that its loss has slope 0",
     "jump": "the constrained surrogate rate jumps across its bound at this multiplier",

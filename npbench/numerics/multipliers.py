@@ -1,27 +1,21 @@
 """Bounds on the surrogate rates of the ramp-loss SVM, and rules that move the multiplier towards one.
 
-:func:`npbench.numerics.ramp_kernels.next_multiplier` is a compiled, shorter :class:`SecantMultiplier`. Both narrow an
-interval (:mod:`npbench.numerics.rate_interval`) by secants in log(lambda) and share the constants below. They differ
-in four points: the compiled rule has absolute ends, follows longer secants, counts an end of the interval that stays
-twice as half (the Illinois rule), and keeps its largest factor when a closed interval opens again.
+A rate that decreases as its multiplier grows meets its bound at one multiplier. Each multiplier tried becomes the end
+of an interval on its side. The next one comes from a secant of the rate in log(lambda), or lies between the ends.
+
+:func:`npbench.numerics.ramp_kernels.next_multiplier` is a compiled, shorter :class:`SecantMultiplier`, with the same
+interval and constants. They differ in four points: the compiled rule has absolute ends, follows longer secants, counts
+an end of the interval that stays twice as half (the Illinois rule), and keeps its largest factor when a closed interval
+opens again.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple
 
-from npbench.numerics.rate_interval import (
-    CLOSED_WIDTH,
-    RateInterval,
-    between,
-    in_order,
-    is_closed,
-    is_inside,
-    narrowed,
-    secant_change,
-)
+from numba.extending import register_jitable
 
 Update = Literal["secant", "gradient"]
 REACHED = ("converged", "inactive")  # statuses of a search, here or elsewhere, that meets its bound
@@ -33,39 +27,25 @@ RELATIVE_FLOOR, RELATIVE_CAP = 1e-6, 1e6  # smallest and largest multiplier, rel
 LARGE_DROP = 0.25  # drop of the rate across a closed interval from which no multiplier meets the bound
 MAX_REOPENINGS = 2  # times that a closed interval is opened again
 MAX_RESETS = 10  # times that a rate out of order resets the interval
-
-
-class RateBound(Protocol):
-    """A constraint on the surrogate rates, ``rate <= bound``, whose Lagrangian has the term ``lambda gradient``."""
-
-    @property
-    def bound(self) -> float:
-        """Bound on the rate, in ]0, 1[."""
-
-    @property
-    def miss_weight(self) -> float:
-        """Derivative of the gradient with respect to P_nd; with respect to P_fa it is 1."""
-
-    def rate(self, p_fa: float, p_nd: float) -> float:
-        """Return the bounded rate."""
-
-    def gradient(self, p_fa: float, p_nd: float) -> float:
-        """Return the derivative of the Lagrangian by lambda; it has the sign of ``rate - bound``, or is 0."""
+CLOSED_WIDTH = 1e-3  # relative width at which the interval counts as closed
+LEAST_LOG_MARGIN = 0.1  # share of the interval, on a log scale, that an interpolation keeps from its ends
+LEAST_SLOPED_RATE = 0.1  # in units of the bound; below it the rate is nearly constant, without a useful slope
+SAME_SURROGATE_RATE = 1e-6  # rates at two multipliers that differ by rounding
 
 
 @dataclass(frozen=True)
 class FalseAlarmBound:
-    """The Neyman-Pearson constraint ``P_fa <= rho``."""
+    """The Neyman-Pearson constraint ``P_fa <= rho``, whose Lagrangian has the term ``lambda gradient``."""
 
     bound: float
-    miss_weight = 0.0
+    miss_weight = 0.0  # derivative of the gradient with respect to P_nd; with respect to P_fa it is 1
 
     def rate(self, p_fa: float, p_nd: float) -> float:
-        """Return P_fa."""
+        """Return the bounded rate, P_fa."""
         return p_fa
 
     def gradient(self, p_fa: float, p_nd: float) -> float:
-        """Return ``P_fa - rho``."""
+        """Return ``P_fa - rho``, which has the sign of ``rate - bound``, or is 0."""
         return p_fa - self.bound
 
 
@@ -89,6 +69,76 @@ class QValueBound:
     def gradient(self, p_fa: float, p_nd: float) -> float:
         """Return ``P_fa - q (1 - P_nd)``."""
         return p_fa - self.bound * (1.0 - p_nd)
+
+
+RateBound = FalseAlarmBound | QValueBound
+
+
+class RateInterval(NamedTuple):
+    """An interval of multipliers, with the rates at its ends."""
+
+    low: float
+    high: float
+    rate_low: float = 1.0  # rate_low >= rate_high
+    rate_high: float = 0.0
+    weight_low: float = 1.0  # weight of the end in an interpolation
+    weight_high: float = 1.0  # likewise
+
+
+@register_jitable
+def in_order(interval: RateInterval, value: float, rate: float) -> bool:
+    """Return whether a multiplier and its rate agree with a rate that decreases from end to end."""
+    falls = interval.rate_high - SAME_SURROGATE_RATE <= rate <= interval.rate_low + SAME_SURROGATE_RATE
+    return interval.low <= value <= interval.high and falls
+
+
+@register_jitable
+def narrowed(interval: RateInterval, value: float, rate: float, bound: float, staying: float) -> RateInterval:
+    """Return the interval with an end at ``value``; the weight of the other end is multiplied by ``staying``."""
+    # the Illinois rule halves the weight of an end that stays
+    low, high, rate_low, rate_high, weight_low, weight_high = interval
+    if rate > bound:
+        return RateInterval(value, high, rate, rate_high, 1.0, weight_high * staying)
+    return RateInterval(low, value, rate_low, rate, weight_low * staying, 1.0)
+
+
+@register_jitable
+def is_closed(interval: RateInterval) -> bool:
+    """Return whether the ends are so near that no multiplier between them seems to meet the bound."""
+    return interval.high <= interval.low * (1.0 + CLOSED_WIDTH)
+
+
+@register_jitable
+def is_inside(interval: RateInterval, value: float) -> bool:
+    """Return whether a multiplier lies between the ends, and not next to one."""
+    edge = 1.0 + 0.2 * CLOSED_WIDTH
+    return interval.low * edge < value < interval.high / edge
+
+
+@register_jitable
+def secant_change(value: float, rate: float, value_before: float, rate_before: float, bound: float) -> float:
+    """Return the change of log(multiplier) at which a secant of the rate meets the bound; NaN if it has no use."""
+    if min(rate, rate_before) < LEAST_SLOPED_RATE * bound or (rate_before - rate) * (value_before - value) >= 0.0:
+        return math.nan
+    return (bound - rate) * math.log(value / value_before) / (rate - rate_before)
+
+
+@register_jitable
+def between(interval: RateInterval, bound: float) -> float:
+    """Return where the weighted log-odds of the rate, linear in log(multiplier), meet the bound."""
+    # log-odds are nearly linear in log(multiplier)
+    above = interval.weight_low * (log_odds(interval.rate_low) - log_odds(bound))
+    below = interval.weight_high * (log_odds(bound) - log_odds(interval.rate_high))
+    share = above / (above + below) if above + below > 0.0 else 0.5
+    share = min(max(share, LEAST_LOG_MARGIN), 1.0 - LEAST_LOG_MARGIN)
+    return interval.low * (interval.high / interval.low) ** share
+
+
+@register_jitable
+def log_odds(p: float) -> float:
+    """Return ``log(p / (1 - p))``, with p kept from 0 and 1."""
+    p = min(max(p, 1e-4), 1.0 - 1e-4)
+    return math.log(p / (1.0 - p))
 
 
 class GradientMultiplier:

@@ -23,8 +23,10 @@ from collections.abc import Callable
 import numpy as np
 
 from npbench.numerics import losses
-from npbench.numerics.network_kernels import LOGISTIC, RAMP, Network, Rule, np_pass, q_pass
-from npbench.numerics.sgd import Draws, Fit, Trace
+from npbench.numerics.network_kernels import LOGISTIC, RAMP, Network, np_pass, q_pass
+from npbench.numerics.sgd import Draws, Fit, Rule, Trace, imbalance
+
+TOO_LARGE = "Scores overflow for features this large: scale the features to unit variance."
 
 Pass = Callable[[Network, float, int, Rule], tuple[float, float, float]]
 
@@ -112,7 +114,7 @@ def search(
     The first ``warm_up`` epochs take the logistic loss and keep lambda: samples far on the wrong side, where the other
     losses are flat, have a gradient there. With ``averages``, network and lambda are averages over the ends of the
     epochs e = 1, 2, ... with weights ``e^3``, which smooth the noise of single samples and give the beginning little
-    weight. Raises a FloatingPointError if numbers overflow.
+    weight. ValueError if numbers overflow.
     """
     start, multiplier, weight, trace = time.perf_counter(), 1.0, 0.0, []
     # running averages of W, c, v, b and lambda
@@ -124,7 +126,7 @@ def search(
             multiplier, p_nd, p_fa = one_pass(network, multiplier, epoch * steps, current)
             objective = 0.5 * rule.lambda_c * squared_weights(network) + p_nd
         if not np.isfinite(objective + p_fa):
-            raise FloatingPointError("The scores overflowed.")
+            raise ValueError(TOO_LARGE)
         trace.append(Trace(epoch, time.perf_counter() - start, objective, p_fa, p_nd, multiplier))
 
         # move the averages towards the network after the pass
@@ -154,14 +156,12 @@ def assess(
     terms = [_penalty_gradient(network, rule.lambda_c)]
     for rows, pull in ((is_positive, pull_pos), (~is_positive, pull_neg)):
         terms.append(gradient(network, X[rows], pull / np.sum(rows) * slopes[rows]))
-    # the gradient of the Lagrangian, relative to its terms
-    size = sum(float(np.linalg.norm(term)) for term in terms)
     p_nd, p_fa = float(values[is_positive].mean()), float(values[~is_positive].mean())
     return Fit(
         objective=0.5 * rule.lambda_c * squared_weights(network) + p_nd,
         p_nd=p_nd,
         p_fa=p_fa,
-        imbalance=float(np.linalg.norm(np.sum(terms, axis=0))) / size if size else 1.0,
+        imbalance=imbalance(terms),
         any_accepted=bool(np.any(f > 0)),
     )
 

@@ -14,25 +14,7 @@ from numba import njit
 
 from npbench.numerics.fastmath import REORDERED
 
-# Sums may be reordered, so that they can be vectorised; infinities and NaN keep their meaning.
-
-SIGMOID, RAMP, LOGISTIC = range(3)
-
-
-class Rule(NamedTuple):
-    """Constants of a stochastic saddle-point search; lambda_c, gamma_0 and nu as in the paper."""
-
-    loss: int  # SIGMOID, RAMP, or LOGISTIC, ``log(1 + exp(-eta z))``, which the first epochs use
-    eta: float
-    width: float  # 1 / max |l'| of the sigmoid or the ramp
-    bound: float  # rho of ``P_fa <= rho``, or q of ``P_fa <= q (1 - P_nd)``
-    lambda_c: float
-    gamma_0: float
-    nu: float
-    cost_pos: float  # coefficient a_i of positives; 1 for pairs
-    cost_neg: float  # the same for negatives, without the factor lambda
-    least: float  # bounds of lambda
-    most: float
+SIGMOID, RAMP, LOGISTIC = range(3)  # the last, ``log(1 + exp(-eta z))``, is that of the first epochs
 
 
 class Network(NamedTuple):

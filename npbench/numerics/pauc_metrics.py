@@ -84,14 +84,7 @@ def pairwise(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
     first (Narasimhan and Agarwal 2013). The standard error is computed as in :func:`fractional`. Raises a ValueError if
     no negative rank falls into the range.
     """
-    n = int(np.sum(y < 0))
-    first, last = rank_range(n, lo, hi)
-    if last <= first:
-        raise ValueError(
-            f"No negative is ranked in the false-positive range [{lo:g}, {hi:g}], which needs ranks above {n * lo:g} "
-            f"and up to {n * hi:g} of {n} negatives: widen the range, or use more negatives."
-        )
-    return _over_ranks(y, scores, first, last)
+    return _over_ranks(y, scores, *ranks_within(int(np.sum(y < 0)), lo, hi))
 
 
 def strict(positives: np.ndarray, negatives: np.ndarray, first: int, last: int) -> float:
@@ -109,6 +102,20 @@ def strict(positives: np.ndarray, negatives: np.ndarray, first: int, last: int) 
 def rank_range(n: int, lo: float, hi: float) -> tuple[int, int]:
     """Return ``ceil(n lo)`` and ``floor(n hi)``, where n lo and n hi count as integers within 1e-9."""
     return math.ceil(n * lo - SAME_RATE), math.floor(n * hi + SAME_RATE)
+
+
+def ranks_within(n: int, lo: float, hi: float) -> tuple[int, int]:
+    """Return ``first`` and ``last``: of n negatives, those in a range of false-positive rates rank first < j <= last.
+
+    Raises a ValueError if no rank is in the range.
+    """
+    first, last = rank_range(n, lo, hi)
+    if last <= first:
+        raise ValueError(
+            f"No negative is ranked in fpr_range=({lo:g}, {hi:g}), which needs ranks above {n * lo:g} and up to "
+            f"{n * hi:g} of {n} negatives: widen fpr_range, or use more negatives."
+        )
+    return first, last
 
 
 def fractional(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:

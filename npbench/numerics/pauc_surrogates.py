@@ -23,27 +23,11 @@ from typing import Literal
 
 import numpy as np
 
-from npbench.numerics.pauc_metrics import rank_range
 from npbench.numerics.ranks import count_at_most, count_smaller, largest
 from npbench.numerics.rates import acceptance
 from npbench.numerics.thresholds import SAME_RATE, SAME_SCORE
 
 Surrogate = Literal["tight", "naive"]
-
-
-def ranks_within(n_negative: int, lo: float, hi: float) -> tuple[int, int]:
-    """Return ``first`` and ``last``: the negatives in a range of false-positive rates have ranks first < j <= last.
-
-    Raises a ValueError if no rank is in the range.
-    """
-    first, last = rank_range(n_negative, lo, hi)
-    if last <= first:
-        raise ValueError(
-            f"No negative is ranked in fpr_range=({lo:g}, {hi:g}), which needs ranks from {n_negative * lo:g} to "
-            f"{n_negative * hi:g} of {n_negative} negatives in the training sample: widen fpr_range, or train on more "
-            "negatives."
-        )
-    return first, last
 
 
 class StructuralRisk:

@@ -47,7 +47,6 @@ LEAST_MARGIN = 0.1  # share of the interval that a trial keeps from its ends
 LEAST_RIDGE = 1e-15  # added to the unit diagonal of a Hessian; times 100 while rounding makes it indefinite
 HESSIAN_BLOCK = 2048  # samples that enter a Hessian together
 MAX_BALANCE_STEPS = 200  # the search for b halves its interval at least every other step
-INFINITE = 1e300  # finite, since fastmath does not allow infinities
 
 
 @dataclass(frozen=True)
@@ -260,7 +259,7 @@ def _clip(anchor: Any, lower: Any, upper: Any, slopes: Any, g: Any, b: Any, x: A
 def _balance(anchor: Any, lower: Any, upper: Any, slopes: Any, g: Any, b: Any, x: Any) -> Any:
     """Write x for the b for which its sum is 0, and return that b: Newton's method, or bisection, starting from b."""
     # interval outside of which all x are at their bounds
-    least, most, scale = INFINITE, -INFINITE, 0.0
+    least, most, scale = kernels.INFINITE, -kernels.INFINITE, 0.0
     for i in range(g.shape[0]):
         if slopes[i] > 0.0:
             least = min(least, g[i] - (upper[i] - anchor[i]) / slopes[i])  # below it, x_i is at its upper bound

@@ -8,17 +8,9 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from npbench.numerics import multipliers
 from npbench.numerics.extrema import larger, smaller
-from npbench.numerics.multipliers import LARGE_DROP, MAX_FACTOR, MAX_REOPENINGS, MAX_RESETS, ZERO_SHARE
-from npbench.numerics.rate_interval import (
-    RateInterval,
-    between,
-    in_order,
-    is_closed,
-    is_inside,
-    narrowed,
-    secant_change,
-)
+from npbench.numerics.multipliers import LARGE_DROP, MAX_FACTOR, MAX_REOPENINGS, MAX_RESETS, ZERO_SHARE, RateInterval
 from npbench.numerics.smo_kernels import FAST, INFINITE, bias, fit_into_box, gap, optimise, pair_steps, subtract
 
 MIN_RATIO, MAX_RATIO = 1e-6, 1e6  # smallest and largest multiplier, a ratio of costs; absolute, unlike RELATIVE_FLOOR
@@ -140,12 +132,12 @@ def next_multiplier(search, value, rate, bound, nu):
     """Return the search after this multiplier, and the next multiplier: 0 if none seems to meet the bound."""
     interval, value_before, rate_before, resets, reopenings = search
     # narrow the interval; rates out of order open it
-    if not in_order(interval, value, rate):
+    if not multipliers.in_order(interval, value, rate):
         interval, resets = open_interval(), resets + 1
     stays = (interval.low if rate > bound else interval.high) == value_before  # the end that moves did so the last time
-    interval = narrowed(interval, value, rate, bound, 0.5 if stays else 1.0)
+    interval = multipliers.narrowed(interval, value, rate, bound, 0.5 if stays else 1.0)
     given_up = resets > MAX_RESETS
-    if is_closed(interval):
+    if multipliers.is_closed(interval):
         given_up |= interval.rate_low - interval.rate_high > LARGE_DROP or reopenings == MAX_REOPENINGS
         interval, reopenings = open_interval(), reopenings + 1
     search = MultiplierSearch(interval, value, rate, resets, reopenings)
@@ -153,12 +145,12 @@ def next_multiplier(search, value, rate, bound, nu):
         return search, 0.0
 
     # secant in the logarithm, else interpolated log-odds, else a step outwards
-    change = secant_change(value, rate, value_before, rate_before, bound)
+    change = multipliers.secant_change(value, rate, value_before, rate_before, bound)
     proposed = value * np.exp(min(max(change, -MAX_SECANT), MAX_SECANT))
-    if not np.isnan(change) and is_inside(interval, proposed):
+    if not np.isnan(change) and multipliers.is_inside(interval, proposed):
         return search, proposed
     if interval.low > 0.0 and interval.high < INFINITE:
-        return search, between(interval, bound)
+        return search, multipliers.between(interval, bound)
     factor = min(max(1.0 + nu * (rate - bound), 1.0 / MAX_FACTOR), MAX_FACTOR)
     return search, min(max(value * factor, MIN_RATIO), MAX_RATIO)
 
@@ -200,11 +192,9 @@ def _best_multiple(y, x, g, most):
 def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_iter, max_steps):
     """Search the multiplier of the ramp-loss SVM for every cost; see :func:`npbench.numerics.ramp_path.solve`.
 
-    Return x, b, whether each search converged, and the numbers of convex steps and of SMO steps. At 432 samples a
-    convex step takes 9 to 13 us beside its pair updates: 3 us for the heap of :func:`feasible`, 1.5 us for
-    :func:`bias`, and 30 ns for each row of a sample that moves with its bound. On ``pima`` 1250 convex steps and 63,000
-    pair updates of 0.27 us each share this kernel's 27 ms about equally; nearly as much again goes to the Gram matrices
-    of the folds and to Python. At 2600 samples a pair update takes 2.2 us, bound by two rows of K (9 GB/s).
+    Return x, b, whether each search converged, and the numbers of convex steps and of SMO steps. With 432 samples pair
+    updates take half of the time, and the passes of convex steps between them the other; with 2600 samples two rows of
+    K bound a pair update.
     """
     n, m = y.shape[0], costs.shape[0]
     all_x, all_b, converged = np.zeros((m, n)), np.zeros(m), np.zeros(m, np.bool_)

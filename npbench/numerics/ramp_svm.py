@@ -82,7 +82,7 @@ class RampSVM:
 
     def recompute(self, x: np.ndarray, cost_positive: float, cost_negative: float, flat: np.ndarray) -> None:
         """Move to ``x``, a result of the step with these arguments, and measure it by newly computed values of f."""
-        self.x, self._g = x.copy(), self._gradient(x)
+        self.x, self._g = x.copy(), smo.gradient(self.gram, self.eta * self.y, x)
         self._solved.clear()
         self._flat, self._slack = flat, self.tol
         self._box = lower, upper = ramp_box(self.y, float(cost_positive), float(cost_negative), flat, self.eta)
@@ -94,10 +94,6 @@ class RampSVM:
     def weights(self, x: np.ndarray) -> np.ndarray:
         """Return the weights of the features for the linear kernel, X'x."""
         return linear_svm.weights(self.gram.X, x)
-
-    def _gradient(self, x: np.ndarray) -> np.ndarray:
-        """Return eta y - Kx."""
-        return smo.gradient(self.gram, self.eta * self.y, x)
 
     def _extrapolate(self, costs: tuple[float, float]) -> bool:
         """Extrapolate the last two solutions, if they allow it: between breakpoints x and g are affine in the cost.

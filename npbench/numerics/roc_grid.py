@@ -20,8 +20,7 @@ def true_positive_rates(y: np.ndarray, scores: np.ndarray, at: np.ndarray = FPR_
 
     The curve joins its points by straight lines, which a random choice between two neighbours attains; also across
     ties. Where it rises vertically, its upper end counts. A NaN score ranks its sample as the worst of its class. See
-    Fawcett
-    (2006, Pattern Recognition Letters 27(8)), algorithm 3, vertical averaging over test sets.
+    Fawcett (2006, Pattern Recognition Letters 27(8)), algorithm 3, vertical averaging over test sets.
     """
     tpr, fpr = (np.concatenate([[0.0], shares]) for shares in acceptance(y, ranked(y, scores))[1:])
     before = np.searchsorted(fpr, at, side="right") - 1  # the last point with at most this rate

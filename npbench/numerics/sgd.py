@@ -5,6 +5,7 @@ Linear scores and networks share them: the order of the samples, the step bound 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +17,22 @@ Sampling = Literal["shuffle", "balanced"]
 LEAST_MULTIPLIER = 1e-3
 # Beyond this nu, (12) settles far above rho: at the p with p log(1 + nu) = nu rho instead of p = rho.
 MOST_NU = 0.1
+
+
+class Rule(NamedTuple):
+    """Constants of a stochastic saddle-point search; lambda_c, gamma_0 and nu as in the paper."""
+
+    loss: int  # number of the loss in the kernel
+    eta: float
+    width: float  # 1 / max |l'|
+    bound: float  # rho of ``P_fa <= rho``, or q of ``P_fa <= q (1 - P_nd)``
+    lambda_c: float
+    gamma_0: float
+    nu: float
+    cost_pos: float  # coefficient a_i of positives; 1 for pairs
+    cost_neg: float  # the same for negatives, without the factor lambda
+    least: float  # bounds of lambda
+    most: float
 
 
 class Trace(NamedTuple):
@@ -30,17 +47,19 @@ class Trace(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Quality of a classifier on a sample: its objective (penalty plus P_nd), and the class means of its loss.
-
-    The imbalance is the size of the gradient of the Lagrangian relative to its terms, those of the penalty, the
-    positives and the negatives: the norm of their sum over the sum of their norms. It is 1 where all terms are 0.
-    """
+    """Quality of a classifier on a sample: its objective (penalty plus P_nd), and the class means of its loss."""
 
     objective: float
     p_nd: float
     p_fa: float
-    imbalance: float
+    imbalance: float  # of the gradient of the Lagrangian: parts of the penalty, the positives and the negatives
     any_accepted: bool = True  # whether a sample has a positive score, where it was checked
+
+
+def imbalance(parts: Sequence[np.ndarray]) -> float:
+    """Return the size of a gradient relative to its parts, the norm of their sum over the sum of their norms."""
+    size = sum(float(np.linalg.norm(part)) for part in parts)
+    return float(np.linalg.norm(np.sum(parts, axis=0))) / size if size else 1.0
 
 
 def width(loss: LossName, eta: float) -> float:

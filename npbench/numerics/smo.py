@@ -24,6 +24,8 @@ from npbench.numerics import smo_kernels as kernels
 from npbench.numerics.gram import Gram
 from npbench.numerics.threads import one_blas_thread
 
+Array = np.ndarray
+
 # SMO steps per sample before each call of the interior point method, and whether that call includes settled samples.
 INTERIOR_POINT_CALLS = ((50, False), (5, False), (5, False), (5, True), (10, True))
 STEPS_PER_SAMPLE = 50  # in a round; then g is recomputed, since its rounding errors accumulate
@@ -34,21 +36,21 @@ WORKING_SET_SIZE = 2000  # samples, when the Gram matrix exceeds its budget
 @one_blas_thread()  # the last digit of the result must not depend on the number of threads
 def solve(
     gram: Gram,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    x: np.ndarray,
-    g: np.ndarray,
+    lower: Array,
+    upper: Array,
+    x: Array,
+    g: Array,
     tol: float = 1e-3,
     max_iter: int = 10_000_000,
     spent: int = 0,
-    p: np.ndarray | None = None,
+    p: Array | None = None,
 ) -> tuple[int, float]:
     """Maximise D over the box, starting from and changing x and g in place; return steps and violation.
 
     A step costs O(m) for m unsettled samples. If 50 steps per sample do not suffice, the interior point
     method is called, first on the unsettled samples, then on all, and SMO continues from its result. If the Gram matrix
     exceeds its budget, SMO works on blocks of samples (Joachims 1999), without the interior point method. ValueError if
-    the box contains no point with sum 0, or an input is not finite.
+    an input is not finite.
 
     Parameters
     ----------
@@ -66,7 +68,9 @@ def solve(
         Linear term, from which g is recomputed when convergence is slow. Without it, ``g + Kx`` stands for p, with
         the rounding errors of a start x far from the box: these can prevent the tolerance.
     """
-    _check(lower, upper, x, g)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(lower.sum() + upper.sum() + x.sum() + g.sum()):
+            raise ValueError("the bounds, x and g must be finite: some values are NaN or infinite.")
     if gram.has_few_features:
         return linear_svm.solve(gram.X, lower, upper, x, g, tol, max_iter, p)
     if gram.whole is None:
@@ -89,15 +93,7 @@ def solve(
 
 
 def _finish(
-    K: np.ndarray,
-    diagonal: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    p: np.ndarray,
-    x: np.ndarray,
-    g: np.ndarray,
-    tol: float,
-    max_iter: int,
+    K: Array, diagonal: Array, lower: Array, upper: Array, p: Array, x: Array, g: Array, tol: float, max_iter: int
 ) -> tuple[int, float]:
     """Take SMO steps until convergence or a stall; recompute g after each round."""
     g[:] = p - K @ x
@@ -118,17 +114,7 @@ def _finish(
             return n_iter, least
 
 
-def _check(lower: np.ndarray, upper: np.ndarray, x: np.ndarray, g: np.ndarray) -> None:
-    fault = kernels.fault(lower, upper, x, g)
-    if fault == kernels.NOT_FINITE:
-        raise ValueError("the bounds, x and g must be finite: some values are NaN or infinite.")
-    if fault == kernels.INFEASIBLE:
-        raise ValueError("the box is infeasible: it needs lower <= upper and sum(lower) <= 0 <= sum(upper).")
-
-
-def _interior_step(
-    K: np.ndarray, lower: np.ndarray, upper: np.ndarray, x: np.ndarray, g: np.ndarray, whole: bool
-) -> None:
+def _interior_step(K: Array, lower: Array, upper: Array, x: Array, g: Array, whole: bool) -> None:
     """Replace x, or only its unsettled part, by the result of the interior point method."""
     # variables with equal bounds, and those that their gradient holds at a bound, stay
     keep = np.arange(len(x)) if whole else kernels.unsettled(x, g, lower, upper, *kernels.ends(x, g, lower, upper))
@@ -143,7 +129,7 @@ def _interior_step(
 
 
 def _solve_in_blocks(
-    gram: Gram, lower: np.ndarray, upper: np.ndarray, x: np.ndarray, g: np.ndarray, tol: float, max_iter: int
+    gram: Gram, lower: Array, upper: Array, x: Array, g: Array, tol: float, max_iter: int
 ) -> tuple[int, float]:
     """Maximise D in blocks of the samples that violate the conditions most (Joachims 1999)."""
     _move_to(gram, kernels.feasible(lower, upper, x, g), x, g)
@@ -168,44 +154,26 @@ def _solve_in_blocks(
         _move_to(gram, target, x, g)
 
 
-def _move_to(gram: Gram, target: np.ndarray, x: np.ndarray, g: np.ndarray) -> None:
+def _move_to(gram: Gram, target: Array, x: Array, g: Array) -> None:
     """Set x to ``target`` in place, and update g."""
-    changed = np.flatnonzero(target != x)
-    for start in range(0, len(changed), WORKING_SET_SIZE):
-        some = changed[start : start + WORKING_SET_SIZE]
-        g -= (target[some] - x[some]) @ gram.rows(some)
-    x[changed] = target[changed]
+    _subtract_rows(gram, g, target - x)
+    x[:] = target
 
 
-def gradient(gram: Gram, p: np.ndarray, x: np.ndarray) -> np.ndarray:
+def gradient(gram: Gram, p: Array, x: Array) -> Array:
     """Return ``p - Kx``, from the rows of K with x_i != 0, or from weights."""
     if gram.kernel.name == "linear":
         return linear_svm.gradient(gram.X, p, linear_svm.weights(gram.X, x))
     if gram.whole is not None:
         return np.asarray(kernels.gradient(gram.whole, p, x))
     g = p.astype(float)
+    _subtract_rows(gram, g, x)
+    return g
+
+
+def _subtract_rows(gram: Gram, g: Array, x: Array) -> None:
+    """Set ``g -= Kx`` in blocks of the rows with x_i != 0."""
     support = np.flatnonzero(x)
     for start in range(0, len(support), WORKING_SET_SIZE):
         some = support[start : start + WORKING_SET_SIZE]
         g -= x[some] @ gram.rows(some)
-    return g
-
-
-def violation(x: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> float:
-    """Return the violation of the optimality conditions; negative if they hold for an interval of b."""
-    high, low = kernels.ends(x, g, lower, upper)
-    return float(high - low)
-
-
-def bias(x: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> float:
-    """Return the b that minimises ``sum_i max(lower_i (g_i - b), upper_i (g_i - b))``, exactly; 0 if every b does.
-
-    If an interval of b is optimal, its middle is returned (its finite end if it has only one). O(n), plus a sort of the
-    few g within the violation of the optimality conditions.
-    """
-    return float(kernels.bias(x, g, lower, upper))
-
-
-def duality_gap(x: np.ndarray, g: np.ndarray, lower: np.ndarray, upper: np.ndarray, b: float) -> float:
-    """Return P - D for a feasible x and b: ``sum_i max((upper_i - x_i)(g_i - b), (lower_i - x_i)(g_i - b))``. O(n)."""
-    return float(kernels.gap(x, g, lower, upper, b))

@@ -28,7 +28,6 @@ INFINITE = 1e300  # finite, since fastmath does not allow infinities
 INFINITE_SINGLE = 1e30
 LEAST_CURVATURE = 1e-12  # curvature of a pair, relative to the largest diagonal entry
 LEAST_CURVATURE_SINGLE = 1e-6  # likewise in single precision, above its rounding error
-VALID, NOT_FINITE, INFEASIBLE = range(3)
 
 
 @register_jitable(fastmath=FAST, error_model="numpy")
@@ -250,22 +249,6 @@ def optimise(K, diagonal, lower, upper, x, g, tol, max_iter):
             done += max(pair_steps(K, diagonal, lower, upper, x, g, tol, budget), 1)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def fault(lower, upper, x, g):
-    """Return VALID, NOT_FINITE or INFEASIBLE."""
-    # one sum is not finite if any value is not
-    total, least, most, ordered = 0.0, 0.0, 0.0, True
-    for i in range(x.shape[0]):
-        total += x[i] + g[i]
-        least += lower[i]
-        most += upper[i]
-        ordered &= lower[i] <= upper[i]
-    if not np.isfinite(total + least + most):
-        return NOT_FINITE
-    slack = 1e-9 * (most - least)
-    return VALID if ordered and least <= slack and most >= -slack else INFEASIBLE
-
-
 @register_jitable(fastmath=FAST, error_model="numpy")
 def _total_width(lower, upper):
     total = 0.0
@@ -333,7 +316,10 @@ def _around(g, lower, upper, b):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def bias(x, g, lower, upper):
-    """Return the minimiser b of sum_i h_i(g_i - b), the middle of an interval of minimisers."""
+    """Return the b that minimises ``sum_i max(lower_i (g_i - b), upper_i (g_i - b))``, exactly; 0 if every b does.
+
+    If an interval of b is optimal, its middle is returned (its finite end if it has only one).
+    """
     high, low = ends(x, g, lower, upper)
     if high == -INFINITE or low == INFINITE:  # the interval of b has only one finite end, or none
         return low if low < INFINITE else (high if high > -INFINITE else 0.0)
@@ -353,7 +339,7 @@ def bias(x, g, lower, upper):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gap(x, g, lower, upper, b):
-    """Return primal minus dual value, a sum of nonnegative terms."""
+    """Return primal minus dual value for a feasible x and b, a sum of nonnegative terms."""
     total = 0.0
     for i in range(x.shape[0]):
         slack = g[i] - b

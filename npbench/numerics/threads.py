@@ -15,9 +15,7 @@ _inside = 0
 _limiter: Any = None
 
 
-@functools.cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+_controller = functools.cache(ThreadpoolController)
 
 
 def blas_threads() -> int:

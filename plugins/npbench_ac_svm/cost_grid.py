@@ -17,6 +17,7 @@ import numpy as np
 
 from npbench.numerics import smo
 from npbench.numerics.gram import Gram
+from npbench.numerics.smo_kernels import bias
 from npbench_ac_svm import cost_grid_kernels as kernels
 
 MIN_GAP = 1e-5  # smallest relative duality gap that the rounding of the Gram matrix allows, about
@@ -63,5 +64,5 @@ def solve(
         g = y - double @ x[r, c]
         more, violation = smo.solve(Gram.of(double), lower, upper, x[r, c], g, tol, left, spent, p=y)
         steps[r, c] += more
-        b[r, c], converged[r, c] = smo.bias(x[r, c], g, lower, upper), violation <= tol
+        b[r, c], converged[r, c] = bias(x[r, c], g, lower, upper), violation <= tol
     return Solutions(x, b, converged, steps)

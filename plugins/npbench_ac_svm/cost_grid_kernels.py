@@ -128,9 +128,7 @@ def cost_grid(K, y, costs_positive, costs_negative, tol, max_iter):
     """Solve the SVM for every pair of costs; see :func:`npbench_ac_svm.cost_grid.solve`.
 
     Return x, b, the duality gaps relative to the objective of the best f = b, and the numbers of steps. Bound by
-    the pair updates of :func:`pair_steps`: on ``pima`` (432 samples, 3600 pairs) 59 for a pair at 0.27 us take two
-    thirds of 84 ms. The other passes over x and g take 1.6 us for each pair. Each of the 1.1 rounds between updates
-    takes 2 us, 0.4 ns for each value of a compact copy, and 40 ns for each row of a sample that has moved.
+    the pair updates of :func:`pair_steps`: with 432 samples they take two thirds of the time.
     """
     n, rows, columns = y.shape[0], costs_positive.shape[0], costs_negative.shape[0]
     all_x, all_g, known = np.zeros((rows, columns, n)), np.empty((rows, columns, n)), np.zeros((rows, columns, 4))

@@ -13,7 +13,7 @@ from npbench.estimators.constraints import COUNT, POSITIVE
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import smo
-from npbench.numerics.gram import Gram
+from npbench.numerics.smo_kernels import bias, ends, gap
 
 MAX_SMO_STEPS = 1_000_000  # seconds, for some thousand samples
 REFINING = 40  # further SMO steps per sample that separate scores which differ little, short of an interior point call
@@ -131,33 +131,18 @@ class ACSVM(NystroemClassifier):
         # slightly tighter, since recomputed values of f differ by rounding
         tol = 0.99 * self.tol
         self.n_iter_, _ = smo.solve(gram, lower, upper, x, g, tol, self.step_limit, p=signs)
-        self.n_iter_ += self._refine(gram, lower, upper, x, g, tol, signs)
+        # At low costs scores differ by less than tol, in an order that a threshold set later depends on: continue.
+        last, reached = min(self.step_limit, self.n_iter_ + REFINING * len(x)), tol
+        while self.n_iter_ < last and (finer := max(tol * np.ptp(signs - g), FINEST)) < 0.5 * reached:
+            self.n_iter_ += smo.solve(gram, lower, upper, x, g, finer, last - self.n_iter_, p=signs)[0]
+            reached = finer
         g = smo.gradient(gram, signs, x)
-        b = smo.bias(x, g, lower, upper)
-        self.converged_ = smo.violation(x, g, lower, upper) <= self.tol
-        self.duality_gap_ = smo.duality_gap(x, g, lower, upper, b)
+        b = bias(x, g, lower, upper)
+        high, low = ends(x, g, lower, upper)
+        self.converged_ = high - low <= self.tol
+        self.duality_gap_ = gap(x, g, lower, upper, b)
         self.objective_ = 0.5 * float(x @ (signs + g)) + self.duality_gap_
         self._set_expansion(X, signs, x, b)
-
-    def _refine(
-        self,
-        gram: Gram,
-        lower: np.ndarray,
-        upper: np.ndarray,
-        x: np.ndarray,
-        g: np.ndarray,
-        tol: float,
-        signs: np.ndarray,
-    ) -> int:
-        """Continue, changing x and g, while scores differ by less than 1, and return the number of steps.
-
-        At low costs they differ by less than ``tol``, in an order that a threshold set later depends on.
-        """
-        allowed, taken, reached = min(self.step_limit - self.n_iter_, REFINING * len(x)), 0, tol
-        while taken < allowed and (finer := max(tol * np.ptp(signs - g), FINEST)) < 0.5 * reached:
-            taken += smo.solve(gram, lower, upper, x, g, finer, allowed - taken, p=signs)[0]
-            reached = finer
-        return taken
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
         if self.kernel == "linear":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,15 +13,7 @@ from npbench.estimators.linear import LinearClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.bundle import Solution, minimise
 from npbench.numerics.thresholds import SAME_SCORE
-from npbench_asvm.risk import AsymmetricMargin
 
-EXPLANATIONS = {
-    "flat": "w = 0 is optimal to within tol: the worst samples of the two classes, weighted, are not separated. The "
-    "weights returned are the difference of the weighted class means. Increase mu or tau, or do not centre features.",
-    "constant": "all training samples have the same score. Use features that vary.",
-    "stalled": "rounding keeps the duality gap above tol. Scale the features to unit variance, or increase tol.",
-    "max_iter": "max_iter planes did not suffice. Increase max_iter or tol, or scale the features.",
-}
 SAME_MEAN = 1e-14  # difference of weighted class means that rounding explains, relative to their terms
 
 
@@ -75,7 +69,7 @@ class AsymmetricSVM(LinearClassifier):
     of at most 1/r, with sums ``mu + tau`` over the positives and ``mu`` over the negatives. The paper solves the dual
     by sequential minimal optimisation, for kernels. Here scores are linear in the features, rho and gamma are order
     statistics of the scores, and a bundle method minimises the remaining function of w
-    (:class:`npbench_asvm.risk.AsymmetricMargin`). An iteration takes a product with X and one with its transpose.
+    (:class:`AsymmetricMargin`). An iteration takes a product with X and one with its transpose.
 
     References
     ----------
@@ -98,7 +92,14 @@ class AsymmetricSVM(LinearClassifier):
     tol: float = parameter(POSITIVE, default=1e-6)
     max_iter: int = parameter(COUNT, default=2000)
 
-    _explanations = EXPLANATIONS
+    _explanations: ClassVar[Mapping[str, str]] = {
+        "flat": "w = 0 is optimal to within tol: the worst samples of the two classes, weighted, are not separated. "
+        "The weights returned are the difference of the weighted class means. Increase mu or tau, or do not centre "
+        "features.",
+        "constant": "all training samples have the same score. Use features that vary.",
+        "stalled": "rounding keeps the duality gap above tol. Scale the features to unit variance, or increase tol.",
+        "max_iter": "max_iter planes did not suffice. Increase max_iter or tol, or scale the features.",
+    }
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -123,10 +124,7 @@ class AsymmetricSVM(LinearClassifier):
         solution = minimise(X, risk, 1.0, tol=self.tol, max_iter=self.max_iter, start=first)
         self._set_status(solution, offset, X @ solution.w)
         w = first if self.status_ == "flat" else solution.w
-        self._set_weights(w, np.asarray(X @ w), margin)
-
-    def _set_weights(self, w: np.ndarray, scores: np.ndarray, margin: AsymmetricMargin) -> None:
-        low, high = margin.bounds(scores)
+        low, high = margin.bounds(np.asarray(X @ w))
         self.rho_, self.gamma_ = low, low - high
         self.coef_, self.intercept_ = w[None, :], np.array([-(low + high) / 2])
 
@@ -142,3 +140,58 @@ class AsymmetricSVM(LinearClassifier):
         self.status_ = "flat" if flat else "constant" if constant else solution.status
         self.converged_ = self.status_ == "converged"
         self.n_iter_, self.trace_ = len(solution.trace), solution.trace
+
+
+class AsymmetricMargin:
+    """Weighted mean of the worst negatives minus the mean of the worst positives: a convex function of the scores.
+
+    With r samples in the rarer class, k = (mu + tau) r and h = mu r,
+
+        R(s) = 1/r [ sum of the h largest scores of negatives - sum of the k smallest scores of positives ],
+
+    where the sample at rank floor(k) + 1 counts by the remaining fraction. It is the least value over rho and gamma of
+    ``-tau rho - mu gamma + 1/r sum_i slack_i``, where the slacks belong to positives below rho and to negatives above
+    rho - gamma.
+    """
+
+    def __init__(self, signs: np.ndarray, mu: float, tau: float) -> None:
+        self._positives, self._negatives = np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)
+        self._r = min(len(self._positives), len(self._negatives))
+        self._k, self._h = (mu + tau) * self._r, mu * self._r
+
+    def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the risk and a subgradient, in O(n)."""
+        # the weights of the worst samples are the subgradient, as the risk is their linear function
+        gradient = np.zeros(len(scores))
+        gradient[self._positives] = -_largest(-scores[self._positives], self._k) / self._r
+        gradient[self._negatives] = _largest(scores[self._negatives], self._h) / self._r
+        return float(gradient @ scores), gradient
+
+    def start(self) -> np.ndarray:
+        """Return sample weights with the class sums of every subgradient, spread evenly over each class."""
+        weights = np.empty(len(self._positives) + len(self._negatives))
+        weights[self._positives] = -self._k / (self._r * len(self._positives))
+        weights[self._negatives] = self._h / (self._r * len(self._negatives))
+        return weights
+
+    def bounds(self, scores: np.ndarray) -> tuple[float, float]:
+        """Return rho and rho - gamma: few positives score below the first, few negatives above the second."""
+        low = np.sort(scores[self._positives])[_last(self._k)]
+        high = np.sort(scores[self._negatives])[::-1][_last(self._h)]
+        return float(low), float(high)
+
+
+def _last(count: float) -> int:
+    """Return the index of the last sample within a fractional count, up to rounding."""
+    return max(math.ceil(count * (1 - 1e-12)) - 1, 0)
+
+
+def _largest(scores: np.ndarray, count: float) -> np.ndarray:
+    """Return weights in [0, 1] that sum to ``count``, on the largest scores."""
+    # whole weight for all samples within the count, the remaining fraction for the last
+    last = _last(count)
+    order = np.argpartition(-scores, last)
+    weights = np.zeros(len(scores))
+    weights[order[:last]] = 1.0
+    weights[order[last]] = count - last
+    return weights

@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from npbench.estimators.parameters import keyword_parameters
-from npbench.estimators.pauc_linear import RankingClassifier, Trained, structural_svm
-from npbench.numerics.bundle import Solution
-
-EXPLANATIONS = {
-    "collapsed": "w = 0 is optimal to within tol and all scores are equal: the classes have about the same mean. Use "
-    "other features, a kernel map (n_components) or a larger C.",
-    "stalled": "rounding keeps the duality gap above tol. Scale the features to unit variance, or increase tol.",
-    "max_iter": "max_iter planes did not suffice. Increase max_iter or tol, decrease C, or scale the features.",
-}
+from npbench.estimators.pauc_linear import RankingClassifier
 
 
 @keyword_parameters
@@ -33,9 +21,6 @@ class AUCSVM(RankingClassifier):
     ----------
     intercept_ : array of shape (1,)
         Minus the threshold with the largest TPR - FPR on the training sample.
-    status_ : {"converged", "collapsed", "stalled", "max_iter"}
-        How the fit ended; "collapsed" if the gap met ``tol`` but w = 0 is optimal to within it: the classes have about
-        the same mean.
 
     Notes
     -----
@@ -58,9 +43,7 @@ class AUCSVM(RankingClassifier):
     ('converged', True)
     """
 
-    _explanations = EXPLANATIONS
-
-    def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
-        """Minimise the objective for features ``Z`` and labels in {-1, +1}."""
-        ranks = (0, int(np.sum(signs < 0)))
-        return structural_svm(Z, signs, ranks, self.C, tol=self.tol, max_iter=self.max_iter, start=start)
+    _explanations = RankingClassifier._explanations | {
+        "collapsed": "w = 0 is optimal to within tol and all scores are equal: the classes have about the same mean. "
+        "Use other features, a kernel map (n_components) or a larger C.",
+    }

@@ -124,12 +124,21 @@ class GenerativeNP(NystroemClassifier):
             x, b = self._expansion(self._gram(ordered).whole, order, signs, kappa)
             self._set_expansion(X, signs, x, b)
         if self.status_ == "vacuous":
-            warnings.warn(self._vacuous_bound(), UserWarning, stacklevel=4)  # names the caller of fit
+            warnings.warn(
+                f"GenerativeNP: the Chebyshev bound is vacuous. At rho={self.rho:g} no direction has a miss margin "
+                f"above 0 (the largest is {self.objective_:.3g}), and the miss rate may be as large as 1. Use a larger "
+                "rho, another gamma, or bound='gaussian'.",
+                stacklevel=4,  # names the caller of fit
+            )
 
     def _fit_linear(self, X: Any, signs: np.ndarray, kappa: float) -> None:
         n, d = X.shape
         self._require_matrices(min(n, d))
-        Z, centre, inverse_spreads = _standardised(X) if self.kernel == "linear" else _centred(X)
+        if self.kernel == "linear":
+            Z, centre, inverse_spreads = _standardised(X)
+        else:
+            centre, inverse_spreads = X.mean(axis=0), np.ones(d)
+            Z = X - centre
         if d <= n:
             variance = np.count_nonzero(inverse_spreads) if self.kernel == "linear" else np.vdot(Z, Z) / n
             w, b = self._direction(Z, signs, kappa, float(variance))
@@ -197,13 +206,6 @@ class GenerativeNP(NystroemClassifier):
                 "cache_size if there is memory for ten of them."
             )
 
-    def _vacuous_bound(self) -> str:
-        return (
-            f"GenerativeNP: the Chebyshev bound is vacuous. At rho={self.rho:g} no direction has a miss margin above 0 "
-            f"(the largest is {self.objective_:.3g}), and the miss rate may be as large as 1. Use a larger rho, "
-            "another gamma, or bound='gaussian'."
-        )
-
 
 def _has_low_rank(gram: np.ndarray, tol: float) -> bool:
     """Return whether samples or coordinates are so few that dense matrices of them are cheap."""
@@ -212,12 +214,6 @@ def _has_low_rank(gram: np.ndarray, tol: float) -> bool:
     step = len(gram) // FEW_SAMPLES
     some = np.ascontiguousarray(gram[::step, ::step][:FEW_SAMPLES, :FEW_SAMPLES])
     return len(coordinates(some, tol).pivots) <= FEW_SAMPLES // 2
-
-
-def _centred(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the same as :func:`_standardised`, in the units of the features."""
-    centre = X.mean(axis=0)
-    return X - centre, centre, np.ones(X.shape[1])
 
 
 def _standardised(X: Any) -> tuple[Any, np.ndarray, np.ndarray]:

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from npbench.estimators.constraints import COUNT
-from npbench.estimators.fpr_range import check_fpr_range
+from npbench.estimators.fpr_range import FprRangeClassifier, Step
 from npbench.estimators.linear import LinearClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
+from npbench.estimators.samples import column
 from npbench.numerics.pauc_metrics import strict
-from npbench.numerics.pauc_surrogates import ranks_within, threshold_within
-
-
-class Trace(NamedTuple):
-    """Partial AUC after a feature was added."""
-
-    iteration: int
-    seconds: float
-    objective: float
+from npbench.numerics.pauc_surrogates import threshold_within
 
 
 @keyword_parameters
-class GreedyPAUC(LinearClassifier):
+class GreedyPAUC(FprRangeClassifier, LinearClassifier):
     """Linear classifier whose weights are set one after the other, each for the largest partial AUC in training.
 
     The features, divided by their standard deviations, are ordered by the partial AUC that each has alone, with the
@@ -39,8 +32,6 @@ class GreedyPAUC(LinearClassifier):
 
     Parameters
     ----------
-    fpr_range : (float, float), default=(0.0, 1.0)
-        Range of false-positive rates, ``0 <= lo < hi <= 1``; the problem fills it in.
     n_intervals : int, default=100
         Number of steps in the grid of weights t; at least 1. An even number puts t = 0 on the grid, and no feature can
         then decrease the partial AUC in training.
@@ -61,13 +52,8 @@ class GreedyPAUC(LinearClassifier):
         "constant" if they do not.
     objective_ : float
         Partial AUC in training, over whole ranks; ties count as errors.
-    trace_ : list of Trace
+    trace_ : list of Step
         Seconds and partial AUC after each feature.
-
-    Raises
-    ------
-    ValueError
-        In ``fit``, if no training negative is ranked in the range.
 
     Notes
     -----
@@ -93,7 +79,6 @@ class GreedyPAUC(LinearClassifier):
     (0.804, 0.964, 'complete')
     """
 
-    fpr_range: tuple[float, float] = parameter(tuple, list, default=(0.0, 1.0))
     n_intervals: int = parameter(COUNT, default=100)
 
     _largest_feature: ClassVar[float] = np.inf  # features are scaled by their spread
@@ -101,14 +86,10 @@ class GreedyPAUC(LinearClassifier):
         "constant": "no feature varies, so all scores are equal. Use other features."
     }
 
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        check_fpr_range(self.fpr_range)
-
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         lo, hi = self.fpr_range
         scale = StandardScaler(with_mean=False).fit(X).scale_
-        features = _Features(X, scale, signs, ranks_within(int(np.sum(signs < 0)), lo, hi))
+        features = _Features(X, scale, signs, self._ranks(signs))
         weights = self._combine(features) / scale
         scores = np.asarray(X @ weights)
         self.coef_, self.intercept_ = weights[None, :], np.array([-threshold_within(signs, scores, lo, hi)])
@@ -117,8 +98,7 @@ class GreedyPAUC(LinearClassifier):
         self.status_ = "complete" if self.converged_ else "constant"
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
-        ranks = ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
-        return {"objective_": strict(scores[signs > 0], scores[signs < 0], *ranks)}
+        return {"objective_": strict(scores[signs > 0], scores[signs < 0], *self._ranks(signs))}
 
     def _combine(self, features: _Features) -> np.ndarray:
         """Return the weights of the scaled features; sets order_ and trace_."""
@@ -131,7 +111,7 @@ class GreedyPAUC(LinearClassifier):
         weights = np.zeros(features.count)
         weights[first] = 1.0 if alone[first] >= reversed_[first] else -1.0
         score, area = weights[first] * features[first], max(alone[first], reversed_[first])
-        self.trace_ = [Trace(1, time.perf_counter() - started, area)]
+        self.trace_ = [Step(1, time.perf_counter() - started, area)]
         # argmax takes the first of ties: the t nearest to 0
         grid = np.linspace(-1.0, 1.0, self.n_intervals + 1)
         from_zero = np.argsort(np.abs(grid), kind="stable")
@@ -143,7 +123,7 @@ class GreedyPAUC(LinearClassifier):
             t = grid[from_zero[np.argmax(areas)]]
             score, weights = (1.0 - abs(t)) * score + t * column, (1.0 - abs(t)) * weights
             weights[j] = t
-            self.trace_.append(Trace(iteration, time.perf_counter() - started, float(np.max(areas))))
+            self.trace_.append(Step(iteration, time.perf_counter() - started, float(np.max(areas))))
         return weights
 
 
@@ -156,9 +136,7 @@ class _Features:
         self.count = X.shape[1]
 
     def __getitem__(self, j: int) -> np.ndarray:
-        column = self._columns[:, [j]]
-        dense = column.toarray() if hasattr(column, "toarray") else column
-        return dense.ravel() / self._scale[j]
+        return column(self._columns, j) / self._scale[j]
 
     def area(self, score: np.ndarray) -> float:
         return strict(score[self._positive], score[self._negative], *self._ranks)

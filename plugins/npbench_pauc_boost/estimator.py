@@ -4,34 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import COUNT
-from npbench.estimators.fpr_range import check_fpr_range
+from npbench.estimators.fpr_range import FprRangeClassifier, Step
 from npbench.estimators.parameters import keyword_parameters, parameter
-from npbench.numerics.pauc_surrogates import ranks_within, threshold_within
+from npbench.estimators.samples import column
+from npbench.numerics.pauc_surrogates import threshold_within
 from npbench_pauc_boost.smooth import SmoothArea
-from npbench_pauc_boost.stumps import Stumps, column
+from npbench_pauc_boost.stumps import Stumps
 
 STEP_LENGTHS = 2.0 ** np.arange(-6.0, 1.5, 0.5)  # in units of the smoothing
 MIN_GAIN = 1e-9  # in the smoothed partial AUC; a round with less is the last
 NARROWING_SHARE = 0.75  # share of the rounds over which the range narrows
 
 
-class Trace(NamedTuple):
-    """State after a round."""
-
-    iteration: int
-    seconds: float
-    objective: float
-
-
 @keyword_parameters
-class PAUCBoost(BinaryClassifier):
+class PAUCBoost(FprRangeClassifier):
     """Sum of stumps, each added where the smoothed partial AUC rises most steeply, by the best step.
 
     The score F begins as 0. A round takes the stump f that maximises the derivative of A(F + b f) at b = 0 and adds it
@@ -45,8 +37,6 @@ class PAUCBoost(BinaryClassifier):
 
     Parameters
     ----------
-    fpr_range : (float, float), default=(0.0, 1.0)
-        Range of false-positive rates, ``0 <= lo < hi <= 1``; the problem fills it in.
     max_iter : int, default=100
         Largest number of rounds; at least 1. It regularises: more rounds fit the training sample more closely.
 
@@ -68,13 +58,8 @@ class PAUCBoost(BinaryClassifier):
         How the fit ended; "maximum" if no step along the steepest stump raises A.
     objective_ : float
         A in training, over ``fpr_range``.
-    trace_ : list of Trace
+    trace_ : list of Step
         Seconds and A after each round.
-
-    Raises
-    ------
-    ValueError
-        In ``fit``, if no training negative is ranked in the range.
 
     Notes
     -----
@@ -103,7 +88,6 @@ class PAUCBoost(BinaryClassifier):
     (0.55, 1.0, 'max_iter')
     """
 
-    fpr_range: tuple[float, float] = parameter(tuple, list, default=(0.0, 1.0))
     max_iter: int = parameter(COUNT, default=100)
 
     _largest_feature: ClassVar[float] = np.inf  # values are only compared
@@ -111,19 +95,15 @@ class PAUCBoost(BinaryClassifier):
         "constant": "no feature varies, so all scores are equal. Use other features."
     }
 
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        check_fpr_range(self.fpr_range)
-
     def _fit(self, X: Any, signs: np.ndarray) -> None:
-        ranks = ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
+        ranks = self._ranks(signs)
         scores = self._boost(X, signs, ranks)
         self.intercept_ = -threshold_within(signs, scores, *self.fpr_range)
         self.n_iter_, self.objective_ = len(self.trace_), SmoothArea(signs, scores, *ranks).value(scores)
         self.converged_ = self.status_ != "constant"
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
-        ranks = ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
+        ranks = self._ranks(signs)
         scores = scores - self.intercept_
         return {"objective_": SmoothArea(signs, scores, *ranks).value(scores)}
 
@@ -151,7 +131,7 @@ class PAUCBoost(BinaryClassifier):
             scores = scores + weight * above
             found.append((j, threshold, weight))
             objective = SmoothArea(signs, scores, first, last).value(scores)
-            self.trace_.append(Trace(iteration, time.perf_counter() - started, objective))
+            self.trace_.append(Step(iteration, time.perf_counter() - started, objective))
         if not found:
             self.status_ = "constant"
         self.features_ = np.array([j for j, _, _ in found], dtype=np.intp)

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from npbench.estimators.samples import column
+
 MAX_THRESHOLDS = 255  # per feature, so that one byte encodes the interval of a value
 
 
@@ -40,12 +42,6 @@ class Stumps:
                 k = int(np.argmax(np.abs(slopes)))
                 best = max(best, (j, thresholds[k], float(slopes[k])), key=lambda found: abs(found[2]))
         return best[0], float(best[1]), float(np.sign(best[2]))
-
-
-def column(X: Any, j: int) -> np.ndarray:
-    """Return a column of an array or CSC matrix as a vector."""
-    values = X[:, [j]]
-    return (values.toarray() if hasattr(values, "toarray") else values).ravel()
 
 
 def _between(values: np.ndarray) -> np.ndarray:

@@ -7,18 +7,9 @@ from typing import Any
 import numpy as np
 
 from npbench.estimators.parameters import keyword_parameters
-from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained, structural_svm
+from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained
 from npbench.numerics.bundle import Solution
-from npbench.numerics.pauc_surrogates import ranks_within
 from npbench_pauc_dc.cccp import MAX_PLANES, HingeRisk, descend, scaled
-
-EXPLANATIONS = {
-    "collapsed": "no weights were found that are better than w = 0, which ranks nothing in fpr_range. The weights "
-    "returned are those from which the search started. Use a wider fpr_range, other features, a kernel map "
-    "(n_components) or a larger C.",
-    "stalled": "a convex problem could not be solved to tol. Scale the features to unit variance, or increase tol.",
-    "max_iter": "max_iter convex problems did not suffice. Increase max_iter or tol, or decrease C.",
-}
 
 
 @keyword_parameters
@@ -80,12 +71,17 @@ class PAUCDC(PartialAUCClassifier):
 
     max_iter: int = 100
 
-    _explanations = EXPLANATIONS
+    _explanations = PartialAUCClassifier._explanations | {
+        "collapsed": "no weights were found that are better than w = 0, which ranks nothing in fpr_range. The weights "
+        "returned are those from which the search started. Use a wider fpr_range, other features, a kernel map "
+        "(n_components) or a larger C.",
+        "stalled": "a convex problem could not be solved to tol. Scale the features to unit variance, or increase tol.",
+        "max_iter": "max_iter convex problems did not suffice. Increase max_iter or tol, or decrease C.",
+    }
 
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Look for weights for features ``Z`` and labels in {-1, +1}."""
-        ranks = ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
-        convex = structural_svm(Z, signs, ranks, self.C, tol=self.tol, max_iter=MAX_PLANES, start=start)
+        ranks, convex = self._ranks(signs), self._structural_svm(Z, signs, start, MAX_PLANES)
         if ranks[0] == 0:  # nothing concave: the problem is convex
             return convex
         risk, first = HingeRisk(signs, *ranks), convex.weights
@@ -97,5 +93,6 @@ class PAUCDC(PartialAUCClassifier):
             return Trained(convex.weights, float(self.C), found.gap, "collapsed", found.trace, convex.convex)
         return Trained(found.w, found.objective, found.gap, found.status, found.trace, convex.convex)
 
-    def _risk(self, signs: np.ndarray, scores: np.ndarray, first: int, last: int) -> float:
-        return HingeRisk(signs, first, last)(scores) if first else super()._risk(signs, scores, first, last)
+    def _risk(self, signs: np.ndarray, scores: np.ndarray) -> float:
+        first, last = self._ranks(signs)
+        return HingeRisk(signs, first, last)(scores) if first else super()._risk(signs, scores)

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from npbench.estimators.constraints import StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
-from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained, structural_svm
-from npbench.numerics.bundle import Method, Solution
-from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate, ranks_within
-
-EXPLANATIONS = {
-    "collapsed": "w = 0 is optimal to within tol: this surrogate ranks nothing in fpr_range for this C. The weights "
-    "returned are not optimal, but the best in training among those tried and those for the full AUC. Use the "
-    "tighter surrogate of pauc_dc, a wider fpr_range or a larger C.",
-    "stalled": "rounding keeps the duality gap above tol. Scale the features to unit variance, or increase tol.",
-    "max_iter": "max_iter planes did not suffice. Increase max_iter or tol, decrease C, or scale the features.",
-}
+from npbench.estimators.pauc_linear import PartialAUCClassifier
+from npbench.numerics.bundle import Method
+from npbench.numerics.pauc_surrogates import Surrogate
 
 
 @keyword_parameters
@@ -73,21 +61,12 @@ class PAUCStruct(PartialAUCClassifier):
     surrogate: Surrogate = parameter(StrOptions({"tight", "naive"}), default="tight")
     method: Method = parameter(StrOptions({"level", "plain"}), default="level")
 
-    _explanations = EXPLANATIONS
+    _explanations = PartialAUCClassifier._explanations | {
+        "collapsed": "w = 0 is optimal to within tol: this surrogate ranks nothing in fpr_range for this C. The "
+        "weights returned are not optimal, but the best in training among those tried and those for the full AUC. Use "
+        "the tighter surrogate of pauc_dc, a wider fpr_range or a larger C.",
+    }
 
-    def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
-        """Minimise the objective for features ``Z`` and labels in {-1, +1}."""
-        return structural_svm(
-            Z,
-            signs,
-            ranks_within(int(np.sum(signs < 0)), *self.fpr_range),
-            self.C,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            surrogate=self.surrogate,
-            method=self.method,
-            start=start,
-        )
-
-    def _risk(self, signs: np.ndarray, scores: np.ndarray, first: int, last: int) -> float:
-        return StructuralRisk(signs, first, last, self.surrogate)(scores)[0]
+    @property
+    def _variant(self) -> tuple[Surrogate, Method]:
+        return self.surrogate, self.method

@@ -6,7 +6,7 @@ import numpy as np
 
 from npbench.estimators.constraints import FRACTION
 from npbench.estimators.descent import Costs
-from npbench.estimators.network import Constraint, NetworkClassifier
+from npbench.estimators.network import NetworkClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import network as nn
 
@@ -49,24 +49,23 @@ class QValueNetwork(NetworkClassifier):
     True
     """
 
+    _relative_epsilon = 0.2
+
     q: float = parameter(FRACTION, default=0.01)
 
     def _epochs(self, X: np.ndarray, is_positive: np.ndarray, random: np.random.Generator) -> tuple[nn.Pass, int]:
         pairs = nn.Pairs(is_positive, random)
         return nn.q_value_pass(X, pairs), pairs.n_pairs
 
-    def _constraint(self, is_positive: np.ndarray) -> Constraint:
+    def _constraint(self, is_positive: np.ndarray) -> tuple[float, Costs, float]:
         n_negative = int(np.sum(~is_positive))
         n_pairs = max(len(is_positive) - n_negative, n_negative)
         nu = 0.5 / (self.q * n_pairs) if self.tau is None else self.tau / n_negative
         # Rejecting everything costs 1 + lambda q, so a minimum has P_fa <= (q + 1 / lambda) (1 - P_nd).
-        return Constraint(self.q, Costs(nu, 1.0, 1.0), most=10.0 / self.q)
+        return self.q, Costs(nu, 1.0, 1.0), 10.0 / self.q
 
     def _limit(self, p_nd: float) -> float:
         return self.q * (1.0 - p_nd)
 
     def _pulls(self, multiplier: float) -> tuple[float, float]:
         return 1.0 + multiplier * self.q, multiplier
-
-    def _epsilon(self, limit: float) -> float:
-        return 0.2 * limit if self.epsilon is None else self.epsilon

@@ -5,9 +5,7 @@ from __future__ import annotations
 from npbench.estimators.constraints import FRACTION
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.multiplier_search import SearchResult, anneal
 from npbench.numerics.multipliers import QValueBound
-from npbench.numerics.ramp_svm import RampSVM
 
 
 @keyword_parameters
@@ -44,7 +42,3 @@ class QSVM(RampClassifier):
     def constraint(self) -> QValueBound:
         """Return ``P_fa / (1 - P_nd) <= q``."""
         return QValueBound(self.q)
-
-    def search(self, svm: RampSVM) -> SearchResult:
-        """Alternate one convex step with one update of the multiplier."""
-        return anneal(svm, **self.search_settings(svm))

@@ -140,11 +140,6 @@ class Scorer(BinaryClassifier):
         """Return a copy that is not fitted and holds out no sample, for a threshold that is set outside."""
         return clone(self).set_params(threshold="zero", n_splits=1, cv=None)
 
-    @property
-    def shares_grid(self) -> bool:
-        """True if the inner solver's own search may be used: it has one, and a single classifier decides."""
-        return self.n_splits == 1 and inner.has_grid_search(self.estimator)
-
     def classifier(self) -> Any:
         """Return the classifier, not fitted, with the parameters of the problem and a seed if it takes one."""
         classifier = self._build()

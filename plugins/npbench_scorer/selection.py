@@ -24,6 +24,7 @@ from npbench.problem import Problem
 from npbench.registry import installed
 from npbench.values import canonical
 from npbench_scorer.estimator import Rule, Scorer
+from npbench_scorer.inner import has_grid_search
 
 
 def select(
@@ -44,7 +45,7 @@ def select(
     kinds = combinations({name: values for name, values in search.items() if name != "params"})
     grid = _grid(search.get("params", ()))
     scorers = [make(**kind, params=search["params"][0]) for kind in kinds] if grid else []
-    if not scorers or not all(scorer.shares_grid for scorer in scorers):
+    if not scorers or not all(one.n_splits == 1 and has_grid_search(one.estimator) for one in scorers):
         return grid_search(make, X, y, folds, problem, search, n_threads)
     found = [_search(scorer, X, y, folds, problem, grid, n_threads) for scorer in scorers]
     table = {

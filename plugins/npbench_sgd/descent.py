@@ -21,23 +21,16 @@ Two bounds make the algorithm safe on any data:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from npbench.numerics.sgd import Fit, LossName, width
-from npbench_sgd.kernels import LOSS_NAMES, Rule, State, class_loss, descend
+from npbench.numerics.sgd import Fit, LossName, Rule, imbalance
+from npbench_sgd.kernels import LOSS_NAMES, State, class_loss, descend
 
-FIRST_MOVE = 0.3  # change of its own score by the first step, in widths of the loss
 NORMS_SAMPLED = 1000
-
-
-class Pass(NamedTuple):
-    """Mean losses over the steps of one pass, each taken before its own step; NaN for an absent class."""
-
-    p_nd: float
-    p_fa: float
+TOO_LARGE = "Scores overflow for features this large: scale them to unit variance, or choose a smaller gamma_0."
 
 
 def rows_of(X: Any) -> Any:
@@ -63,14 +56,6 @@ def mean_squared_norm(X: Any, random: np.random.Generator) -> float:
         return float(squares.sum() / len(drawn))
 
 
-def default_gamma_0(loss: LossName, eta: float, squared_norm: float, lambda_c: float) -> float:
-    """Return the first step size: a sample of the given ``||x||^2`` moves its score by 0.3 widths of the loss.
-
-    This is 4.8 / (1 + ||x||^2) for the sigmoid with eta = 1. The step shrinks w by at most a half.
-    """
-    return min(FIRST_MOVE * width(loss, eta) ** 2 / (1.0 + squared_norm), 0.5 / lambda_c)
-
-
 class StochasticDescent:
     """State of Algorithm 4, which continues with any further samples.
 
@@ -81,41 +66,32 @@ class StochasticDescent:
         self._v = np.zeros(n_features)
         self._u = np.zeros(n_features if averages else 0)
         self._averages = averages
-        self._state = State(1.0, 0.0, 1.0, 0, 0.0, 0.0, 0.0, 0.0)
+        self.state = State(1.0, 0.0, 1.0, 0, 0.0, 0.0, 0.0, 0.0)
 
-    def run(self, rows: Any, is_positive: np.ndarray, order: np.ndarray, rule: Rule) -> Pass:
+    def run(self, rows: Any, is_positive: np.ndarray, order: np.ndarray, rule: Rule) -> tuple[float, float]:
         """Take one step on each of the rows ``order``, of O(non-zeros) each, whatever rho is.
 
-        Raises a FloatingPointError if numbers overflow; the state is then invalid.
+        Return (P_nd, P_fa), means of the losses before each step, NaN for an absent class. ValueError if numbers
+        overflow; the state is then invalid.
         """
         with np.errstate(all="ignore"):
-            self._state, sum_nd, sum_fa, n_positive = descend(
-                rows, is_positive, order, self._v, self._u, self._state, rule
+            self.state, sum_nd, sum_fa, n_positive = descend(
+                rows, is_positive, order, self._v, self._u, self.state, rule
             )
-            finite = np.isfinite(sum_nd + sum_fa + self._state.b + self.squared_norm)
+            finite = np.isfinite(sum_nd + sum_fa + self.state.b + self.squared_norm)
         if not finite:
-            raise FloatingPointError("The scores overflowed.")
+            raise ValueError(TOO_LARGE)
         n_negative = len(order) - n_positive
-        return Pass(sum_nd / n_positive if n_positive else np.nan, sum_fa / n_negative if n_negative else np.nan)
+        return sum_nd / n_positive if n_positive else np.nan, sum_fa / n_negative if n_negative else np.nan
 
     @property
     def squared_norm(self) -> float:
         """``||w||^2`` of the last iterate."""
-        return float(self._state.scale**2 * (self._v @ self._v))
-
-    @property
-    def multiplier(self) -> float:
-        """The last lambda."""
-        return self._state.multiplier
-
-    @property
-    def t(self) -> int:
-        """Number of steps taken."""
-        return int(self._state.t)
+        return float(self.state.scale**2 * (self._v @ self._v))
 
     def solution(self) -> tuple[np.ndarray, float, float]:
         """Return w, b and lambda: averages, or the last ones."""
-        state = self._state
+        state = self.state
         if not self._averages:
             return state.scale * self._v, state.b, state.multiplier
         # sum of weighted iterates over the sum of weights
@@ -135,17 +111,15 @@ def assess(
 ) -> Fit:
     """Return the quality of f(x) = w'x + b on a sample with both classes, in one pass over X without a copy.
 
-    Raises a FloatingPointError if numbers overflow.
+    ValueError if numbers overflow.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         p_nd, by_nd = _class_loss(X, np.flatnonzero(is_positive), 1.0, w, b, loss, eta)
         p_fa, by_fa = _class_loss(X, np.flatnonzero(~is_positive), -1.0, w, b, loss, eta)
         terms = [lambda_c * np.append(w, 0.0), by_nd, multiplier * by_fa]
-        size = sum(float(np.linalg.norm(term)) for term in terms)
-        imbalance = float(np.linalg.norm(np.sum(terms, axis=0))) / size if size else 1.0
-        fit = Fit(0.5 * lambda_c * float(w @ w) + p_nd, p_nd, p_fa, imbalance)
+        fit = Fit(0.5 * lambda_c * float(w @ w) + p_nd, p_nd, p_fa, imbalance(terms))
     if not np.isfinite(fit).all():
-        raise FloatingPointError("The scores overflowed.")
+        raise ValueError(TOO_LARGE)
     return fit
 
 

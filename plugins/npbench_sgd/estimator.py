@@ -16,9 +16,7 @@ from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import usable
 from npbench.numerics import sgd
 from npbench_sgd import descent
-from npbench_sgd.kernels import LOSS_NAMES, Rule
-
-TOO_LARGE = "Scores overflow for features this large: scale them to unit variance, or choose a smaller gamma_0."
+from npbench_sgd.kernels import LOSS_NAMES
 
 
 @keyword_parameters
@@ -97,28 +95,27 @@ class StochasticNP(DescentClassifier, LinearClassifier):
     max_iter: int = 50
     tol: float = 0.1
 
+    _first_change = 0.3
     _dtypes: ClassVar[list[type]] = [np.float64, np.float32]
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         is_positive = signs > 0
         self._begin(X)
         self._count(is_positive)
-        draws, rule = self._draws(is_positive), self._rule()
+        draws, rule = self._draws(is_positive), self._constants()
         start = time.perf_counter()
         self.trace_ = []
         for iteration in range(self.max_iter):
             # hold lambda in the warm-up, but never in the last epoch
             is_held = iteration < min(self.warm_up, self.max_iter - 1)
-            p_nd, p_fa = self._run(X, is_positive, draws, rule._replace(nu=0.0) if is_held else rule)
+            current = rule._replace(nu=0.0) if is_held else rule
+            p_nd, p_fa = self._descent.run(descent.rows_of(X), is_positive, draws.epoch(), current)
             objective = 0.5 * self.lambda_c * self._descent.squared_norm + p_nd
             seconds = time.perf_counter() - start
-            self.trace_.append(sgd.Trace(iteration, seconds, objective, p_fa, p_nd, self._descent.multiplier))
+            self.trace_.append(sgd.Trace(iteration, seconds, objective, p_fa, p_nd, self._descent.state.multiplier))
         # measure the classifier, which is an average, on the whole sample
         self._set_weights(self.max_iter)
-        try:
-            self._assess(X, is_positive)
-        except FloatingPointError:
-            raise ValueError(TOO_LARGE) from None
+        self._assess(X, is_positive)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Continue with one epoch over these samples, which may be of one class.
@@ -146,7 +143,7 @@ class StochasticNP(DescentClassifier, LinearClassifier):
         if first:
             self._begin(X)
         self._count(is_positive)
-        self._run(X, is_positive, self._draws(is_positive), self._rule())
+        self._descent.run(descent.rows_of(X), is_positive, self._draws(is_positive).epoch(), self._constants())
         self._set_weights(getattr(self, "n_iter_", 0) + 1)
         self.converged_, self.status_ = False, "partial"
         return self
@@ -174,15 +171,12 @@ class StochasticNP(DescentClassifier, LinearClassifier):
     def _begin(self, X: Any) -> None:
         # one generator for all epochs, also of partial_fit
         self._random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        self._gamma_0 = self._first_step(X)
-        self._descent = descent.StochasticDescent(X.shape[1], self.average)
-        self._n_positive, self._n_negative = 0, 0
-
-    def _first_step(self, X: Any) -> float:
         squared_norm = descent.mean_squared_norm(X, self._random)
         if not np.isfinite(squared_norm):
-            raise ValueError(TOO_LARGE)
-        return self._first_step_size(descent.default_gamma_0(self.loss, self.eta, squared_norm, self.lambda_c))
+            raise ValueError(descent.TOO_LARGE)
+        self._gamma_0 = self._first_step_size(squared_norm)
+        self._descent = descent.StochasticDescent(X.shape[1], self.average)
+        self._n_positive, self._n_negative = 0, 0
 
     def _count(self, is_positive: np.ndarray) -> None:
         n_positive = int(np.count_nonzero(is_positive))
@@ -192,35 +186,17 @@ class StochasticNP(DescentClassifier, LinearClassifier):
     def _draws(self, is_positive: np.ndarray) -> sgd.Draws:
         return sgd.Draws(is_positive, self.sampling, self._random)
 
-    def _rule(self) -> Rule:
+    def _constants(self) -> sgd.Rule:
         balanced = self.sampling == "balanced"
         costs = neyman_pearson_costs(
             self._n_positive, self._n_negative, rho=self.rho, balanced=balanced, tau=self.tau, default_gain=3.0
         )
-        return Rule(
-            loss=LOSS_NAMES.index(self.loss),
-            eta=self.eta,
-            width=sgd.width(self.loss, self.eta),
-            rho=self.rho,
-            lambda_c=self.lambda_c,
-            gamma_0=self._gamma_0,
-            nu=min(costs.nu, sgd.MOST_NU),
-            cost_pos=costs.cost_pos,
-            cost_neg=costs.cost_neg,
-            least=sgd.LEAST_MULTIPLIER,
-            most=1.0 / self.rho,
-        )
-
-    def _run(self, X: Any, is_positive: np.ndarray, draws: sgd.Draws, rule: Rule) -> descent.Pass:
-        try:
-            return self._descent.run(descent.rows_of(X), is_positive, draws.epoch(), rule)
-        except FloatingPointError:
-            raise ValueError(TOO_LARGE) from None
+        return self._rule(LOSS_NAMES.index(self.loss), self.rho, costs, 1.0 / self.rho, self._gamma_0)
 
     def _set_weights(self, n_iter: int) -> None:
         w, b, self.multiplier_ = self._descent.solution()
         self.coef_, self.intercept_ = w[None, :], np.array([b])
-        self.n_iter_, self.t_ = n_iter, self._descent.t
+        self.n_iter_, self.t_ = n_iter, self._descent.state.t
 
     def _assess(self, X: Any, is_positive: np.ndarray) -> None:
         settings = (self.lambda_c, self.loss, self.eta)

@@ -17,8 +17,6 @@ from numba.extending import intrinsic, overload
 
 from npbench.numerics.fastmath import REORDERED
 
-# Sums may be reordered, so that they can be vectorised; infinities and NaN keep their meaning.
-
 LOSS_NAMES = ("sigmoid", "ramp", "atan", "erf")  # kernels know a loss by its place here
 SIGMOID, RAMP, ATAN = range(3)
 
@@ -30,22 +28,6 @@ SMALLEST_SCALE = 1e-4
 PREFETCH_DISTANCE = 8  # steps
 PREFETCHED_LINES = 32  # per row; the hardware predicts the rest
 CACHE_LINE_BYTES = 64
-
-
-class Rule(NamedTuple):
-    """Constants of Algorithm 4; rho, lambda_c, gamma_0 and nu as in the paper."""
-
-    loss: int  # place in LOSS_NAMES
-    eta: float
-    width: float  # 1 / max |l'|
-    rho: float
-    lambda_c: float
-    gamma_0: float
-    nu: float
-    cost_pos: float  # coefficient a_i of positives
-    cost_neg: float  # the same for negatives, without the factor lambda
-    least: float  # bounds of lambda
-    most: float
 
 
 class State(NamedTuple):
@@ -213,7 +195,7 @@ def descend(rows, is_positive, order, v, u, state, rule):
             n_positive += 1
         else:
             sum_fa += loss
-            multiplier *= 1.0 + rule.nu * (loss - rule.rho)
+            multiplier *= 1.0 + rule.nu * (loss - rule.bound)
             multiplier = min(max(multiplier, rule.least), rule.most)
 
         # add the iterate to the averages

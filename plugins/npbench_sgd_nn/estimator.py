@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from npbench.estimators.constraints import FRACTION, StrOptions
-from npbench.estimators.descent import neyman_pearson_costs
-from npbench.estimators.network import Constraint, NetworkClassifier
+from npbench.estimators.descent import Costs, neyman_pearson_costs
+from npbench.estimators.network import NetworkClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import network as nn
 from npbench.numerics.sgd import Draws
@@ -58,15 +58,12 @@ class StochasticNPNetwork(NetworkClassifier):
         draws = Draws(is_positive, self.sampling, random)
         return nn.neyman_pearson_pass(X, is_positive, draws), len(X)
 
-    def _constraint(self, is_positive: np.ndarray) -> Constraint:
+    def _constraint(self, is_positive: np.ndarray) -> tuple[float, Costs, float]:
         n_pos = int(np.sum(is_positive))
         n_neg, balanced = len(is_positive) - n_pos, self.sampling == "balanced"
         costs = neyman_pearson_costs(n_pos, n_neg, rho=self.rho, balanced=balanced, tau=self.tau, default_gain=1.0)
         # Constant scores cost at most 1, so a minimum has lambda P_fa <= 1 and meets the bound from 1 / rho on.
-        return Constraint(self.rho, costs, most=1.0 / self.rho)
+        return self.rho, costs, 1.0 / self.rho
 
     def _limit(self, p_nd: float) -> float:
         return self.rho
-
-    def _pulls(self, multiplier: float) -> tuple[float, float]:
-        return 1.0, multiplier

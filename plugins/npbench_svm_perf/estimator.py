@@ -10,14 +10,7 @@ from npbench.estimators.constraints import SHARE
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.planes import PlanesClassifier
 from npbench.numerics.bundle import Solution, minimise
-from npbench_svm_perf.precision import PrecisionAtK, threshold_accepting
-
-EXPLANATIONS = {
-    "flat": "more than k samples share the best score and none is accepted: w = 0 is optimal to within tol, or the "
-    "features hardly distinguish samples. Try another k_share, a smaller tol or other features.",
-    "stalled": "rounding keeps the duality gap above tol. Scale the features to unit variance, or increase tol.",
-    "max_iter": "max_iter planes did not suffice. Increase max_iter or tol, decrease C, or scale the features.",
-}
+from npbench.numerics.thresholds import SAME_SCORE
 
 
 @keyword_parameters
@@ -76,7 +69,10 @@ class SVMPerf(PlanesClassifier):
 
     k_share: float = parameter(SHARE, default=1.0)
 
-    _explanations = EXPLANATIONS
+    _explanations = PlanesClassifier._explanations | {
+        "flat": "more than k samples share the best score and none is accepted: w = 0 is optimal to within tol, or the "
+        "features hardly distinguish samples. Try another k_share, a smaller tol or other features.",
+    }
 
     def _fit(self, X: Any, signs: np.ndarray, start: Solution | None = None) -> Solution:
         self.k_ = max(1, round(self.k_share * int(np.sum(signs > 0))))
@@ -84,15 +80,55 @@ class SVMPerf(PlanesClassifier):
         solution = minimise(X, risk, self.C, tol=self.tol, max_iter=self.max_iter, start=start)
         scores = X @ solution.w
         threshold = threshold_accepting(scores, self.k_)
-        self.coef_, self.intercept_ = solution.w[None, :], np.array([-threshold])
         # ties at the top can leave nothing above the threshold, however small the gap
         nothing_accepted = np.max(scores) <= threshold
-        self.status_ = "flat" if solution.status == "converged" and nothing_accepted else solution.status
-        self.converged_ = self.status_ == "converged"
-        self.n_iter_, self.trace_ = len(solution.trace), solution.trace
-        self.objective_, self.duality_gap_ = solution.objective, solution.gap
+        status = "flat" if solution.status == "converged" and nothing_accepted else solution.status
+        self._set_result(solution.w, threshold, status, solution.objective, solution.gap, solution.trace)
         return solution
 
-    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
-        risk, _ = PrecisionAtK(signs, self.k_)(scores - self.intercept_)
-        return {"objective_": 0.5 * float(np.sum(self.coef_**2)) + self.C * risk}
+    def _risk(self, signs: np.ndarray, scores: np.ndarray) -> float:
+        return PrecisionAtK(signs, self.k_)(scores)[0]
+
+
+class PrecisionAtK:
+    """The risk ``max(0, k R(s))`` and a subgradient of it in the scores, for labels in {-1, +1}; O(n_samples).
+
+    Among the labellings y' that call exactly k samples positive, the worst one for the scores s has
+
+        k R(s) = max_y' [ b(y') + sum_i (y'_i - y_i) s_i / 2 ]
+
+    where b counts its false alarms, so that ``b / k`` is 1 less its precision. Half the difference of labels is 1 for a
+    false alarm and -1 for a miss; hence, with ``u_i = s_i + 1[y_i = -1]``,
+
+        k R(s) = (sum of the k largest u_i) - (sum of s_i over the positives),
+
+    and a labelling that attains it calls the k largest u_i positive: no table of contingencies needs to be enumerated.
+    """
+
+    def __init__(self, y: np.ndarray, k: int) -> None:
+        self._positive, self._k = y > 0, k
+
+    def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the risk at these scores and a subgradient."""
+        called = np.argpartition(scores + ~self._positive, -self._k)[-self._k :]
+        gradient = np.where(self._positive, -1.0, 0.0)
+        gradient[called] += 1.0
+        # The scores of samples called right cancel: they must not enter the sum, where they would cost digits.
+        risk = float(np.count_nonzero(~self._positive[called]) + gradient @ scores)
+        if risk <= 0.0:
+            return 0.0, np.zeros(len(scores))
+        return risk, gradient
+
+
+def threshold_accepting(scores: np.ndarray, k: int) -> float:
+    """Return a threshold that exactly k scores exceed, or the most below k where the k-th score is tied.
+
+    It is the midpoint of two scores, so that rounding moves no sample across. A tie is resolved towards fewer
+    acceptances, hence fewer false alarms; if the best score itself is tied beyond k, nothing is accepted. O(n log n).
+    """
+    descending = np.sort(scores)[::-1]
+    steps = descending[:k] - descending[1 : k + 1]
+    apart = np.flatnonzero(steps > SAME_SCORE * np.max(np.abs(scores)))
+    if len(apart) == 0:
+        return float(descending[0] + max(1.0, abs(descending[0])))
+    return float(0.5 * (descending[apart[-1]] + descending[apart[-1] + 1]))

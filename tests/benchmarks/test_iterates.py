@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 from npbench import load_dataset
 from npbench.numerics.bundle import minimise
-from npbench.numerics.pauc_metrics import pairwise
-from npbench.numerics.pauc_surrogates import StructuralRisk, ranks_within
+from npbench.numerics.pauc_metrics import pairwise, ranks_within
+from npbench.numerics.pauc_surrogates import StructuralRisk
 
 TABLE = Path(__file__).parents[2] / "results" / "published" / "narasimhan" / "ijcnn1_iterates.parquet"
 FPR_RANGE = (0.02, 0.05)

@@ -13,11 +13,12 @@ import pytest
 from benchmarks.asv.problems import gaussians
 from npbench.estimators.pauc_linear import structural_svm
 from npbench.numerics.bundle import minimise
-from npbench.numerics.pauc_surrogates import StructuralRisk, ranks_within
+from npbench.numerics.pauc_metrics import ranks_within
+from npbench.numerics.pauc_surrogates import StructuralRisk
 from npbench_auc_svm.estimator import AUCSVM
 from npbench_pauc_dc.estimator import PAUCDC
 from npbench_pauc_struct.estimator import PAUCStruct
-from npbench_svm_perf.precision import PrecisionAtK
+from npbench_svm_perf.estimator import PrecisionAtK
 
 
 def sample(n, d=50, shift=2.5, scale=1.0):

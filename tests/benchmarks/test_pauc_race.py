@@ -19,8 +19,8 @@ from numba import njit
 from benchmarks.asv.problems import gaussians
 from npbench.estimators.pauc_linear import SAMPLING_STEP, _weights_of_sample, structural_svm
 from npbench.numerics.bundle import minimise
-from npbench.numerics.pauc_metrics import strict
-from npbench.numerics.pauc_surrogates import StructuralRisk, ranks_within
+from npbench.numerics.pauc_metrics import ranks_within, strict
+from npbench.numerics.pauc_surrogates import StructuralRisk
 
 N_SAMPLES, C = 1_000_000, 1.0
 RANGES = [(0.0, 0.1), (0.0, 1.0)]

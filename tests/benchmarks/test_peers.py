@@ -19,7 +19,7 @@ import npbench
 from benchmarks.asv.problems import box, mixture
 from npbench.estimators.ramp_selection import select
 from npbench.evaluation.protocols import CrossValidation, Holdout
-from npbench.numerics import smo
+from npbench.numerics import smo, smo_kernels
 from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.threads import blas_threads
 from npbench.problem import NeymanPearson
@@ -40,7 +40,7 @@ def solve(X, y, gamma, C, weight, tol):
     x, g = np.zeros(len(y)), y.astype(float)
     smo.solve(gram, lower, upper, x, g, tol)
     objective = 0.5 * float(x @ (y + g))
-    return objective, smo.duality_gap(x, g, lower, upper, smo.bias(x, g, lower, upper)) / objective
+    return objective, smo_kernels.gap(x, g, lower, upper, smo_kernels.bias(x, g, lower, upper)) / objective
 
 
 def libsvm_certificate(X, y, model, C, weight):
@@ -50,7 +50,7 @@ def libsvm_certificate(X, y, model, C, weight):
     x = np.clip(x, lower, upper)
     g = y - Kernel("rbf", model.gamma).between(X, X) @ x
     objective = 0.5 * float(x @ (y + g))
-    return objective, smo.duality_gap(x, g, lower, upper, float(model.intercept_[0])) / objective
+    return objective, smo_kernels.gap(x, g, lower, upper, float(model.intercept_[0])) / objective
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)

@@ -177,8 +177,8 @@ def test_quick_searches_give_nearly_the_losses_of_independent_fits(make, problem
 )
 def test_only_the_default_search_is_quick(params, monkeypatch):
     called = []
-    inner = ramp_selection._quick_path
-    monkeypatch.setattr(ramp_selection, "_quick_path", lambda *of: called.append(0) or inner(*of))
+    inner = ramp_selection._quick
+    monkeypatch.setattr(ramp_selection, "_quick", lambda *of: called.append(0) or inner(*of))
     make = partial(NPSVM, rho=0.1, max_iter=5, **params)
     ramp_selection.select(make, X, Y, HOLDOUT, PROBLEM, {"C": [0.1, 1.0], "gamma": [0.3]})
     assert bool(called) == (params == {})

@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
+from npbench.estimators.nystroem import Landmarks
 from npbench.numerics import gram as gram_module
 from npbench.numerics import gram_kernels
 from npbench.numerics.gram import Gram, Kernel, squared_distances
-from npbench.numerics.nystroem import Landmarks
 
 KERNELS = {
     "linear": (Kernel("linear"), {}),
@@ -219,7 +219,7 @@ def test_offsets_and_storage_do_not_matter():
 def test_blocks_of_rows_are_all_rows(monkeypatch):
     landmarks = Landmarks(POINTS[:20], OF_LANDMARKS[0])
     whole = landmarks.features(POINTS)
-    monkeypatch.setattr("npbench.numerics.nystroem.KERNEL_BLOCK_BYTES", 8 * 20 * 7)
+    monkeypatch.setattr("npbench.estimators.nystroem.KERNEL_BLOCK_BYTES", 8 * 20 * 7)
     np.testing.assert_allclose(landmarks.features(POINTS), whole, atol=1e-12)
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npbench.numerics.bundle import Planes, minimise
-from npbench.numerics.pauc_surrogates import StructuralRisk, ranks_within, threshold_within
+from npbench.numerics.pauc_metrics import ranks_within
+from npbench.numerics.pauc_surrogates import StructuralRisk, threshold_within
 
 
 def labels(m, n, seed=0):

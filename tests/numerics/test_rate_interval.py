@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from npbench.numerics.rate_interval import (
+from npbench.numerics.multipliers import (
     RateInterval,
     between,
     in_order,

@@ -7,8 +7,8 @@ import polars as pl
 from scipy.stats import norm
 from sklearn.metrics import roc_curve
 
-from npbench.numerics.pauc_metrics import pairwise
-from npbench.numerics.pauc_surrogates import StructuralRisk, ranks_within
+from npbench.numerics.pauc_metrics import pairwise, ranks_within
+from npbench.numerics.pauc_surrogates import StructuralRisk
 from npbench.report.render.palette import COLOURS
 from npbench_papers.axes import SMALL, Figure, panels, tidy
 

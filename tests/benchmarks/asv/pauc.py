@@ -4,7 +4,8 @@ import numpy as np
 
 from npbench.numerics.bundle import minimise
 from npbench.numerics.bundle_kernels import maximise_on_simplex
-from npbench.numerics.pauc_surrogates import StructuralRisk, ranks_within
+from npbench.numerics.pauc_metrics import ranks_within
+from npbench.numerics.pauc_surrogates import StructuralRisk
 from npbench_greedy_pauc.estimator import GreedyPAUC
 from npbench_pauc_dc.estimator import PAUCDC
 

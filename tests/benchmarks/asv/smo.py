@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from npbench.numerics import smo
+from npbench.numerics import smo, smo_kernels
 from npbench.numerics.gram import Gram, Kernel
 
 from .benchmark import Benchmark, compile_all
@@ -49,8 +49,8 @@ class Ordinary(Benchmark):
     def quality(self, problem):
         gram, p, lower, upper = problem
         x, g = self.task(problem, max_iter=self.steps * gram.n)
-        b = smo.bias(x, g, lower, upper)
-        return max(smo.duality_gap(x, g, lower, upper, b) / (0.5 * float(x @ (p + g))), 1e-9)
+        b = smo_kernels.bias(x, g, lower, upper)
+        return max(smo_kernels.gap(x, g, lower, upper, b) / (0.5 * float(x @ (p + g))), 1e-9)
 
 
 class HighCost(Ordinary):

@@ -10,8 +10,7 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 from class_samples import shuffled
-from npbench_asvm.estimator import AsymmetricSVM
-from npbench_asvm.risk import AsymmetricMargin
+from npbench_asvm.estimator import AsymmetricMargin, AsymmetricSVM
 
 X, Y = shuffled(42, 78, shift=3.0)
 

@@ -13,8 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from class_samples import shuffled
 from npbench.estimators.warm_start_selection import select
 from npbench.problem import NeymanPearson
-from npbench_svm_perf.estimator import SVMPerf
-from npbench_svm_perf.precision import PrecisionAtK, threshold_accepting
+from npbench_svm_perf.estimator import PrecisionAtK, SVMPerf, threshold_accepting
 
 X, Y = shuffled(64, 96, shift=2.0)
 

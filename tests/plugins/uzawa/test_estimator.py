@@ -13,8 +13,7 @@ from npbench.numerics.gram import Gram, Kernel
 from npbench.numerics.multipliers import FalseAlarmBound
 from npbench.numerics.ramp_svm import RampSVM
 from npbench_np_svm.estimator import NPSVM
-from npbench_uzawa.estimator import UzawaSVM
-from npbench_uzawa.uzawa import uzawa
+from npbench_uzawa.estimator import UzawaSVM, uzawa
 
 RBF, LINEAR = Kernel("rbf", 0.5), Kernel("linear")
 
