@@ -38,6 +38,7 @@ def run(words: Sequence[str]) -> Exit:
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     with status("Reading records"):
         records, scores, faults = _read(options.records)
+    _require_shipped_data(options.records, records)
     faults += _lacking(records, options.experiment) if options.experiment else []
     good = records.filter(status="ok")
     with status(f"Recomputing {len(good)} records"):
@@ -74,6 +75,18 @@ def _read(source: Path) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
     folder = source if source.is_dir() else source.parent
     scores = read_scores(folder.parent if folder.name == RECORDS else folder)
     return records.with_columns(label=pl.Series(labels(records), dtype=pl.String)), scores, faults
+
+
+def _require_shipped_data(source: Path, records: pl.DataFrame) -> None:
+    """Refuse a submission whose data would be read from files or addresses that its author names."""
+    from npbench.registry import installed
+    from npbench.report.select.precedence import OWN, PUBLISHED, origin
+
+    known = installed().datasets
+    named = [name for name in records["dataset"].unique().sort() if name in known and known[name].named_by]
+    if named and origin(source) not in (OWN, PUBLISHED):
+        what = f"the submission has records of dataset={', '.join(named)}, whose files its author names"
+        raise RequestError(f"{what}: only data sets that npbench describes can be submitted")
 
 
 def _compared(source: Path, good: pl.DataFrame, scores: pl.DataFrame) -> list[dict[str, Any]]:

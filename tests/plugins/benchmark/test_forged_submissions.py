@@ -13,6 +13,7 @@ from npbench.records.scores import read_scores
 from npbench.records.store import RecordStore
 from npbench_benchmark.board import verification
 from npbench_benchmark.board.verification import Verified, power, sample_size, unequal_clocks
+from sample_files import put
 from sample_records import record
 
 FOLDER = Path("results/submissions/centroid")
@@ -49,6 +50,14 @@ def last(**columns):
     return lambda frame: frame.with_columns(
         pl.when(is_last).then(value).otherwise(name).alias(name) for name, value in columns.items()
     )
+
+
+def test_no_file_is_read_that_a_submission_names(submission):
+    put(Path("secret.csv"), b"a,label\nsecret,1\n")
+    params = '{"path":"secret.csv"}'
+    rewrite(last(dataset=pl.lit("file"), dataset_params=pl.lit(params)))
+    code, text = submission("--sample", "1")
+    assert (code, "dataset=file" in text, "secret" in text) == (2, True, False), text
 
 
 def swapped(frame):
