@@ -41,6 +41,19 @@ def test_origins(path, expected):
     assert origin(Path(path)) == expected
 
 
+def test_whoever_works_below_such_folders_keeps_their_own_records(tmp_path, monkeypatch):
+    place = tmp_path / "published" / "submissions" / "paper"
+    place.mkdir(parents=True)
+    monkeypatch.chdir(place)
+    stored(record(solver="gen"))
+    assert load_records()["solver"].to_list() == ["gen"]
+    assert [origin(Path(path)) for path in ("results/records", ".", "records", "../other/x")] == [
+        "",
+        *["paper"] * 2,
+        "other",
+    ]
+
+
 @pytest.mark.parametrize("columns", [{"solver": "np_svm"}, {"method": "np_svm"}, {"method": "gen"}, {"solver": None}])
 def test_records_of_rivals_in_a_submission_are_left_out_by_name(columns):
     put_published()

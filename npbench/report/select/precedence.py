@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from npbench.records.files import PUBLISHED, SUBMISSIONS
+from npbench.records.files import PUBLISHED, RECORDS, SUBMISSIONS
 from npbench.records.reading import read
 
 OWN = ""
@@ -23,10 +23,15 @@ def origin(source: Path) -> str:
     >>> origin(Path("results/submissions/mine/records")), origin(Path("results/records"))
     ('mine', '')
     """
-    parts = source.resolve().parts
-    for part, following in reversed(list(zip(parts, (*parts[1:], ""), strict=True))):
-        if part == PUBLISHED or (part == SUBMISSIONS and following):
-            return PUBLISHED if part == PUBLISHED else following
+    path, here = source.resolve(), Path.cwd()
+    for folder in (path, *path.parents):
+        # Someone may work in a folder of any name, such as submissions/paper: only records directly in it are one.
+        is_workplace = here.is_relative_to(folder)
+        is_direct = path.relative_to(folder).parts[:1] in ((), (RECORDS,))
+        if folder.name == PUBLISHED and not is_workplace:
+            return PUBLISHED
+        if folder.parent.name == SUBMISSIONS and (is_direct or not is_workplace):
+            return folder.name
     return OWN
 
 
