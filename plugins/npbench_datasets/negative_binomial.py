@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from npbench_datasets.gaussians import two_classes
-from npbench_datasets.ranges import between, integer, refuse, sizes, truth
+from npbench_datasets.ranges import between, integer, refuse, sizes
 
 LENGTH_SPREAD = 0.7  # standard deviation of log lengths: within a factor of four, as of transcripts
 MIN_DEPTH = 0.1
@@ -80,7 +80,7 @@ def load_negative_binomial(
         + between(0, 1e5, median_count=median_count)
         + between(0, 3, expression_spread=expression_spread)
         + between(0, 1, depth_spread=depth_spread)
-        + truth(transform=transform)
+        + [f"dataset.transform is {transform!r}: expected true or false."] * (not isinstance(transform, bool))
     )
     means = _means(n_features, share_changed, offset, median_count, expression_spread, seed)
     positive, negative = (partial(_counts, mean=mean, psi=psi, depth_spread=depth_spread) for mean in means)

@@ -28,15 +28,6 @@ def between(low: float, high: float, **parameters: Any) -> list[str]:
     ]
 
 
-def truth(**parameters: Any) -> list[str]:
-    """Return an error for each parameter that is neither true nor false."""
-    return [
-        f"dataset.{name} is {value!r}: expected true or false."
-        for name, value in parameters.items()
-        if not isinstance(value, bool)
-    ]
-
-
 def sizes(n_pos: int, n_neg: int, seed: int) -> list[str]:
     """Return the errors in the numbers of samples of each class and the seed of a generator."""
     return integer(1, n_pos=n_pos, n_neg=n_neg) + integer(0, seed=seed)

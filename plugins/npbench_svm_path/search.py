@@ -14,7 +14,7 @@ from npbench.numerics.centring import offsets
 from npbench.numerics.gram import Gram, Kernel
 from npbench_svm_path.choice import SAME_COST, Validated
 from npbench_svm_path.numerics.path import CostPath
-from npbench_svm_path.numerics.roc import ROC, by_asymmetry, by_intercept
+from npbench_svm_path.numerics.roc import by_asymmetry, by_intercept
 
 # C_pos + C_neg on the entry line, in units of 1 / the variance of phi(x): ten a decade.
 ENTRY_TOTALS = np.geomspace(1e-3, 1e2, 51)
@@ -105,13 +105,10 @@ def best_total(sample: Sample, folds: Sequence[Fold], asymmetry: float, rho: flo
         points = by_asymmetry(y, scores)
         losses = asymmetry * points.misses + (1 - asymmetry) * points.false_alarms
     else:
-        losses = np.array([_fewest_misses(by_intercept(y, row), rho) for row in scores])
+        curves = [by_intercept(y, row) for row in scores]
+        losses = np.array([curve.misses[curve.fewest_misses(rho)] for curve in curves])
     least = np.flatnonzero(losses <= losses.min() + SAME_COST)
     return float(totals[least[0 if tied == "smallest" else len(least) // 2]])
-
-
-def _fewest_misses(curve: ROC, rho: float) -> int:
-    return int(curve.misses[curve.fewest_misses(rho)])
 
 
 def _pooled(sample: Sample, folds: Sequence[Fold]) -> tuple[np.ndarray, np.ndarray]:
