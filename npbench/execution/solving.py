@@ -19,6 +19,8 @@ from npbench.execution.processes import THREAD_VARIABLES, serve_forks
 from npbench.numerics import numba_cache
 
 if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
     from npbench.evaluation.fitting import Fitting
 
 COMPILER_MB = 1000.0  # memory that the warm-up may allocate where a job may use less
@@ -29,6 +31,7 @@ def serve_fits(channel: Channel, toy: Fitting, memory_mb: float) -> None:
     """Import the solver and warm up, then fork a process for each fit."""
     _base_mb()  # the limits of jobs count from here
     _load(channel, toy, memory_mb)
+    _libraries()
     gc.freeze()  # or the collector would write to the memory that all fits share
     channel.answer({"ready": len([*Path("/proc/self/task").iterdir()]) == 1})
     serve_forks(channel.socket)
@@ -73,13 +76,19 @@ def _load(channel: Channel, toy: Fitting, memory_mb: float) -> None:
     gc.enable()
 
 
+@functools.cache
+def _libraries() -> ThreadpoolController:
+    """Return the libraries with threads: a search of milliseconds, which fits inherit from their server."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
 def _pin_threads(n_threads: int) -> None:
     """Fix the number of threads, for libraries loaded already and for those loaded later; the server has one."""
     if n_threads > 1:
-        from threadpoolctl import threadpool_limits
-
         os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(n_threads)))
-        threadpool_limits(n_threads)
+        _libraries().limit(limits=n_threads)
 
 
 @functools.cache
