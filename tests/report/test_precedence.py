@@ -35,6 +35,8 @@ def put_submission(name="mine", **columns):
         ("results/submissions/mine/records", "mine"),
         ("results/published/../submissions/mine/records", "mine"),
         ("results/submissions", ""),
+        ("results/submissions/mine/published/records", "mine"),
+        ("results/submissions/mine/submissions/np_svm/records", "mine"),
     ],
 )
 def test_origins(path, expected):

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from npbench.records.files import PUBLISHED, RECORDS, SUBMISSIONS
+from npbench.records.provenance import ROOT
 from npbench.records.reading import read
 
 OWN = ""
@@ -23,10 +24,10 @@ def origin(source: Path) -> str:
     >>> origin(Path("results/submissions/mine/records")), origin(Path("results/records"))
     ('mine', '')
     """
-    path, here = source.resolve(), Path.cwd()
-    for folder in (path, *path.parents):
-        # Someone may work in a folder of any name, such as submissions/paper: only records directly in it are one.
-        is_workplace = here.is_relative_to(folder)
+    path = source.resolve()
+    for folder in reversed((path, *path.parents)):  # nothing inside a submission is published
+        # Work may go on below any folder, such as submissions/paper: only records directly in it are a submission.
+        is_workplace = any(place.is_relative_to(folder) for place in (Path.cwd(), ROOT))
         is_direct = path.relative_to(folder).parts[:1] in ((), (RECORDS,))
         if folder.name == PUBLISHED and not is_workplace:
             return PUBLISHED
