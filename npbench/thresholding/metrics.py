@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import make_scorer
+from sklearn.utils import column_or_1d
 
 from npbench.contracts import Estimate
 from npbench.data.labels import classes, refuse_others
 from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
-from npbench.thresholding.columns import as_scores, complete, require_rate, same_length, scored
+from npbench.thresholding.columns import complete, require_rate, same_length, scored
 from npbench.thresholding.threshold import clopper_pearson
 
 
@@ -236,9 +237,11 @@ def _require_both(positive: np.ndarray) -> None:
 
 
 def _weights(weight: Any, positive: np.ndarray) -> np.ndarray:
-    weight = as_scores(weight)
-    if np.any(weight < 0) or not (np.any(weight[positive]) and np.any(weight[~positive])):
-        raise ValueError("sample_weight has a negative value, or is 0 for a whole class: use weights above 0.")
+    weight = column_or_1d(np.ma.filled(np.ma.asarray(weight, dtype=np.float64), np.nan))
+    if not np.all((weight >= 0) & np.isfinite(weight)):
+        raise ValueError("sample_weight has a value that is negative, infinite or missing: use weights above 0.")
+    if not (np.any(weight[positive]) and np.any(weight[~positive])):
+        raise ValueError("sample_weight is 0 for a whole class: use weights above 0.")
     return weight
 
 

@@ -132,6 +132,13 @@ def test_scorers_turn_round_for_the_other_class():
         (metrics.partial_auc, ([0, 1], [0.0, 1.0]), {"fpr_range": (0.2, 0.1)}, "fpr_range"),
         (metrics.tpr_at_fpr, ([0, 1], [0.0, 1.0]), {"sample_weight": [1, -1]}, "sample_weight"),
         (metrics.tpr_at_fpr, ([0, 1], [0.0, 1.0]), {"sample_weight": [1, 0]}, "sample_weight"),
+        (metrics.tpr_at_fpr, ([0, 1], [0.0, 1.0]), {"sample_weight": [1, np.nan]}, "sample_weight"),
+        (
+            metrics.tpr_at_fpr,
+            ([0, 1], [0.0, 1.0]),
+            {"sample_weight": np.ma.masked_equal([1, 2], 2)},
+            "sample_weight",
+        ),
         (metrics.tpr_at_fpr, ([0, 1], [0.0, 1.0]), {"sample_weight": [1, 1], "confidence": 0.9}, "sample_weight"),
         *(
             (metric, ([0, 1], [0, 1]), {name: value, "confidence": confidence}, name)
