@@ -11,7 +11,7 @@ import numpy as np
 from npbench.estimators.constraints import COUNT, POSITIVE, StrOptions
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
-from npbench.numerics import losses, ramp_path
+from npbench.numerics import linear_svm, losses, ramp_path
 from npbench.numerics.multiplier_search import EXPLANATIONS, SearchResult, anneal
 from npbench.numerics.multipliers import MULTIPLIERS, REACHED, RateBound, Update
 from npbench.numerics.ramp_svm import RampSVM
@@ -131,7 +131,7 @@ class RampClassifier(NystroemClassifier):
         self._set_expansion(X, signs, best.x, best.b)
         if self.is_linear:
             # the Gram matrix and b belong to centred features
-            self.coef_ = svm.weights(best.x)[None, :]
+            self.coef_ = linear_svm.weights(gram.X, best.x)[None, :]
             self.intercept_ = best.b - self.coef_ @ self._offsets
         self.n_iter_, self.trace_, self.status_ = len(found.trace), found.trace, found.status
         self.converged_ = self.status_ in REACHED

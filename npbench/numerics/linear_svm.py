@@ -112,5 +112,5 @@ def _step(problem: Problem, point: Point, n_near: int, tol: float, max_iter: int
     violation = problem.violation(x, g)
     if violation > tol and problem.primal(w, g, problem.bias(x, g)) > problem.primal(point.w, point.g, b):
         return steps, np.inf
-    point.move_to(x, g, w)
+    point.x[:], point.g[:], point.w[:] = x, g, w
     return steps, violation if violation > tol else point.measure(problem)

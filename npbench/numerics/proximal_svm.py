@@ -92,10 +92,6 @@ class Point:
     g: np.ndarray
     w: np.ndarray
 
-    def move_to(self, x: np.ndarray, g: np.ndarray, w: np.ndarray) -> None:
-        """Set all three."""
-        self.x[:], self.g[:], self.w[:] = x, g, w
-
     def measure(self, problem: Problem) -> float:
         """Recompute w and g from x; return the violation."""
         self.w[:] = weights(problem.X, self.x)

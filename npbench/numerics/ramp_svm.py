@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbench.numerics import linear_svm, smo
+from npbench.numerics import smo
 from npbench.numerics.gram import Gram
 from npbench.numerics.ramp_kernels import ramp_box, ramp_measures, ramp_step
 from npbench.numerics.smo_kernels import ends, gradient
@@ -90,10 +90,6 @@ class RampSVM:
         self.violation = high - low
         measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
         self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
-
-    def weights(self, x: np.ndarray) -> np.ndarray:
-        """Return the weights of the features for the linear kernel, X'x."""
-        return linear_svm.weights(self.gram.X, x)
 
     def _extrapolate(self, costs: tuple[float, float]) -> bool:
         """Extrapolate the last two solutions, if they allow it: between breakpoints x and g are affine in the cost.
