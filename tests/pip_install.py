@@ -19,7 +19,8 @@ def install(site: Path, folder: Path) -> None:
     points = project["entry-points"]["npbench"]
     (metadata / "entry_points.txt").write_text("[npbench]\n" + "".join(f"{k} = {v}\n" for k, v in points.items()))
     for package in points.values():
-        (site / package).symlink_to((folder / package).absolute(), target_is_directory=True)
+        source = folder / package if (folder / package).is_dir() else folder / f"{package}.py"
+        (site / source.name).symlink_to(source.absolute(), target_is_directory=source.is_dir())
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,19 +23,14 @@ def config_dir() -> Path:
     return packaged if packaged.is_dir() else package.parent / "conf"
 
 
-def package_folders(package: str) -> list[Path]:
-    """Return the folders of a package of YAML, which needs no ``__init__.py``; none if it does not exist."""
-    try:
-        spec = importlib.util.find_spec(package)
-    except ModuleNotFoundError:  # its parent package does not exist
-        spec = None
-    return [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
-
-
 def config_folders() -> list[Path]:
     """Return the folders of npbench's own configuration and that of plugins; what comes first wins."""
-    packages = registry.installed().config_packages
-    return [config_dir(), *(folder for package in packages for folder in package_folders(package))]
+    folders = [config_dir()]
+    for package in registry.installed().config_packages:  # they need no __init__.py
+        with contextlib.suppress(ModuleNotFoundError):  # its parent package does not exist
+            spec = importlib.util.find_spec(package)
+            folders += map(Path, (spec and spec.submodule_search_locations) or ())
+    return folders
 
 
 def group_files(group: str) -> dict[str, Path]:

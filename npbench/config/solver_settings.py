@@ -19,7 +19,7 @@ from npbench.errors import RequestError, unknown_name
 from npbench.evaluation.grids import grid_fault, grid_values
 from npbench.records import provenance
 from npbench.registry import installed, remedy
-from npbench.signature import REQUIRED, Signature, filled_in, imported_names, signature
+from npbench.signature import REQUIRED, filled_in, imported_names, signature
 from npbench.user_cache import cached
 from npbench.values import canonical
 
@@ -64,12 +64,11 @@ def solver_settings(
         raise RequestError(f"solver.search is {grids!r}: expected grids by name, as in solver.search.C=[0.1,1].")
     grids = given(grids)
     if faults := [fault for name, grid in grids.items() if (fault := grid_fault(name, grid))]:
-        raise RequestError(*faults, *_name_faults(solver, _signature(solver, faults), settings | grids))
+        raise RequestError(*faults, *_name_faults(solver, settings | grids))
     params, search = divided(settings, grids)
 
     def check() -> list[str]:
-        names = list(_name_faults(solver, _signature(solver, ()), settings | grids))
-        return names or _value_faults(solver, {**of_problem, **params}, search)
+        return list(_name_faults(solver, settings | grids)) or _value_faults(solver, {**of_problem, **params}, search)
 
     identity = code_identity(solver, [section, of_problem], imported_names(solver, params, search))
     if faults := cached("checks", identity, check, keep=lambda faults: not faults):
@@ -121,19 +120,14 @@ def _candidates(value: Any, grid: Any) -> list[Any]:
     return [] if distinct == [value] else distinct
 
 
-def _signature(solver: Solver, faults: Sequence[str]) -> Signature:
-    try:
-        return signature(solver.estimator)
-    except Exception as error:  # whatever importing someone's module raises
-        raise RequestError(
-            *faults,
-            f"The estimator {solver.estimator!r} of solver={solver.name} cannot be imported: "
-            f"{type(error).__name__}: {error}. {remedy('solver', solver.name)}",
-        ) from error
-
-
-def _name_faults(solver: Solver, takes: Signature, given: Mapping[str, Any]) -> Iterator[str]:
+def _name_faults(solver: Solver, given: Mapping[str, Any]) -> Iterator[str]:
     """Yield a message for each parameter that is unknown, filled in by the run, or without a value."""
+    try:
+        takes = signature(solver.estimator)
+    except Exception as error:  # whatever importing someone's module raises
+        why = f"{type(error).__name__}: {error}. {remedy('solver', solver.name)}"
+        yield f"The estimator {solver.estimator!r} of solver={solver.name} cannot be imported: {why}"
+        return
     hidden = filled_in(solver)
     known = {name: default for name, default in takes.defaults.items() if name not in hidden}
     for name in given:

@@ -54,7 +54,7 @@ def site(tmp_path_factory, monkeypatch):
     registry.installed.cache_clear()
     yield folder
     for path in folder.iterdir():
-        forget(path.name)
+        forget(path.stem)
 
 
 @pytest.fixture
