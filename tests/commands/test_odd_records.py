@@ -125,10 +125,10 @@ def test_files_that_cannot_be_opened_are_named(report):
     code, text = report()
     assert code == 1
     assert "x.parquet" in text
-    assert latin.encode("ascii", "backslashreplace").decode() in text
+    assert "2 jobs" in text  # a name in another encoding is no obstacle
     assert "0.050" in text
     with pytest.warns(UserWarning, match="cannot be read"):
-        assert RecordStore("results/records").done() == {"gen 0"}
+        assert RecordStore("results/records").done() == {"gen 0", "uzawa 0"}
 
 
 def test_no_control_character_reaches_terminal_or_tables(capsys):
@@ -185,7 +185,8 @@ def test_records_of_a_newer_version_survive_a_merge():
     store = RecordStore("results/records")
     for number in range(3):
         store.append(Record(record(repeat=number, schema_version=SCHEMA_VERSION + 1)))
-    store._owner._lock.release()  # as the system does when the process ends
+    for path in Path("results/records").glob("*.parquet"):
+        os.utime(path, (0, 0))  # old: left by a run that was killed
     before = {path.name for path in Path("results/records").glob("*.parquet")}
     other = RecordStore("results/records")
     other.append(Record(record("uzawa")))
