@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import importlib.util
-import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from npbench import __version__
 from npbench.commands.catalogue import KINDS
 from npbench.config.files import config_dir, content, group_files, merged_choice
 from npbench.problem import PROBLEMS
 from npbench.registry import installed
 from npbench.signature import fields
-from npbench.user_cache import cached
 
 FLAGS = ("-m", "--cfg", "--config-dir", "--help", "--multirun", "--version")
 WITH_SETTINGS = ("fit", "plan", "report", "splits", "verify")
@@ -52,7 +48,7 @@ def words_for(line: str, commands: Mapping[str, str] = MappingProxyType({})) -> 
     if before[-1:] == ["--experiment"]:
         return set(_names("experiment"))
     if last.startswith("-"):
-        return set(_options(commands[command]) if command else FLAGS)
+        return _options(commands[command]) if command else set(FLAGS)
     if command is None or command in WITH_SETTINGS:
         return {*(() if before else commands), *_settings(before, last)}
     return set(WORDS[command](before[before.index(command) + 1 :]) if command in WORDS else ())
@@ -86,16 +82,12 @@ def _settings(before: Sequence[str], last: str) -> Iterator[str]:
     yield from (f"solver.{name}=" for name in section if name != "search")
 
 
-def _options(module: str) -> list[str]:
-    """Return the options in the help of a command, remembered: importing a command takes longer than a Tab may."""
+def _options(module: str) -> set[str]:
+    """Return the options in the source of a command and of the modules beside it: an import takes longer than a Tab."""
     spec = importlib.util.find_spec(module)
-    source = Path(spec.origin).read_bytes() if spec and spec.origin else b""
-
-    def read() -> list[str]:
-        shown = io.StringIO()
-        with contextlib.redirect_stdout(shown), contextlib.suppress(SystemExit):
-            importlib.import_module(module).run(["--help"])
-        return sorted({*re.findall(r"(?<!\S)--[a-z][\w-]*", shown.getvalue()), "--help"})
-
-    options: list[str] = cached("options", f"{__version__} {module}".encode() + source, read)
-    return options
+    if spec is None or spec.origin is None:
+        return set()
+    source = Path(spec.origin).read_text(encoding="utf-8")
+    beside = (Path(spec.origin).with_name(f"{name}.py") for name in re.findall(r"(?m)^from \S+ import (\w+)$", source))
+    texts = [source, *(path.read_text(encoding="utf-8") for path in beside if path.is_file())]
+    return {*re.findall(r'"(--[a-z][\w-]*)"', "".join(texts)), "--help"}

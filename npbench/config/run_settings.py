@@ -97,8 +97,8 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 def _folder_faults(results: Any) -> Iterable[str]:
     if not isinstance(results, str) or not results:
-        text = as_text(f"results={results}")
-        yield f"results is {results!r}: expected a folder, as in results=results; as a text, type {text}."
+        hint = f"; as a text, type {as_text(f'results={results}')}" if results else ""
+        yield f"results is {results!r}: expected a folder, as in results=results{hint}."
         return
     path = Path(results).absolute() / RECORDS
     try:

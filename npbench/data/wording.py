@@ -39,9 +39,11 @@ def counted(n_rows: int) -> str:
 
 def instead_of(name: str, names: Sequence[str]) -> str:
     """Return a hint for an unknown ``name``: the most similar of the ``names``, and all of them."""
+    if not names:
+        return "there are none"
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? There are" if near else "there are"
-    return f"{hint}: {listed(names) or 'none'}"
+    return f"{hint}: {listed(names)}"
 
 
 def absent(setting: str, name: str, kind: str, names: Sequence[str]) -> str:

@@ -49,8 +49,9 @@ def print_summary(
     problems = frame["problem"].unique(maintain_order=True).to_list()
     for problem in problems:
         records = frame.filter(problem=problem) if len(problems) > 1 else frame  # avoids a copy of a million
-        kind, found = PROBLEMS[problem], overview.rows(records, metrics.get(problem) or shown_of(records))
-        terminal.show_sheet(_measured(found, kind, console), console)
+        kind, asked = PROBLEMS[problem], metrics.get(problem) or shown_of(records)
+        found = overview.rows(records, asked)
+        terminal.show_sheet(_measured(found, asked, kind, console), console)
         if any(row.choices for row in found):
             terminal.show_sheet(overview.chosen(found, kind, overview.CHOSEN), console)
     if " differ" in (note := protocols(frame)):
@@ -115,17 +116,18 @@ def print_experiment(
         console.print(f"\nFigure: {path}", soft_wrap=True, markup=False)
 
 
-def _measured(rows: Sequence[overview.Row], kind: type[Problem], console: Console) -> Sheet:
+def _measured(rows: Sequence[overview.Row], asked: Sequence[str], kind: type[Problem], console: Console) -> Sheet:
     """Return the table; for a narrow terminal, with fewer metrics, at least one, and a note on the others."""
     title = f"{kind.title}\n{overview.legend(kind)}"
     table, names = overview.measured(rows, kind, title), overview.measured_metrics(rows)
+    lacking = ", ".join(name for name in asked if name not in names)
     for most in range(len(names) - 1, 0, -1):
         if not console.file.isatty() or terminal.width(table) <= console.width:
             break
         hidden = ", ".join(names[most:])
         hint = f"Not shown in {console.width} columns: {hidden}. A wider terminal or `| cat` shows them."
         table = replace(overview.measured(rows, kind, title, most=most), notes=[hint])
-    return table
+    return replace(table, notes=[*table.notes, f"No values: {lacking}."]) if names and lacking else table
 
 
 def print_outcome(

@@ -10,6 +10,8 @@ from sklearn.utils import column_or_1d
 from npbench.data.labels import Labels, classes, require_complete
 from npbench.values import is_number
 
+SMALLEST = 1e-12  # rate: the number of samples that it takes, and its logarithms, stay in range
+
 
 def groups(by: Any, n: int) -> dict[Any, np.ndarray]:
     """Return the rows of each group; without groups, all rows under None. Of dates, each day is a group."""
@@ -44,6 +46,8 @@ def as_scores(scores: Any) -> np.ndarray:
     """Return scores as a float64 array; raise a ValueError if some are masked, NaN or infinite."""
     if np.ma.is_masked(scores):
         raise ValueError("scores has masked values: leave these samples out.")
+    if np.ndim(scores) == 0 or np.asarray(scores).dtype.kind in "mMc":
+        raise ValueError(f"scores is {scores!r:.40}: expected a real number for each sample.")
     given = np.asarray(column_or_1d(scores), dtype=np.float64)
     if wrong := int(np.sum(~np.isfinite(given))):
         raise ValueError(f"{wrong} of {len(given)} scores are NaN or infinite: leave these samples out, or score them.")
@@ -61,12 +65,14 @@ def scored(scores: Any, y: Any, pos_label: Any = None, **columns: Any) -> tuple[
 def same_length(n: int, **columns: Any) -> None:
     """Raise a ValueError if a column has another length than the scores."""
     for name, column in columns.items():
+        if column is not None and not hasattr(column, "__len__"):
+            raise ValueError(f"{name} is {column!r:.40}: expected a value for each sample.")
         if column is not None and len(column) != n:
             raise ValueError(f"{name} has {len(column)} values, but there are {n} scores.")
 
 
 def require_rate(name: str, rate: Any, *, ends: bool = False) -> None:
-    """Raise a ValueError if ``rate`` is not a number strictly between 0 and 1, or with ``ends`` from 0 to 1."""
-    if not is_number(rate) or not (0 <= rate <= 1 if ends else 0 < rate < 1):
-        expected = "from 0 to 1" if ends else "strictly between 0 and 1"
+    """Raise a ValueError if ``rate`` is not a number between 0 and 1, strictly without ``ends``."""
+    if not is_number(rate) or not (0 <= rate <= 1 if ends else SMALLEST <= rate < 1):
+        expected = "from 0 to 1" if ends else f"of {SMALLEST:g} or more, below 1"
         raise ValueError(f"{name} is {rate!r:.40}, expected a number {expected}: 1 % is 0.01.")

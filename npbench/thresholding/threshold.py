@@ -261,7 +261,7 @@ def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
         n, errors = known.get(of_class, 0), known.get(wrong, 0)
         if not is_whole(errors, 0) or not is_whole(n, errors):
             raise ValueError(f"{wrong} is {errors!r:.40} of {of_class} {n!r:.40}, expected whole numbers.")
-    return {**known, "reference": tuple(reference)}
+    return {**known, "value": float(known["value"]), "reference": tuple(map(float, reference))}
 
 
 def n_promises(recall: float | None, precision: float | None) -> int:

@@ -20,7 +20,7 @@ EXACT_LIMIT = 2**53  # float64 represents all smaller integers
 JOINT_ROWS = 100  # rows for each place where a counter may start again
 SURE_PAIRS = 20  # equal numbers that are expected, of which none is there
 MIN_IDENTIFIERS = 20  # fewer rows may count up, and fewer words may differ, by accident
-WORDS = cs.string() | cs.categorical() | cs.enum()
+WORDS = cs.by_dtype(pl.String, pl.Categorical, pl.Enum)
 INDEX_NAME = r"__index_level_\d+__|Unnamed: \d+"  # of columns that pandas saves for rows
 
 
@@ -144,8 +144,8 @@ def _neither(frame: pl.DataFrame, dates: Sequence[str]) -> Iterator[str]:
 
 def _not_exact(frame: pl.DataFrame) -> Iterator[str]:
     integers = frame.select(cs.integer())
-    inexact = (np.abs(integers.cast(pl.Float64).to_numpy()) >= EXACT_LIMIT).any(axis=0)
-    if large := [name for name, beyond in zip(integers.columns, inexact, strict=True) if beyond]:
+    # as floats: in int64 the smallest integer has no absolute value
+    if large := [column.name for column in integers if (column.cast(pl.Float64).abs() >= EXACT_LIMIT).any()]:
         yield (
             f"{_columns(large)} integers of 2^53 and more, which float64 cannot represent exactly. If they identify "
             f"rows, {_leave_out(large)}; otherwise scale them."

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -16,6 +17,7 @@ import pytest
 
 from npbench import __version__, cli
 from npbench.cli import COMMANDS
+from npbench.commands.complete import words_for
 from npbench.records.store import RecordStore
 
 BLOBS = ("solver=centroid", "dataset=blobs", "execution.n_jobs=1")
@@ -150,6 +152,13 @@ def test_completion_has(line, expected, stranger, npbench, monkeypatch):
     monkeypatch.setenv("COMP_LINE", f"npbench {line}")
     assert expected in npbench("-sc", "query=bash")[1].split()
     assert expected in npbench("-sc", "query=fish")[1].splitlines()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_completion_has_the_options_of_the_help(command, npbench):
+    code, printed, _ = npbench(command, "--help")
+    assert set(re.findall(r"(?<![\w`])--[a-z][\w-]*", printed)) <= words_for(f"npbench {command} --", COMMANDS)
+    assert code == 0
 
 
 @pytest.mark.parametrize("line", ["threshold sco", "solver=no_such solver.", "no_such ", "data 'x", "", "info \0"])

@@ -53,7 +53,7 @@ def test_a_name_that_was_typed_is_printed_and_reported(npbench, tmp_path):
     words = ["dataset=file", "dataset.path=own.csv", "dataset.label=y", "solver=gen_linear", "repeats=1"]
     code, printed, _ = npbench(*words, "dataset.name=bank")
     assert (code, "\nbank " in printed) == (0, True)
-    assert npbench("plan", *words, "dataset.name=bank")[1].splitlines()[1].startswith("bank ")
+    assert "\nbank " in npbench("plan", *words, "dataset.name=bank")[1]
     assert npbench("report", "dataset=bank")[0] == 0
     code, _, errors = npbench(*words, "dataset.name=pima")
     assert (code, "pima" in errors) == (2, True)

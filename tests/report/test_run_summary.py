@@ -44,6 +44,13 @@ def test_means_spread_time_and_count_over_repeats():
     assert row.rstrip().endswith("2/2")
 
 
+def test_a_metric_without_values_is_named():
+    frame = sample_records.frame([record(p_fa=0.02)])
+    console = Console(width=80, record=True)
+    print_summary(frame, console, {"np": ["p_fa", "risk_fa"]})
+    assert "No values: risk_fa." in console.export_text()
+
+
 def test_rate_above_bound_is_marked():
     text = printed([record(p_fa=0.051)])
     assert "0.051*" in text

@@ -43,6 +43,7 @@ def _notes(records: pl.DataFrame) -> Iterator[str]:
         "whatever code and library versions produced it."
     )
     yield from mixtures(records)
+    yield from _mixed_times(records)
     yield protocols(records)
     dirty = records.filter(pl.col("git_dirty"))
     if len(dirty):
@@ -63,7 +64,7 @@ def makers(records: pl.DataFrame) -> str:
 
 
 def mixtures(records: pl.DataFrame) -> Iterator[str]:
-    """Yield a sentence for each difference among jobs that are compared with each other."""
+    """Yield a sentence for each difference on which results depend, among jobs that are compared with each other."""
     for column, what, remedy in (
         ("code", "Source code", "rerun the same commands with the current code"),
         ("versions", "The version", "rerun the same commands with the current libraries"),
@@ -77,6 +78,10 @@ def mixtures(records: pl.DataFrame) -> Iterator[str]:
     several = contents.filter(pl.col("data_sha256") > 1)["dataset"].unique().sort()
     if len(several):
         yield f"The data of {', '.join(several)} changed between jobs: their results do not compare."
+
+
+def _mixed_times(records: pl.DataFrame) -> Iterator[str]:
+    """Yield a sentence for each difference among jobs that are compared with each other on which only times depend."""
     for columns, how in (
         (list(MACHINE), "on different machines"),
         (["n_jobs", "n_threads"], "with different numbers of parallel jobs or threads"),

@@ -93,7 +93,7 @@ def rows(records: pl.DataFrame, shown: Sequence[str]) -> list[Row]:
         total=pl.len(),
         good=good.sum(),
         seconds=TRAINING_SECONDS.filter(good).mean(),
-        chosen=pl.col("chosen_params").filter(good).drop_nulls(),
+        chosen=pl.col("chosen_params").filter(good & pl.col("chosen_params").is_not_null()),
     )
     texts = groups.with_columns(pl.col(SETTING).cast(pl.String))
     return [_row(group, metrics) for group in texts.sort(SETTING).iter_rows(named=True)]

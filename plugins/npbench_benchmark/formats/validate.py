@@ -8,6 +8,7 @@ types. All are version 1; a later version of a format gets a file of its own.
 import json
 import math
 import re
+import resource
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -18,6 +19,7 @@ FOLDER = Path(__file__).parent
 MAX_FAULTS = 20
 MAX_BYTES = 100_000_000  # of a JSON file
 MAX_ROWS = 50_000_000
+MAX_MEMORY = 4 << 30  # bytes
 TYPES: dict[str, Any] = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 KINDS = sorted(path.name.removesuffix("-1.json") for path in FOLDER.glob("*-1.json"))
 
@@ -189,4 +191,7 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    # A few kB of Parquet may unpack to more memory than there is; beyond this limit reading fails.
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY if hard < 0 else min(hard, MAX_MEMORY), hard))
     sys.exit(main(sys.argv[1:]))

@@ -378,7 +378,7 @@ def test_an_absent_path_or_file_is_an_error(tmp_path):
     for params, words in (
         ({}, "dataset.path has no value"),
         ({"path": "tabel.csv"}, r"^tabel.csv: .* did you mean 'table.csv'\?"),
-        ({"path": "no/such/table.csv"}, r"there are: none\.$"),
+        ({"path": "no/such/table.csv"}, "no such file .* none"),
         ({"path": str(tmp_path)}, "this is a folder"),
     ):
         with pytest.raises(RequestError, match=words):

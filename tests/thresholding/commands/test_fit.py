@@ -39,6 +39,7 @@ def fitted(*words, file="model.pkl"):
 
 @pytest.mark.parametrize("suffix", [".pkl", ".skops"])
 def test_the_saved_model_takes_frames_and_keeps_its_promise(capsys, suffix):
+    pytest.importorskip("skops")
     model = fitted(*QUICK, *OWN, "--delta", "0.1", file=f"model{suffix}")
     printed = " ".join(capsys.readouterr().out.split())
     assert "0.9 or more" in printed
@@ -114,6 +115,7 @@ def test_impossible_requests_are_refused(words, message):
 
 @pytest.mark.parametrize("categories", ["one_hot", "codes"])
 def test_the_saved_model_takes_a_frame_with_words(categories):
+    pytest.importorskip("skops")
     random = np.random.default_rng(1)
     table = pl.read_csv("table.csv")
     said = np.where(table["label"] == 1, random.choice(["no", "yes"], 900, p=[0.1, 0.9]), "no")
