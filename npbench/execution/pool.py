@@ -13,7 +13,7 @@ import fcntl
 import functools
 import os
 import resource
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,9 +56,9 @@ def outcomes(make: Make, tasks: Iterable[Any], n_workers: int) -> Generator[tupl
         for worker in workers:
             worker.next(remaining)
         while busy := {worker: worker.process for worker in workers if worker.process}:
-            wait(busy.values(), [worker.output.readable for worker in busy])
+            ready = wait(busy.values(), [worker.output.readable for worker in busy])
             for worker in busy:
-                if (outcome := worker.outcome()) is not None:
+                if worker.has_changed(ready) and (outcome := worker.outcome()) is not None:
                     ended = worker.task, outcome
                     worker.next(remaining)  # before the caller handles the outcome, so that no worker waits
                     yield ended
@@ -80,6 +80,11 @@ class Worker:
         """Descriptors to wait on: the channel for results, the process for its end, the output."""
         assert self.process is not None
         return *self.process.signals, self.output.readable
+
+    def has_changed(self, ready: Set[Any]) -> bool:
+        """Return whether one of these descriptors is the worker's, or its deadline is reached."""
+        assert self.process is not None
+        return self.process.is_late() or not ready.isdisjoint(self.signals)
 
     def next(self, tasks: Iterator[Any]) -> None:
         """Start the next task, or end the process if there is none."""

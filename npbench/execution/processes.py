@@ -114,6 +114,10 @@ class Process:
         """Let what comes next take so long."""
         self._allowed, self.deadline = seconds, time.monotonic() + seconds
 
+    def is_late(self) -> bool:
+        """Return whether the process has had the time that it was allowed."""
+        return time.monotonic() >= self.deadline
+
     def answer(self) -> tuple[Any, list[Any]] | None:
         """Return the next answer, or None while there is none; raise Ended if none will come, or not in time."""
         has_ended = self.has_ended()  # asked first: it may answer and end
@@ -127,7 +131,7 @@ class Process:
         if has_ended:
             self.has_ended(SECONDS_TO_CLOSE)  # the channel may close just before
             raise Died(self.phase, -signal.SIGKILL if self._exit_code is None else self._exit_code)
-        if time.monotonic() >= self.deadline:
+        if self.is_late():
             raise TimedOut(self.phase, self._allowed)
         return None
 
@@ -157,13 +161,13 @@ class Process:
         return is_reported
 
 
-def wait(processes: Iterable[Process], others: Iterable[int] = ()) -> None:
-    """Wait until a process answers, ends or reaches its deadline, or another descriptor is ready."""
+def wait(processes: Iterable[Process], others: Iterable[int] = ()) -> set[Any]:
+    """Wait until a process answers, ends or is late, or another descriptor is ready; return those that are."""
     nearest, signals = math.inf, list(others)
     for process in processes:
         nearest = min(nearest, process.deadline)
         signals += process.signals
-    connection.wait(signals, None if nearest == math.inf else max(0.0, nearest - time.monotonic()))
+    return set(connection.wait(signals, None if nearest == math.inf else max(0.0, nearest - time.monotonic())))
 
 
 class _Server:
