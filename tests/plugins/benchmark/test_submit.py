@@ -179,6 +179,7 @@ def test_names_and_folders_that_cannot_be_used_are_refused(scores, npbench, stra
     assert (code, "protocol_params" in text) == (2, True), text
 
 
+@pytest.mark.slow  # five commands; .ci/run places a newcomer, too
 def test_places_of_a_newcomer(stranger, npbench):
     """An experiment with a ranking: the second run runs its own jobs only, and is ranked among the stored ones."""
     words = ["-m", "+experiment=np_benchmark_small", "dataset=blobs", "problem.rho=0.1", "repeats=2"]

@@ -66,6 +66,7 @@ def test_a_check_that_ends_hangs_or_prints_is_a_line(npbench, monkeypatch, body,
     assert re.search("^  ok +next", out, re.MULTILINE)
 
 
+@pytest.mark.slow  # checks a whole plugin, as .ci/run does with those of strangers
 def test_plugin_is_checked_with_all_it_provides(npbench, stranger):
     code, out, _ = npbench("check", "plugin", "npbench-stranger", "npbench_stranger")
     assert code == 1
