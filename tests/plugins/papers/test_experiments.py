@@ -70,7 +70,7 @@ PUBLISHED |= {name: ROOT / folder for name, folder in COMMANDS.items()}
 @functools.cache
 def published(folder):
     faults = []
-    columns = [*ESSENTIAL, *ASKED]
+    columns = ["schema_version", *ESSENTIAL, *ASKED]
     return latest(parts(folder / "records", faults.append, columns), columns), faults
 
 
