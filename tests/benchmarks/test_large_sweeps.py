@@ -167,6 +167,7 @@ def commands():
             yield {"what": "plan again", "jobs": n, **_command(*npbench, "plan", *once)}
 
 
+@pytest.mark.slow  # plans and runs as the benchmark does
 def test_empty_jobs_are_real_jobs(tmp_path, monkeypatch):
     from npbench.records.store import RecordStore
 

@@ -25,6 +25,7 @@ def test_an_executor_of_a_plugin_gives_the_records_of_the_local_one(in_turn):
     assert ours["status"].to_list() == ["ok", "ok"]
 
 
+@pytest.mark.slow  # waits for time limits
 def test_a_time_limit_and_the_repeats_that_it_leaves_out_work_for_it_too(in_turn):
     limits = {"time_limit": 1, "retry_timeouts": False}
     found = api.run(

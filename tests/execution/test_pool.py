@@ -147,7 +147,7 @@ def test_workers_may_need_more_files_than_the_soft_limit_allows(pool):
     [
         (["waits", "", "", "waits", ""], 2, ["timed out 0.7", "ok", "ok", "timed out 0.7", "ok"]),
         (["half a message", ""], 2, ["timed out 0.7", "ok"]),  # which delays no other task
-        (["kills the server", ""], 1, ["died -9", "ok"]),
+        pytest.param(["kills the server", ""], 1, ["died -9", "ok"], marks=pytest.mark.slow),  # a new server loads all
     ],
 )
 def test_a_task_is_stopped_alone(pool, acts, n_workers, expected):

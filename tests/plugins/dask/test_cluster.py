@@ -83,6 +83,7 @@ def test_a_solver_that_fails_affects_its_own_job_only(scheduler, data, run):
     assert {record["run_id"] for record in records.values()} == {"r"}
 
 
+@pytest.mark.slow  # starts a cluster; the weekly smoke test of the extra does so, too
 def test_without_an_address_a_cluster_is_started_and_ended(data, run, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", MODULES, prepend=os.pathsep)
     counts, _ = run(None, jobs(data, {}, {}, {"act": "leave"}), n_jobs=1)

@@ -28,6 +28,7 @@ def test_each_check_has_a_line(npbench):
     assert lines[-1] == "11 ok, 0 failed, 1 skipped"
 
 
+@pytest.mark.slow  # runs all checks of a solver
 def test_failed_check_has_a_traceback_on_request(npbench, stranger):
     code, out, err = npbench("check", "solver", "centroid", "--traceback")
     assert (code, err) == (1, "")
