@@ -120,7 +120,8 @@ def _measured(rows: Sequence[overview.Row], asked: Sequence[str], kind: type[Pro
     """Return the table; for a narrow terminal, with fewer metrics, at least one, and a note on the others."""
     title = f"{kind.title}\n{overview.legend(kind)}"
     table, names = overview.measured(rows, kind, title), overview.measured_metrics(rows)
-    lacking = ", ".join(name for name in asked if name not in names)
+    # the headline is shown by default, and may not have been measured
+    lacking = ", ".join(name for name in asked if name not in (*names, *kind.headline))
     for most in range(len(names) - 1, 0, -1):
         if not console.file.isatty() or terminal.width(table) <= console.width:
             break

@@ -47,7 +47,7 @@ def test_means_spread_time_and_count_over_repeats():
 def test_a_metric_without_values_is_named():
     frame = sample_records.frame([record(p_fa=0.02)])
     console = Console(width=80, record=True)
-    print_summary(frame, console, {"np": ["p_fa", "risk_fa"]})
+    print_summary(frame, console, {"np": ["p_fa", "risk_fa", "p_nd"]})
     assert "No values: risk_fa." in console.export_text()
 
 
