@@ -67,6 +67,7 @@ ARROWS = {
     "cli": {"commands", "config", "execution"},
     "commands": {
         *("session", "progress", "planning", "report", "config", "evaluation", "data", "records"),
+        "thresholding.commands",  # its old path
     },
     # The commands of a room may use more than the room, which a caller of its functions imports.
     "testing.commands": {"testing"},
