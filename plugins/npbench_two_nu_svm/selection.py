@@ -7,14 +7,13 @@ each fit on a fold starts from the solution for the candidate before.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from npbench.contracts import Selection
 from npbench.estimators.kernel import MEGABYTE
-from npbench.estimators.kernel_sample import KernelSample, block, ordered_by_fold, varies_by_fold
+from npbench.estimators.kernel_sample import KernelSample, block, ordered_by_fold, search_by_kernel, varies_by_fold
 from npbench.evaluation import selection
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.splits import Fold
@@ -25,8 +24,6 @@ from npbench_two_nu_svm.reduced_hulls import DualNu, ReducedHulls
 from npbench_two_nu_svm.strategies import BIAS_SHIFTED
 
 SEARCHED = ("nu_pos", "nu_neg", "gamma")
-
-Losses = dict[int, tuple[float, int]]
 
 
 def select(
@@ -88,32 +85,26 @@ def grid_search(
         return selection.grid_search(make, X, y, folds, problem, search, n_threads)
     # candidates that differ only in nu share a Gram matrix and start from each other's solutions
     y, sample = y[rows], KernelSample(X[rows], models)
-    kernels: dict[Any, list[int]] = {}
-    for place, model in enumerate(models):
-        kernels.setdefault((sample.kernel(model), model.tol), []).append(place)
+    keys = [(sample.kernel(model), model.tol) for model in models]
 
-    def work(places: list[int]) -> Losses:
-        return _losses({place: models[place] for place in places}, sample, y, local_folds, problem)
+    def work(models: Sequence[TwoNuSVM]) -> list[tuple[float, int]]:
+        return _losses(models, sample, y, local_folds, problem)
 
-    with ThreadPoolExecutor(n_threads) as pool:
-        found = {place: one for part in pool.map(work, kernels.values()) for place, one in part.items()}
-    losses = [found[place][0] for place in range(len(candidates))]
-    unconverged = sum(missed for _, missed in found.values())
+    losses, unconverged = search_by_kernel(models, keys, work, n_threads)
     return selection.least_loss(candidates, losses, unconverged)
 
 
 def _losses(
-    models: Mapping[int, TwoNuSVM], sample: KernelSample, y: np.ndarray, folds: Sequence[Fold], problem: Problem
-) -> Losses:
-    """Return the loss and the number of unconverged fits of models with one kernel, by their place."""
-    one = next(iter(models.values()))
-    gram = sample.gram(one)
-    scored: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {place: [] for place in models}
-    unconverged = dict.fromkeys(models, 0)
+    models: Sequence[TwoNuSVM], sample: KernelSample, y: np.ndarray, folds: Sequence[Fold], problem: Problem
+) -> list[tuple[float, int]]:
+    """Return the loss and the number of unconverged fits of each of some models with one kernel."""
+    gram = sample.gram(models[0])
+    scored: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in models]
+    unconverged = [0] * len(models)
     for fit, validate in folds:
-        hulls, between = ReducedHulls(block(gram, fit, fit), y[fit], one.tol), block(gram, validate, fit)
-        for place, model in models.items():
+        hulls, between = ReducedHulls(block(gram, fit, fit), y[fit], models[0].tol), block(gram, validate, fit)
+        for place, model in enumerate(models):
             found = hulls.solve(DualNu(float(model.nu_pos), float(model.nu_neg)))  # type: ignore[arg-type]
             scored[place].append((y[validate], between @ found.x + found.b))
             unconverged[place] += found.meet or not found.converged
-    return {place: (problem.loss(scored[place]), unconverged[place]) for place in models}
+    return list(zip(map(problem.loss, scored), unconverged, strict=True))
