@@ -9,6 +9,8 @@ from __future__ import annotations
 import bisect
 import functools
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,91 @@ from npbench.numerics.rates import acceptance, within_q
 # Differences up to rounding: of rates, which are ratios of counts, and of scores relative to the largest.
 SAME_RATE = 1e-9
 SAME_SCORE = 1e-12
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule that accepts m of n held-out negatives: the most with ``level(n, m, rho) <= target(rho, delta)``.
+
+    The level is what the rule bounds, if m of the n negatives lie above the threshold: a probability, or a rate. It
+    rises with m and falls with n. The samples must be independent of each other and of the training sample; scores may
+    have any distribution, and ties only lower what is bounded.
+    """
+
+    promise: str  # for scores of samples that the model has not seen; a word of PROMISES
+    level: Callable[[int, int, float], float]
+    target: Callable[[float, float], float]
+    fewest: Callable[[float, float], int]  # smallest n with which m = 0 is allowed
+
+    @functools.lru_cache(maxsize=1 << 10)  # noqa: B019 - rules live as long as the program; simulations ask for few
+    def accepted(self, n: int, rho: float, delta: float) -> int:
+        """Return m for n negatives; -1 if they are too few."""
+        return self._most(n, self.target(rho, delta), rho)
+
+    def _most(self, n: int, target: float, rho: float) -> int:
+        return bisect.bisect_right(range(n), target * (1 + SAME_RATE), key=lambda m: self.level(n, m, rho)) - 1
+
+    def aligned(self, most: int, rho: float, delta: float) -> int:
+        """Return the smallest number of negatives of which as many are accepted as of ``most``, or 0 if none are."""
+        m, target = self.accepted(most, rho, delta), self.target(rho, delta) * (1 + SAME_RATE)
+        if m < 0:
+            return 0
+        sizes = range(m + 1, most + 1)
+        return sizes[bisect.bisect_left(sizes, -target, key=lambda n: -self.level(n, m, rho))]
+
+    def threshold(
+        self, negatives: np.ndarray, rho: float, delta: float, coin: np.random.RandomState | None = None
+    ) -> float:
+        """Return the threshold, in O(n); ValueError if there are too few negatives.
+
+        With a coin, m + 1 are accepted with the probability q that makes the bound tight without ties::
+
+            (1 - q) level(n, m, rho) + q level(n, m + 1, rho) = target
+        """
+        n = len(negatives)
+        m = self.accepted(n, rho, delta)
+        if m < 0:
+            raise ValueError(
+                f"{n} left-out negatives are too few for a false-alarm rate of at most {rho:g}: at least "
+                f"{self.fewest(rho, delta)} are needed."
+            )
+        if coin is not None and m + 1 < n:
+            kept, exceeded = self.level(n, m, rho), self.level(n, m + 1, rho)
+            m += coin.random_sample() * (exceeded - kept) < self.target(rho, delta) - kept
+        return _above_rank(negatives, n - m)
+
+
+def fewest_negatives(rho: float, delta: float) -> int:
+    """Return the smallest n for which :func:`umbrella_rank` exists: ``(1 - rho)^n <= delta``."""
+    return max(1, math.ceil(math.log(delta) / math.log1p(-rho) - SAME_RATE))
+
+
+PROMISES = {
+    "guaranteed": "proved, with probability 1 - delta",
+    "on average": "proved, for the mean over samples",
+    "measured": "kept in simulations and in the benchmark, not proved",
+    "none": "no promise",
+}
+RULES = {
+    # Tong, Feng and Li (2018), Science Advances 4(2), Proposition 1: the probability that more than rho lies above
+    "umbrella": Rule(
+        "guaranteed",
+        level=lambda n, m, rho: float(binom.cdf(m, n, rho)),
+        target=lambda rho, delta: delta,
+        fewest=fewest_negatives,
+    ),
+    # the rate of a new negative, whose rank among all n + 1 is uniform
+    "average": Rule(
+        "on average",
+        level=lambda n, m, rho: (m + 1) / (n + 1),
+        target=lambda rho, delta: rho,
+        fewest=lambda rho, delta: max(1, math.ceil(1 / rho - 1 - SAME_RATE)),
+    ),
+    # the rate on the sample, which new samples exceed about every other time
+    "empirical": Rule(
+        "none", level=lambda n, m, rho: m / n, target=lambda rho, delta: rho, fewest=lambda rho, delta: 1
+    ),
+}
 
 
 def empirical(negatives: np.ndarray, rho: float) -> float:
@@ -44,7 +131,6 @@ def umbrella(negatives: np.ndarray, rho: float, delta: float) -> float:
     return _above_rank(negatives, umbrella_rank(len(negatives), rho, delta))
 
 
-@functools.lru_cache(maxsize=1 << 10)  # groups, repeats and simulations ask for the same few
 def umbrella_rank(n: int, rho: float, delta: float) -> int:
     """Return the smallest k with ``sum_{j=k..n} C(n, j) (1 - rho)^j rho^(n-j) <= delta``.
 
@@ -52,8 +138,7 @@ def umbrella_rank(n: int, rho: float, delta: float) -> int:
     scores. It is the probability of at most n - k successes in n trials with probability rho. ValueError if there is no
     such k, because n is below :func:`fewest_negatives`.
     """
-    # Number of false-alarm counts m = 0, 1, ... for which the bound on the probability holds.
-    few = bisect.bisect_right(range(n), delta * (1 + SAME_RATE), key=lambda m: violation(n, n - m, rho))
+    few = RULES["umbrella"].accepted(n, rho, delta) + 1
     if few == 0:
         raise ValueError(
             f"{n} left-out negatives are too few for a false-alarm rate of at most {rho:g} with probability "
@@ -64,12 +149,7 @@ def umbrella_rank(n: int, rho: float, delta: float) -> int:
 
 def violation(n: int, k: int, rho: float) -> float:
     """Return a bound on the probability that more than rho lies above the k-th smallest score; exact without ties."""
-    return float(binom.cdf(n - k, n, rho))
-
-
-def fewest_negatives(rho: float, delta: float) -> int:
-    """Return the smallest n for which :func:`umbrella_rank` exists: ``(1 - rho)^n <= delta``."""
-    return max(1, math.ceil(math.log(delta) / math.log1p(-rho) - SAME_RATE))
+    return RULES["umbrella"].level(n, n - k, rho)
 
 
 def q_value(y: np.ndarray, scores: np.ndarray, q: float) -> float:

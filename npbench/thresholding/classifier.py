@@ -21,12 +21,14 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 from npbench.data.labels import Labels, classes, meaning, refuse_others
 from npbench.estimators.constraints import COUNT, FRACTION, HasMethods, StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
-from npbench.numerics.thresholds import SAME_RATE
+from npbench.numerics.thresholds import RULES, SAME_RATE
 from npbench.thresholding.columns import complete, groups, positives
 from npbench.thresholding.rules import Rule, calibrate, require_negatives
 from npbench.thresholding.threshold import GroupThresholds, Threshold, n_promises
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
+ALIGNED = "aligned"
+FEWEST_TO_FIT = 10  # negatives that stay for the fit where the promise takes more than half of them
 
 
 def _gives_probabilities(self: Any) -> bool:
@@ -44,8 +46,9 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : classifier
         Classifier or pipeline. Its score is ``decision_function``, or else the log-odds of ``predict_proba``.
-    rho : float, default=0.05
-        Bound on the false-alarm rate, the share of negatives predicted positive, in ]0, 1[.
+    rho : float or None, default=0.05
+        Bound on the false-alarm rate, the share of negatives predicted positive, in ]0, 1[; None for ``recall`` or
+        ``precision`` alone.
     delta : float, default=0.05
         Probability with which "umbrella" may exceed rho, in ]0, 1[.
     pos_label : int, float, bool or str, optional
@@ -54,16 +57,20 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         By default, a random part of the negatives is held out. One split of an iterable is used in its place.
         "prefit" expects a fitted classifier, and negatives in ``fit`` that it has not seen; so does a
         FrozenEstimator. An int or a splitter with several folds cross-fits: see Notes.
-    calibration_size : float or int, default=0.5
-        Share, or number, of the negatives to hold out by default. Positives set no threshold: all are used for fitting,
-        unless ``recall`` or ``precision`` is set.
-    threshold : {"umbrella", "empirical"} or callable, default="umbrella"
+    calibration_size : "aligned", float or int, default="aligned"
+        Share, or number, of the negatives to hold out by default. "aligned" holds out the fewest that allow as many
+        false alarms as a half of them does: 29, 46, 61, 76, ... at rho = .1; or, where a half is too few, the fewest
+        that the promise takes. Positives set no threshold: all are used for fitting, unless ``recall`` or
+        ``precision`` is set, for which half of them are held out.
+    threshold : {"umbrella", "average", "empirical"} or callable, default="umbrella"
         Rule, as in :func:`npbench.threshold`.
+    randomized : bool, default=False
+        Whether a coin decides between two neighbouring thresholds: see :func:`npbench.threshold`.
     recall, precision : float, optional
         Lower bounds to promise together with rho, in ]0, 1[: see :func:`npbench.threshold`. Positives are then held
         out as well as negatives.
     random_state : int, RandomState or None, default=None
-        Seed of the held-out samples or folds.
+        Seed of the held-out samples or folds, and of the coin.
 
     Attributes
     ----------
@@ -113,19 +120,20 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     >>> print(model.result_.promise)
     With probability 0.95 or more, the false-alarm rate of new samples from the same population is at most 0.05.
     >>> model.result_.n_negatives, model.result_.n_needed
-    (106, 59)
+    (93, 59)
     """
 
     # Some classifiers, such as a stack, have their methods for scores once they are fitted.
     estimator: Any = parameter(
         HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"]), ClassifierMixin, kw_only=False
     )
-    rho: float = parameter(FRACTION, default=0.05)
+    rho: float | None = parameter(FRACTION, None, default=0.05)
     delta: float = parameter(FRACTION, default=0.05)
     pos_label: Any = parameter(str, Real, "boolean", None, default=None)
     cv: Any = parameter("cv_object", StrOptions({"prefit"}), None, default=None)
-    calibration_size: float = parameter(FRACTION, COUNT, default=0.5)
-    threshold: Rule = parameter(StrOptions({"umbrella", "empirical"}), callable, default="umbrella")
+    calibration_size: float | str = parameter(StrOptions({ALIGNED}), FRACTION, COUNT, default=ALIGNED)
+    threshold: Rule = parameter(StrOptions(set(RULES)), callable, default="umbrella")
+    randomized: bool = parameter("boolean", default=False)
     recall: float | None = parameter(FRACTION, None, default=None)
     precision: float | None = parameter(FRACTION, None, default=None)
     random_state: Any = parameter("random_state", default=None)
@@ -265,24 +273,36 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             folds = StratifiedKFold(self.cv, shuffle=True, random_state=random) if _is_int(self.cv) else self.cv
             found = check_cv(folds, y, classifier=True).split(X, y)
             splits = [(_rows(train, len(y)), _rows(test, len(y))) for train, test in found]
+        if self.rho is None:
+            return splits
         # a fit may take hours: too few negatives are an error before it
         scored = np.concatenate([test for _, test in splits])
         members = groups(by, len(y))
         counts = {name: int(np.sum(~positive[np.intersect1d(rows, scored)])) for name, rows in members.items()}
-        require_negatives(counts, self.rho, self.delta, self.threshold, n_promises(self.recall, self.precision))
+        n_promised = n_promises(self.rho, self.recall, self.precision)
+        require_negatives(counts, self.rho, self.delta, self.threshold, n_promised)
         return splits
 
     def _hold_out(self, positive: np.ndarray, by: Any, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
         n_negatives = int(np.sum(~positive))
-        share = self.calibration_size
-        if _is_int(share):
-            if share >= n_negatives:
-                raise ValueError(f"calibration_size={share} leaves none of the {n_negatives} negatives for the fit.")
-            share /= n_negatives
-        # positives set a threshold only if a recall or a precision is promised
-        classes = [~positive] if n_promises(self.recall, self.precision) == 1 else [~positive, positive]
-        parts = [rows[of_class[rows]] for rows in groups(by, len(positive)).values() for of_class in classes]
-        drawn = held_out(parts, share, random)
+        size: Any = self.calibration_size
+        if _is_int(size):
+            if size >= n_negatives:
+                raise ValueError(f"calibration_size={size} leaves none of the {n_negatives} negatives for the fit.")
+            size /= n_negatives
+        members = groups(by, len(positive)).values()
+        delta = self.delta / len(members) / n_promises(self.rho, self.recall, self.precision)
+        # a precision needs both classes as frequent as they are
+        rule = self.threshold if self.precision is None else None
+        parts = []
+        for rows in members:
+            negatives = rows[~positive[rows]]
+            parts.append((negatives, calibration_count(len(negatives), size, rule, self.rho, delta)))
+            # positives set a threshold only if a recall or a precision is promised
+            if self.recall is not None or self.precision is not None:
+                positives = rows[positive[rows]]
+                parts.append((positives, calibration_count(len(positives), size, None, self.rho, delta)))
+        drawn = held_out(parts, random)
         return np.setdiff1d(np.arange(len(positive)), drawn), drawn
 
     def _held_out_scores(
@@ -321,6 +341,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             cross_fitted=cross_fitted,
             recall=self.recall,
             precision=self.precision,
+            coin=check_random_state(self.random_state) if self.randomized else None,
         )
         if isinstance(self.result_, GroupThresholds):
             self.threshold_ = {name: one.value for name, one in self.result_.groups.items()}
@@ -346,14 +367,23 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def held_out(parts: Iterable[np.ndarray], share: float, random: np.random.RandomState) -> np.ndarray:
-    """Draw a share of the rows of each part, rounded up, but leave at least one; return them sorted."""
-    drawn = []
-    for rows in parts:
-        count = max(0, min(math.ceil(share * len(rows) - SAME_RATE), len(rows) - 1))
-        drawn.append(random.permutation(rows)[:count])
+def calibration_count(n: int, size: Any, rule: Any, rho: float | None, delta: float) -> int:
+    """Return how many of n samples to hold out: a share of them, rounded up, or those that the rule makes use of.
+
+    Between two sizes at which the rule allows one more false alarm, further negatives only make the threshold stricter.
+    """
+    half = max(0, min(math.ceil((0.5 if size == ALIGNED else size) * n - SAME_RATE), n - 1))
+    if size != ALIGNED or rho is None or rule not in RULES:
+        return half
+    least = RULES[rule].fewest(rho, delta)
+    # an error names the least number if it is out of reach
+    return RULES[rule].aligned(half, rho, delta) or (least if least + FEWEST_TO_FIT <= n else half)
+
+
+def held_out(parts: Iterable[tuple[np.ndarray, int]], random: np.random.RandomState) -> np.ndarray:
+    """Draw a number of the rows of each part; return them sorted."""
     # ascending, so that the classifier sees its samples in their order
-    return np.sort(np.concatenate(drawn))
+    return np.sort(np.concatenate([random.permutation(rows)[:count] for rows, count in parts]))
 
 
 def scores_of(classifier: Any, X: Any, pos_label: Any) -> np.ndarray:

@@ -136,6 +136,8 @@ def monitor(
         raise ValueError(
             f"threshold is a {type(threshold).__name__}, expected a Threshold: test each group on its own."
         )
+    if threshold.rho is None:
+        raise ValueError("The threshold has no bound on false alarms, so that there is nothing to test.")
     if not len(scores):
         raise ValueError("There are no negatives to count false alarms on.")
     alarms = threshold.predict(scores)

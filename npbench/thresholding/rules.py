@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_above
@@ -21,12 +22,14 @@ REFERENCE_SIZE = 1000  # largest number of scores kept, to notice a shift later
 
 
 class _Options(TypedDict, total=False):
-    rho: float
+    rho: float | None
     delta: float
     pos_label: Any
     rule: Rule
     recall: float | None
     precision: float | None
+    randomized: bool
+    random_state: Any
 
 
 @overload
@@ -41,13 +44,15 @@ def threshold(
     scores: Any,
     y: Any,
     *,
-    rho: float = 0.05,
+    rho: float | None = 0.05,
     delta: float = 0.05,
     by: Any = None,
     pos_label: Any = None,
     rule: Rule = "umbrella",
     recall: float | None = None,
     precision: float | None = None,
+    randomized: bool = False,
+    random_state: Any = None,
 ) -> Threshold | GroupThresholds:
     """Return a threshold for scores that bounds the false-alarm rate.
 
@@ -59,8 +64,9 @@ def threshold(
         Scores of any model, larger for more positive samples; an array, list, or pandas or polars series.
     y : array of shape (n_samples,)
         Labels. Negatives set the threshold; positives, if there are any, show the miss rate.
-    rho : float, default=0.05
-        Bound on the false-alarm rate, in ]0, 1[.
+    rho : float or None, default=0.05
+        Bound on the false-alarm rate, in ]0, 1[. None leaves it out: a recall alone gives the highest threshold that
+        keeps it, and a precision the lowest.
     delta : float, default=0.05
         Probability with which "umbrella" may exceed rho, in ]0, 1[.
     by : array of shape (n_samples,), optional
@@ -68,14 +74,20 @@ def threshold(
         at once with probability 1 - delta.
     pos_label : int, float, bool or str, optional
         Label of the positives; 1 for labels in {0, 1} or {-1, 1}.
-    rule : {"umbrella", "empirical"} or callable, default="umbrella"
-        "umbrella" keeps rho on new samples with probability 1 - delta. "empirical" keeps it on these samples only. A
-        callable receives labels in {-1, 1} and scores, and returns the threshold.
+    rule : {"umbrella", "average", "empirical"} or callable, default="umbrella"
+        "umbrella" keeps rho on new samples with probability 1 - delta. "average" keeps it in the mean over samples like
+        these, from 1 / rho - 1 negatives on. "empirical" keeps it on these samples only. A callable receives labels in
+        {-1, 1} and scores, and returns the threshold.
     recall, precision : float, optional
         Lower bounds to promise together with rho, in ]0, 1[. All promises share delta evenly. They need held-out
         positives and the rule "umbrella"; a precision needs them as frequent as among new samples. With probability
         1 - delta, all bounds hold or no threshold is returned; where a bound is out of reach, most thresholds that are
         returned break one.
+    randomized : bool, default=False
+        Whether a coin decides between two neighbouring thresholds, so that the bound is met exactly over samples and
+        coin: fewer misses at the same promise.
+    random_state : int, RandomState or None, default=None
+        Seed of the coin.
 
     Returns
     -------
@@ -109,7 +121,10 @@ def threshold(
     misses: 0.0% of 100 [0.0%, 3.6%]
     """
     scores, positive = scored(scores, y, pos_label, by=by)
-    return calibrate(scores, positive, by, rho=rho, delta=delta, rule=rule, recall=recall, precision=precision)
+    coin = check_random_state(random_state) if randomized else None
+    return calibrate(
+        scores, positive, by, rho=rho, delta=delta, rule=rule, recall=recall, precision=precision, coin=coin
+    )
 
 
 def calibrate(
@@ -117,31 +132,39 @@ def calibrate(
     positive: np.ndarray,
     by: Any,
     *,
-    rho: float,
+    rho: float | None,
     delta: float,
     rule: Rule,
     cross_fitted: bool = False,
     recall: float | None = None,
     precision: float | None = None,
+    coin: np.random.RandomState | None = None,
 ) -> Threshold | GroupThresholds:
     """Return the threshold for checked scores; ``positive`` has True for positives."""
-    require_rate("rho", rho)
-    require_rate("delta", delta)
-    for name, rate in {"recall": recall, "precision": precision}.items():
+    for name, rate in {"rho": rho, "delta": delta, "recall": recall, "precision": precision}.items():
         if rate is not None:
             require_rate(name, rate)
-    if n_promises(recall, precision) > 1 and rule != "umbrella":
+    n_promised = n_promises(rho, recall, precision)
+    if n_promised == 0:
+        raise ValueError("rho is None, and so are recall and precision: bound one of them.")
+    if (recall is not None or precision is not None) and rule != "umbrella":
         raise ValueError(f"The rule {rule!r} promises no recall or precision: use the rule 'umbrella'.")
+    if coin is not None and (callable(rule) or n_promised > (rho is not None)):
+        raise ValueError("randomized is for a bound on false alarms alone, by a rule of npbench: leave it out.")
     parts = {name: (scores[rows], positive[rows]) for name, rows in groups(by, len(scores)).items()}
     each = delta / len(parts)
-    share = each / n_promises(recall, precision)
+    share = each / n_promised
     counts = {name: int(np.sum(~is_positive)) for name, (_, is_positive) in parts.items()}
-    require_negatives(counts, rho, delta, rule, n_promises(recall, precision))
     # the bound on false alarms gives the lowest threshold; a precision may raise it, a recall forbids it
-    values = {name: _value(part, is_positive, rho, share, rule) for name, (part, is_positive) in parts.items()}
+    values = dict.fromkeys(parts, -math.inf)
+    if rho is not None:
+        require_negatives(counts, rho, delta, rule, n_promised)
+        values = {name: _value(*part, rho, share, rule, coin) for name, part in parts.items()}
     if precision is not None:
         values = _precise(parts, values, precision, share)
-    if recall is not None:
+    if recall is not None and n_promised == 1:
+        values = {name: _highest(part[is_positive], recall, share) for name, (part, is_positive) in parts.items()}
+    elif recall is not None:
         _require_recall(parts, values, recall, share)
     found = {}
     for name, (part, is_positive) in parts.items():
@@ -151,7 +174,7 @@ def calibrate(
         reference = np.random.default_rng(0).permutation(negatives)[:REFERENCE_SIZE]
         found[name] = Threshold(
             value,
-            float(rho),
+            None if rho is None else float(rho),  # JSON takes no number of NumPy
             float(each),
             rule if isinstance(rule, str) else "custom",
             n_negatives=len(negatives),
@@ -159,28 +182,37 @@ def calibrate(
             n_positives=int(np.sum(is_positive)),
             misses=int(np.sum(~above & is_positive)),
             cross_fitted=cross_fitted,
-            recall=None if recall is None else float(recall),  # JSON takes no number of NumPy
+            recall=None if recall is None else float(recall),
             precision=None if precision is None else float(precision),
+            randomized=coin is not None,
             reference=tuple(reference.tolist()),
         )
     return found[None] if by is None else GroupThresholds(found, delta)
 
 
-def _value(scores: np.ndarray, positive: np.ndarray, rho: float, delta: float, rule: Rule) -> float:
+def _value(
+    scores: np.ndarray, positive: np.ndarray, rho: float, delta: float, rule: Rule, coin: np.random.RandomState | None
+) -> float:
     if callable(rule):
         value = float(rule(np.where(positive, 1.0, -1.0), scores))
         if np.isnan(value):
             raise ValueError("The rule returned NaN, expected a threshold.")
         return value
     negatives = scores[~positive]
-    if rule == "empirical":
-        value = thresholds.empirical(negatives, rho)
-    elif rule == "umbrella":
-        value = thresholds.umbrella(negatives, rho, delta)
-    else:
-        raise ValueError(f"The rule is {rule!r}, expected 'umbrella', 'empirical' or a callable.")
+    value = thresholds.RULES[rule].threshold(negatives, rho, delta, coin)
     warn_if_saturated(negatives, scores, value)
     return value
+
+
+def _highest(positives: np.ndarray, recall: float, delta: float) -> float:
+    """Return the highest threshold that keeps a recall: the umbrella rule with the classes exchanged."""
+    needed = thresholds.fewest_negatives(1 - recall, delta)
+    if len(positives) < needed:
+        raise ValueError(
+            f"{len(positives)} held-out positives, expected at least {needed} for recall={recall:g} and "
+            f"delta={delta:.3g}: hold out more of them, or use a smaller recall."
+        )
+    return -thresholds.umbrella(-positives, 1 - recall, delta)
 
 
 def _precise(parts: Parts, least: Mapping[Any, float], precision: float, delta: float) -> dict[Any, float]:
@@ -197,9 +229,11 @@ def _precise(parts: Parts, least: Mapping[Any, float], precision: float, delta: 
     # Each precision has its own numbers of accepted samples to test: whether another can be promised takes a try.
     smaller = (rounded_down(precision * 0.98**step, 3) for step in range(1, MAX_TRIED_PRECISIONS))
     reachable = next((one for one in smaller if not any(map(math.isinf, tried(one).values()))), 0.0)
+    alone = all(map(math.isinf, least.values()))
     raise ValueError(
-        f"No threshold keeps both bounds{_in_group(lacking[0])}: where false alarms are kept, "
-        f"{_can('precision', reachable)}, not {precision:g}. Use another precision, a smaller rho, or more samples."
+        f"No threshold keeps {'this bound' if alone else 'both bounds'}{_in_group(lacking[0])}: "
+        f"{'' if alone else 'where false alarms are kept, '}{_can('precision', reachable)}, not {precision:g}. Use "
+        f"another precision, {'' if alone else 'a smaller rho, '}or more samples."
     )
 
 
@@ -279,26 +313,31 @@ def require_negatives(counts: Mapping[Any, int], rho: float, delta: float, rule:
     """
     if callable(rule):
         return
+    if rule not in thresholds.RULES:
+        raise ValueError(f"The rule is {rule!r}, expected {', '.join(thresholds.RULES)} or a callable.")
     n_shares = len(counts) * n_promised
-    needed = thresholds.fewest_negatives(rho, delta / n_shares) if rule == "umbrella" else 1
+    needed = thresholds.RULES[rule].fewest(rho, delta / n_shares)
     name, count = min(counts.items(), key=lambda one: one[1])
     if count >= needed:
         return
     few = f"{count} held-out negatives{_in_group(name)}, expected at least {needed}"
-    if rule != "umbrella":
+    if rule == "empirical":
         raise ValueError(f"{few}.")
-    shared = f", {delta:g} shared by {n_shares} bounds" if n_shares > 1 else ""
-    instead = _feasible(count, rho, delta, n_shares)
+    bounds = f"rho={rho:g}" + (f" and delta={delta / n_shares:.3g}" if rule == "umbrella" else "")
+    shared = f", {delta:g} shared by {n_shares} bounds" if rule == "umbrella" and n_shares > 1 else ""
+    instead = _feasible(count, rho, delta, n_shares, rule)
     if n_promised == 1:
         instead.append("the rule 'empirical', which guarantees nothing")
     advice = ", or ".join(["hold out more of them", *([f"use {instead[0]}", *instead[1:]] if instead else [])])
-    raise ValueError(f"{few} for rho={rho:g} and delta={delta / n_shares:.3g}{shared}: {advice}.")
+    raise ValueError(f"{few} for {bounds}{shared}: {advice}.")
 
 
-def _feasible(n: int, rho: float, delta: float, n_shares: int) -> list[str]:
-    """Return the changes of one bound with which n negatives suffice."""
+def _feasible(n: int, rho: float, delta: float, n_shares: int, rule: str) -> list[str]:
+    """Return the changes of one bound, or of the rule, with which n negatives suffice."""
     if not n:
         return []
+    if rule == "average":
+        return [f"rho={rounded_up(1 / (n + 1), 3):g} or more"]
     # n negatives suffice for a rho of 1 - delta^(1/n)
     larger = {"rho": -math.expm1(math.log(delta / n_shares) / n), "delta": n_shares * (1 - rho) ** n}
     rates = {name: rounded_up(rate, 3) for name, rate in larger.items()}

@@ -17,7 +17,7 @@ from npbench.numerics.binomial_limits import rate_limits
 from npbench.thresholding.columns import as_scores, complete, require_rate, same_length
 from npbench.values import is_number, is_whole
 
-RULES = ("umbrella", "empirical", "custom")
+CUSTOM = "custom"  # rule of the caller
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Threshold:
     value : float
         The threshold: a sample is positive if its score is larger.
     rho, delta : float
-        Bound on the false-alarm rate, and on the probability of exceeding it.
-    rule : {"umbrella", "empirical", "custom"}
+        Bound on the false-alarm rate, or None, and on the probability that a promise is broken.
+    rule : {"umbrella", "average", "empirical", "custom"}
         Rule that gave the value.
     recall, precision : float, optional
         Lower bounds promised together with rho: with probability 1 - delta, all hold, or no threshold is returned.
@@ -40,12 +40,14 @@ class Threshold:
         Number of positives in the calibration sample, and of those not above the threshold.
     cross_fitted : bool
         Whether the scores come from several classifiers, none of which is the one in use.
+    randomized : bool
+        Whether a coin decided between two neighbouring values.
     reference : tuple of float
         Scores of at most 1000 calibration negatives, drawn at random, to compare later ones with.
     """
 
     value: float
-    rho: float
+    rho: float | None
     delta: float
     rule: str
     n_negatives: int
@@ -55,52 +57,68 @@ class Threshold:
     cross_fitted: bool = False
     recall: float | None = None
     precision: float | None = None
+    randomized: bool = False
     reference: tuple[float, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def promise_kind(self) -> str:
+        """Kind of the promise: "guaranteed", "on average", "measured" or "none"."""
+        kind = "none" if self.rule == CUSTOM else thresholds.RULES[self.rule].promise
+        return "measured" if self.cross_fitted and kind != "none" else kind
 
     @property
     def guaranteed(self) -> bool:
         """True if a threshold that breaks a bound is returned with probability at most delta."""
-        return self.rule == "umbrella" and not self.cross_fitted
+        return self.promise_kind == "guaranteed"
 
     @property
     def promise(self) -> str:
         """The promise as a sentence."""
         if self.guaranteed:
             return self._promised(self.delta, "new samples from the same population")
-        bound = f"the false-alarm rate of new samples from the same population exceeds {rounded_up(self.rho):g}"
-        if self.rule == "umbrella":
-            return f"No guarantee: the scores are cross-fitted. Typically {bound} with probability {self.delta:g}."
+        if self.rule == CUSTOM:
+            return "No guarantee: the rule is a function of the caller."
+        assert self.rho is not None  # only the umbrella rule promises another rate alone
+        rate, rho = "the false-alarm rate of new samples from the same population", rounded_up(self.rho)
         if self.rule == "empirical":
-            return f"No guarantee: {bound} with a probability of about one half."
-        return "No guarantee: the rule is a function of the caller."
+            return f"No guarantee: {rate} exceeds {rho:g} with a probability of about one half."
+        often = f" with probability {complement(self.delta)}" if self.rule == "umbrella" else " on average"
+        if self.cross_fitted:
+            return f"Measured, not proved: {rate} is at most {rho:g}{often}. The scores are cross-fitted."
+        return f"On average over such calibration samples, {rate} is at most {rho:g}; of this one it may be larger."
 
     def _promised(self, delta: float, samples: str, scope: str = "") -> str:
         """Return the promise of all rates with probability 1 - delta."""
-        rates = f"the false-alarm rate of {samples} is at most {rounded_up(self.rho):g}"
+        rates = []
+        if self.rho is not None:
+            rates.append(f"the false-alarm rate of {samples} is at most {rounded_up(self.rho):g}")
         if self.recall is not None:
-            rates += f", the recall at least {rounded_down(self.recall):g}"
+            of = "the recall" if rates else f"the recall of {samples} is"
+            rates.append(f"{of} at least {rounded_down(self.recall):g}")
         if self.precision is not None:
-            rates += (
-                f", the precision at least {rounded_down(self.precision):g} where positives are as frequent as here"
-            )
+            of = "the precision" if rates else f"the precision among {samples} is"
+            rates.append(f"{of} at least {rounded_down(self.precision):g} where positives are as frequent as here")
+        promised = ", ".join(rates) + scope
         sure = f"With probability {complement(delta)} or more"
-        if n_promises(self.recall, self.precision) == 1:
-            return f"{sure}, {rates}{scope}."
+        if n_promises(self.rho, self.recall, self.precision) == 1 and self.precision is None:
+            return f"{sure}, {promised}."
         # whether a threshold is returned depends on the sample
         return (
-            f"{sure}, either no threshold is returned, or {rates}{scope}. Of the thresholds that are returned, a "
+            f"{sure}, either no threshold is returned, or {promised}. Of the thresholds that are returned, a "
             "larger share may break a bound."
         )
 
     @property
     def share(self) -> float:
         """Share of delta that the bound on false alarms has; each promised rate has the same."""
-        return self.delta / n_promises(self.recall, self.precision)
+        return self.delta / n_promises(self.rho, self.recall, self.precision)
 
     @property
     def n_needed(self) -> int:
-        """Smallest number of calibration negatives with which the umbrella rule can promise rho and delta."""
-        return thresholds.fewest_negatives(self.rho, self.share)
+        """Smallest number of calibration negatives with which the rule can promise rho; 0 without rho."""
+        if self.rho is None:
+            return 0
+        return thresholds.RULES.get(self.rule, thresholds.RULES["umbrella"]).fewest(self.rho, self.share)
 
     def p_nd(self, confidence: float = 0.95) -> Estimate | None:
         """Return the miss rate on the calibration positives with its exact limits; None without positives."""
@@ -118,6 +136,7 @@ class Threshold:
         return {
             **{one.name: getattr(self, one.name) for one in fields(self)},  # asdict copies each number
             "guaranteed": self.guaranteed,
+            "promise_kind": self.promise_kind,
             "promise": self.promise,
             "n_needed": self.n_needed,
             "p_nd": asdict(missed) if missed else None,
@@ -143,12 +162,10 @@ class Threshold:
         return found
 
     def __str__(self) -> str:
-        lines = [
-            f"score > {self.value:g}",
-            self.promise,
-            f"{self.n_needed} negatives needed for {self.rho:.3g} at {complement(self.share)}; you have "
-            f"{self.n_negatives}",
-        ]
+        lines = [f"score > {self.value:g}", self.promise]
+        if self.rho is not None:
+            at = f" at {complement(self.share)}" if self.rule == "umbrella" else ""
+            lines.append(f"{self.n_needed} negatives needed for {self.rho:.3g}{at}; you have {self.n_negatives}")
         if missed := self.p_nd():
             lines.append(f"misses: {missed.value:.1%} of {self.n_positives} [{missed.low:.1%}, {missed.high:.1%}]")
         return "\n".join(lines)
@@ -252,11 +269,16 @@ def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
     reference = known.get("reference", ())
     if not isinstance(reference, list | tuple) or not all(map(is_number, (known["value"], *reference))):
         raise ValueError("The JSON is not a threshold: value and reference must be finite numbers.")
-    if known["rule"] not in RULES or not isinstance(known.get("cross_fitted", False), bool):
-        raise ValueError(f"The rule is {known['rule']!r:.40}, expected one of {', '.join(RULES)}, cross_fitted or not.")
+    if known["rule"] not in (rules := (*thresholds.RULES, CUSTOM)):
+        raise ValueError(f"The rule is {known['rule']!r:.40}, expected one of {', '.join(rules)}.")
+    for name in ("cross_fitted", "randomized"):
+        if not isinstance(known.get(name, False), bool):
+            raise ValueError(f"{name} is {known[name]!r:.40}, expected true or false.")
     for name in ("rho", "delta", "recall", "precision"):
-        if name in ("rho", "delta") or known.get(name) is not None:
+        if name == "delta" or known.get(name) is not None:
             require_rate(name, known[name])
+    if n_promises(*(known.get(name) for name in ("rho", "recall", "precision"))) == 0:
+        raise ValueError("The JSON is not a threshold: it bounds none of rho, recall and precision.")
     for of_class, wrong in (("n_negatives", "false_alarms"), ("n_positives", "misses")):
         n, errors = known.get(of_class, 0), known.get(wrong, 0)
         if not is_whole(errors, 0) or not is_whole(n, errors):
@@ -264,9 +286,9 @@ def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
     return {**known, "value": float(known["value"]), "reference": tuple(map(float, reference))}
 
 
-def n_promises(recall: float | None, precision: float | None) -> int:
-    """Return the number of rates that share delta."""
-    return 1 + (recall is not None) + (precision is not None)
+def n_promises(*rates: float | None) -> int:
+    """Return the number of bounded rates, of rho, recall and precision, which share delta."""
+    return sum(rate is not None for rate in rates)
 
 
 def rounded_up(number: float, digits: int = 6) -> float:

@@ -19,7 +19,7 @@ from npbench.estimators.constraints import COUNT, FRACTION, TWO_OR_MORE, HasMeth
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.numerics import thresholds
-from npbench.thresholding.classifier import NPThresholdClassifier, held_out
+from npbench.thresholding.classifier import ALIGNED, FEWEST_TO_FIT, NPThresholdClassifier, calibration_count, held_out
 from npbench_scorer import inner
 
 Rule = Callable[[np.ndarray, np.ndarray], float]  # from labels in {-1, +1} and scores to a threshold
@@ -41,19 +41,22 @@ class Scorer(BinaryClassifier):
         ``decision_function``, or the log-odds of its ``predict_proba`` if it has none.
     params : mapping, optional
         Parameters of the classifier that differ from its defaults.
-    threshold : {"auto", "umbrella", "empirical", "zero"}, default="auto"
-        "umbrella" keeps P_fa <= rho on new samples with probability 1 - delta. "empirical" accepts the most samples
-        with P_fa <= rho on the held-out ones; with ``q``, with a q-value of at most q. "zero" keeps the threshold of
-        the classifier and holds out no sample. "auto" is "umbrella", except "empirical" with ``q`` and, with a
-        warning, if too few negatives are held out for the umbrella.
+    threshold : {"auto", "umbrella", "average", "empirical", "zero"}, default="auto"
+        "umbrella" keeps P_fa <= rho on new samples with probability 1 - delta, "average" in the mean over samples.
+        "empirical" accepts the most samples with P_fa <= rho on the held-out ones; with ``q``, with a q-value of at
+        most q. "zero" keeps the threshold of the classifier and holds out no sample. "auto" is "umbrella", except
+        "empirical" with ``q`` and, with a warning, if too few negatives are held out for the umbrella.
     rho : float, default=0.05
         Bound on the false-alarm rate of the negative class, in ]0, 1[.
     q : float, optional
         Bound on the q-value, in ]0, 1[; replaces the bound rho.
     delta : float, default=0.05
         Probability with which "umbrella" may exceed rho, in ]0, 1[.
-    calibration_size : float, default=0.5
-        Share of the negatives to hold out, in ]0, 1[; with ``q``, of both classes.
+    calibration_size : float or "aligned", default=0.5
+        Share of the negatives to hold out, in ]0, 1[; with ``q``, of both classes. "aligned" holds out the fewest of
+        which the rule allows as many false alarms as of a half: see :class:`npbench.NPThresholdClassifier`.
+    randomized : bool, default=False
+        Whether a coin decides between two neighbouring thresholds, so that the bound is met exactly.
     n_splits : int, default=1
         Number of random splits. Each gives a classifier with a threshold, and a sample is accepted if more than half
         of these accept it.
@@ -69,7 +72,7 @@ class Scorer(BinaryClassifier):
         Fitted classifier of each split; its labels are 0 and 1.
     thresholds_ : array of shape (n_splits,)
         Threshold t of each ``score - t``; f is their median, the lower one for an even number.
-    status_ : {"umbrella", "empirical", "q_value", "zero"}
+    status_ : {"umbrella", "average", "empirical", "q_value", "zero"}
         Rule that gave the thresholds.
     n_calibration_ : int
         Number of samples that set the threshold of each split: those held out, or with ``cv`` all.
@@ -125,13 +128,14 @@ class Scorer(BinaryClassifier):
         str, HasMethods(["fit", "get_params"]), default="sklearn.linear_model.LogisticRegression"
     )
     params: Mapping[str, Any] | None = parameter(dict, None, default=None)
-    threshold: Literal["auto", "umbrella", "empirical", "zero"] = parameter(
-        StrOptions({"auto", "umbrella", "empirical", "zero"}), default="auto"
+    threshold: Literal["auto", "umbrella", "average", "empirical", "zero"] = parameter(
+        StrOptions({"auto", *thresholds.RULES, "zero"}), default="auto"
     )
     rho: float = parameter(FRACTION, default=0.05)
     q: float | None = parameter(None, FRACTION, default=None)
     delta: float = parameter(FRACTION, default=0.05)
-    calibration_size: float = parameter(FRACTION, default=0.5)
+    calibration_size: float | str = parameter(FRACTION, StrOptions({ALIGNED}), default=0.5)
+    randomized: bool = parameter("boolean", default=False)
     n_splits: int = parameter(COUNT, default=1)
     cv: int | None = parameter(None, TWO_OR_MORE, default=None)
     random_state: Any = parameter("random_state", default=None)
@@ -227,7 +231,12 @@ class Scorer(BinaryClassifier):
                     f"There is only 1 {name} sample, expected at least 2, to fit the classifier and to set the "
                     "threshold: use more data, or threshold='zero'."
                 )
-        return held_out(classes.values(), self.calibration_size, random)
+        rule = self._asked_rule() if self.q is None else None
+        parts = [
+            (rows, calibration_count(len(rows), self.calibration_size, rule, self.rho, self.delta))
+            for rows in classes.values()
+        ]
+        return held_out(parts, random)
 
     def _with_threshold(
         self, X: Any, signs: np.ndarray, parts: list[Part], random: np.random.RandomState
@@ -235,9 +244,17 @@ class Scorer(BinaryClassifier):
         """Return a classifier with a threshold set on samples that it was not fitted to, and its warning."""
         classifier = self._build()
         inner.seed(classifier, random)
-        # The classifier knows these two rules, and warns where ties leave nothing to accept.
-        rule = self.status_ if self.status_ in ("umbrella", "empirical") else self._threshold_rule(self.status_)
-        model = NPThresholdClassifier(classifier, rho=self.rho, delta=self.delta, cv=parts, threshold=rule)
+        # The classifier knows these rules, and warns where ties leave nothing to accept.
+        rule = self.status_ if self.status_ in thresholds.RULES else self._threshold_rule(self.status_)
+        model = NPThresholdClassifier(
+            classifier,
+            rho=self.rho,
+            delta=self.delta,
+            cv=parts,
+            threshold=rule,
+            randomized=self.randomized,
+            random_state=random if self.randomized else None,  # no draw without a coin
+        )
         return model, inner.fit(model, X, (signs > 0).astype(int))
 
     def _threshold_rule(self, name: str) -> Rule:
@@ -249,26 +266,27 @@ class Scorer(BinaryClassifier):
             return "zero"
         if self.q is not None:
             return "q_value"
-        needed = thresholds.fewest_negatives(self.rho, self.delta)
-        if self.threshold == "empirical":
-            return "empirical"
+        rule = self._asked_rule()
+        needed = thresholds.RULES[rule].fewest(self.rho, self.delta)
         if n_negatives >= needed:
-            return "umbrella"
-        source, larger = f"calibration_size={self.calibration_size:g}", "calibration_size or delta"
-        if self.cv is not None:
-            source, larger = f"cv={self.cv}", "delta"
+            return rule
+        source = f"calibration_size={self.calibration_size}" if self.cv is None else f"cv={self.cv}"
         too_few = (
-            f"The umbrella threshold needs {needed} held-out negatives at rho={self.rho:g} and delta={self.delta:g}, "
+            f"The {rule} threshold needs {needed} held-out negatives at rho={self.rho:g} and delta={self.delta:g}, "
             f"got {n_negatives} ({source})"
         )
-        if self.threshold == "umbrella":
-            share = 1 if self.cv is not None else self.calibration_size
-            raise ValueError(
-                f"{too_few}: use {math.floor((needed - 1) / share) + 1} or more training negatives, a larger {larger}, "
-                "or threshold='empirical', which guarantees nothing."
-            )
-        warnings.warn(f"{too_few}; the threshold is empirical and guarantees nothing.", stacklevel=5)
-        return "empirical"
+        if self.threshold == "auto":
+            warnings.warn(f"{too_few}; the threshold is empirical and guarantees nothing.", stacklevel=5)
+            return "empirical"
+        share = 1.0 if self.cv is not None or self.calibration_size == ALIGNED else float(self.calibration_size)
+        enough = math.floor((needed - 1) / share) + 1 + FEWEST_TO_FIT * (self.calibration_size == ALIGNED)
+        raise ValueError(
+            f"{too_few}: use {enough} or more training negatives, a larger rho or delta, or threshold='empirical', "
+            "which guarantees nothing."
+        )
+
+    def _asked_rule(self) -> str:
+        return "umbrella" if self.threshold == "auto" else self.threshold
 
     def _scores(self, X: Any) -> np.ndarray:
         f = [one.decision_function(X) for one in self._models]
@@ -296,5 +314,4 @@ def _threshold(rule: str, signs: np.ndarray, scores: np.ndarray, *, rho: float, 
         return 0.0
     if rule == "q_value":
         return thresholds.q_value(signs, scores, float(q))  # type: ignore[arg-type]
-    negatives = scores[signs < 0]
-    return thresholds.umbrella(negatives, rho, delta) if rule == "umbrella" else thresholds.empirical(negatives, rho)
+    return thresholds.RULES[rule].threshold(scores[signs < 0], rho, delta)

@@ -26,7 +26,7 @@ INVALID = {
     **dict.fromkeys(COUNT.split(), (0, -5, 2.5)),
     **dict.fromkeys(CHOICE.split(), ("unknown", 0.5)),
     **dict.fromkeys(("hidden", "warm_up", "init_seed"), (-1, 2.5)),
-    **dict.fromkeys(("average", "fit_intercept", "warm_start"), ("yes",)),
+    **dict.fromkeys(("average", "fit_intercept", "randomized", "warm_start"), ("yes",)),
     **dict.fromkeys(("coef0", "shift", "tau", "group_tau"), (np.nan, "1")),
     "random_state": ("seed",),
     "fpr_range": (0.1,),

@@ -1,5 +1,6 @@
 """Thresholds and limits of rates against exact sums, the definition of each rule, failure probabilities, and R."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -7,10 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.stats import binomtest, ttest_1samp
 
 from npbench.numerics.binomial_limits import rate_above, rate_below, rate_limits
 from npbench.numerics.rates import rates, share_accepted
-from npbench.numerics.thresholds import empirical, fewest_negatives, just_above, q_value, umbrella, umbrella_rank
+from npbench.numerics.thresholds import (
+    RULES,
+    empirical,
+    fewest_negatives,
+    just_above,
+    q_value,
+    umbrella,
+    umbrella_rank,
+)
 
 share = st.integers(1, 999).map(lambda thousandth: Fraction(thousandth, 1000))
 tied = st.lists(st.integers(-3, 3), min_size=1, max_size=40).map(lambda values: np.array(values, dtype=float))
@@ -179,3 +189,65 @@ def test_limits_solve_the_binomial_equations(n, delta, data):
 def test_limits_on_both_sides_are_those_of_r():
     # binom.test(682, 925), Mendel's peas by way of Conover.
     assert rate_limits(682, 925) == pytest.approx((0.7076683, 0.7654066), abs=5e-8)
+
+
+DRAWS = 2000
+LEVELS = np.array([0.5, 0.8, 0.92, 0.97, 1.0])  # distribution function of rounded scores
+
+
+def false_alarm_rates(rule, n, rho, delta, *, tied, randomized):
+    """Return the true rate of the threshold of each draw; scores are uniform, or five values."""
+    rng, coin = np.random.default_rng(n), np.random.RandomState(0) if randomized else None
+    true_rates = np.empty(DRAWS)
+    for draw in range(DRAWS):
+        negatives = rng.random(n)
+        if tied:
+            negatives = np.searchsorted(LEVELS, negatives).astype(float)
+        value = rule.threshold(negatives, rho, delta, coin)
+        true_rates[draw] = 1 - LEVELS[min(math.ceil(value), 5) - 1] if tied else 1 - value
+    return true_rates
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("randomized", [False, True])
+@pytest.mark.parametrize("name", sorted(RULES))
+@pytest.mark.parametrize(("n", "rho", "delta"), [(19, 0.15, 0.05), (100, 0.05, 0.1), (5000, 0.01, 0.05)])
+def test_each_rule_keeps_what_it_promises(name, n, rho, delta, randomized, tied):
+    rule = RULES[name]
+    found = false_alarm_rates(rule, n, rho, delta, tied=tied, randomized=randomized)
+    exceeded = int(np.sum(found > rho * (1 + 1e-9)))
+    if rule.promise == "guaranteed":
+        assert binomtest(exceeded, DRAWS, delta, alternative="greater").pvalue > 0.001
+    elif rule.promise == "on average" and np.ptp(found):
+        assert ttest_1samp(found, rho, alternative="greater").pvalue > 0.001
+    elif rule.promise == "none" and not tied:  # or the checks above would pass for anything
+        assert binomtest(exceeded, DRAWS, delta, alternative="greater").pvalue < 0.001
+    if randomized and not tied and rule.promise != "none":  # the coin leaves nothing
+        if rule.promise == "guaranteed":
+            assert binomtest(exceeded, DRAWS, delta).pvalue > 0.001
+        else:
+            assert ttest_1samp(found, rho).pvalue > 0.001
+
+
+@given(st.sampled_from(sorted(RULES)), st.integers(1, 300), share, share)
+def test_rules_accept_the_most_that_their_level_allows(name, n, rho, delta):
+    rule, rho, delta = RULES[name], float(rho), float(delta)
+    m = rule.accepted(n, rho, delta)
+    allowed = [count for count in range(n) if rule.level(n, count, rho) <= rule.target(rho, delta) * (1 + 1e-9)]
+    assert m == max(allowed, default=-1)
+    assert (m >= 0) == (n >= rule.fewest(rho, delta))
+    aligned = rule.aligned(n, rho, delta)
+    if m < 0:
+        assert aligned == 0
+    else:
+        assert rule.accepted(aligned, rho, delta) == m
+        assert rule.accepted(aligned - 1, rho, delta) < m if aligned > 1 else m == 0
+
+
+def test_sizes_at_which_the_rank_jumps_are_those_of_the_literature():
+    for rho, sizes in {0.1: [29, 46, 61, 76], 0.05: [59, 93, 124], 0.01: [299, 473, 628]}.items():
+        for size, following in itertools.pairwise(sizes):
+            assert RULES["umbrella"].aligned(size, rho, 0.05) == RULES["umbrella"].aligned(following - 1, rho, 0.05)
+            assert RULES["umbrella"].aligned(following - 1, rho, 0.05) == size
+    assert [RULES["average"].fewest(rho, 0.05) for rho in (0.1, 0.05, 0.01)] == [9, 19, 99]
+    assert [RULES["average"].accepted(n, 0.05, 0.05) for n in (18, 19, 38, 39, 99)] == [-1, 0, 0, 1, 4]

@@ -26,6 +26,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from class_samples import Reader, gaussians
 from npbench import NPThresholdClassifier
+from npbench.numerics.thresholds import RULES
 
 X, SIGNS = gaussians(600, shift=1.5)
 ORDER = np.random.default_rng(0).permutation(600)
@@ -107,6 +108,31 @@ def test_only_negatives_are_held_out(size, count):
     assert np.sum(held_out) == model.result_.n_negatives == (count or np.ceil(0.3 * np.sum(Y == 0)))
     assert np.sum(model.predict(X[held_out])) == model.result_.false_alarms
     assert model.result_.guaranteed
+
+
+@pytest.mark.parametrize(
+    ("n", "rho", "rule", "count"),
+    [
+        (180, 0.1, "umbrella", 89),  # a jump below 90
+        (150, 0.1, "umbrella", 61),
+        (80, 0.05, "umbrella", 59),  # a half is too few
+        (180, 0.1, "average", 89),
+        (180, 0.1, "empirical", 90),
+    ],
+)
+def test_no_more_negatives_are_held_out_than_the_rule_makes_use_of(n, rho, rule, count):
+    y = np.repeat([0, 1], [n, 50])
+    model = NPThresholdClassifier(GaussianNB(), rho=rho, threshold=rule, random_state=0)
+    model.fit(np.random.default_rng(0).normal(y)[:, None], y)
+    assert model.result_.n_negatives == count
+
+
+def test_aligned_groups_share_delta():
+    y, by = np.repeat([0, 1], [500, 50]), np.arange(550) % 2
+    model = NPThresholdClassifier(GaussianNB(), rho=0.1, random_state=0)
+    model.fit(np.random.default_rng(0).normal(y)[:, None], y, by=by)
+    sizes = [one.n_negatives for one in model.result_.groups.values()]
+    assert sizes == [RULES["umbrella"].aligned(125, 0.1, 0.025)] * 2
 
 
 @pytest.mark.parametrize("kind", ["polars", "pandas"])
@@ -309,7 +335,7 @@ def test_a_second_rate_holds_out_positives_too():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"rho": 0.01}, "180 held-out negatives.*299"),
+        ({"rho": 0.008}, "180 held-out negatives.*373"),
         ({"calibration_size": 360}, "calibration_size=360"),
         ({"rho": 1}, "rho"),
         ({"pos_label": "bad"}, "'bad'"),

@@ -69,6 +69,43 @@ def test_several_promises_are_kept_at_once(options):
     assert kept_in > DRAWS / 2
 
 
+@pytest.mark.parametrize("options", [{"recall": 0.7}, {"precision": 0.8}, {"recall": 0.5, "precision": 0.7}])
+def test_other_rates_are_promised_without_a_bound_on_false_alarms(options):
+    rng, delta, n = np.random.default_rng(8), 0.1, 300
+    kept_in, broken, values = 0, 0, []
+    for _ in range(DRAWS):
+        y = (rng.random(n) < 0.4).astype(int)
+        scores = rng.normal(2.0 * y)
+        try:
+            found = npbench.threshold(scores, y, rho=None, delta=delta, **options)
+        except ValueError:
+            continue
+        fpr, tpr = norm.sf(found.value), norm.sf(found.value - 2)
+        kept_in += 1
+        broken += tpr < options.get("recall", 0) or 0.4 * tpr / (0.4 * tpr + 0.6 * fpr) < options.get("precision", 0)
+        values.append(found.value)
+    assert found.guaranteed
+    assert found.n_needed == 0
+    assert "false-alarm" not in found.promise
+    assert from_json(found.to_json()) == found
+    assert not_rejected(broken, delta)
+    assert kept_in > 0.9 * DRAWS
+    if options == {"recall": 0.7}:  # the highest threshold with this recall: the share of delta is used up
+        assert broken > DRAWS * delta / 3
+        assert found.value == -umbrella(-scores[y == 1], 1 - 0.7, delta)
+
+
+def test_a_coin_saves_misses_and_is_seeded():
+    rng, y = np.random.default_rng(9), np.repeat([0, 1], [80, 200])
+    scores = rng.normal(1.5 * y)
+    sure = npbench.threshold(scores, y)
+    tossed = [npbench.threshold(scores, y, randomized=True, random_state=seed) for seed in range(40)]
+    assert {one.value for one in tossed} >= {sure.value}
+    assert 0 < sum(one.value < sure.value for one in tossed) < 40
+    assert tossed[0] == npbench.threshold(scores, y, randomized=True, random_state=0)
+    assert all(one.guaranteed and one.misses <= sure.misses for one in tossed)
+
+
 def test_returned_thresholds_may_break_what_refusals_keep():
     """The recall is out of reach: only a lucky sample lets a threshold through, and most of these break a bound."""
     rng, delta, found = np.random.default_rng(5), 0.1, []
@@ -211,10 +248,11 @@ def test_json_has_what_a_deployment_needs():
     [
         ("value", [math.nan, math.inf, "1", None, 10**400, [1]]),
         ("reference", [5, [math.nan], ["a"], {"a": 1}]),
-        *((name, [2, -1, 0, math.nan, "0.1", None, [0.1]]) for name in ("rho", "delta")),
+        ("delta", [2, -1, 0, math.nan, "0.1", None, [0.1]]),
+        ("rho", [2, -1, 0, math.nan, "0.1", None, [0.1]]),
         *((name, [2, -1, math.nan, "0.1"]) for name in ("recall", "precision")),
         ("rule", ["none", None, ["umbrella"], {}]),
-        ("cross_fitted", ["yes", 1, None]),
+        *((name, ["yes", 1, None]) for name in ("cross_fitted", "randomized")),
         *((name, [-1, 0.5, "3", None]) for name in ("n_negatives", "false_alarms", "n_positives", "misses")),
         ("false_alarms", [301]),
         ("misses", [101]),
@@ -263,6 +301,9 @@ def test_columns_of_frames_are_scores(frame):
         ({"rho": 0.0}, "rho is 0.0"),
         ({"rho": "0.1"}, "rho is '0.1'"),
         ({"rho": None}, "rho is None"),
+        ({"rho": None, "recall": 0.5, "y": [0] * 300}, "0 held-out positives"),
+        ({"rho": 0.002, "rule": "average"}, "200 held-out negatives.* 499"),
+        ({"randomized": True, "recall": 0.5}, "randomized"),
         ({"rho": 10**400}, "rho is 1000"),
         ({"delta": [0.1, 0.2]}, "delta is"),
         ({"rho": 0.1, "recall": 1j}, "recall is"),
@@ -313,6 +354,10 @@ def test_saturated_scores_are_explained():
 def test_promise_names_what_is_promised():
     scores, y = np.arange(300.0), np.zeros(300)
     assert npbench.threshold(scores, y).guaranteed
+    average = npbench.threshold(scores, y, rule="average")
+    assert (average.promise_kind, average.false_alarms, average.n_needed) == ("on average", 14, 19)
+    assert "verage" in average.promise
+    assert not average.guaranteed
     empirical = npbench.threshold(scores, y, rule="empirical")
     custom = npbench.threshold(scores, np.repeat([0, 1], 150), rule=lambda signs, s: s[signs > 0].min())
     assert (custom.value, custom.rule) == (150.0, "custom")

@@ -20,7 +20,7 @@ from npbench.data.table import days
 from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
-from npbench.numerics.thresholds import fewest_negatives
+from npbench.numerics.thresholds import RULES, fewest_negatives
 from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.report.render.page import write_pictures
@@ -49,9 +49,10 @@ def run(words: Sequence[str]) -> Exit:
     kept, note = score_files.in_use(scores, signs)
     values, is_positive = scores.to_numpy()[kept], signs[kept] > 0
     by = None if options.by is None else Labels(days(table.column(options.by, "--by")).filter(kept), "by")
-    asked = {name: getattr(options, name) for name in ("delta", "rule", "recall", "precision")}
+    asked = {name: getattr(options, name) for name in ("delta", "rule", "recall", "precision", "randomized")}
+    asked |= {"rho": _bound(options), "random_state": options.seed}
     try:
-        found = threshold(values, is_positive, rho=_bound(options), by=by, pos_label=True, **asked)
+        found = threshold(values, is_positive, by=by, pos_label=True, **asked)
     except ValueError as error:
         raise RequestError(str(error)) from error
     names = {"score": options.score, "label": options.label, **known._asdict(), "by": options.by}
@@ -72,13 +73,16 @@ def _parser() -> ArgumentParser:
         epilog="Exit code: 0, or 2 if the request is wrong or the negatives are too few.",
     )
     score_files.add_options(parser, score="score", label="label")
-    parser.add_argument("--rho", type=float, help="bound on the false-alarm rate (default: 0.05)")
+    parser.add_argument("--rho", help='bound on the false-alarm rate (default: 0.05), or "none" for a recall alone')
     parser.add_argument("--budget", metavar="TEXT", help='false alarms to afford, as in "5 per day"; needs --rate')
     parser.add_argument("--rate", metavar="TEXT", help='negatives to expect, as in "2000 per day"')
     parser.add_argument("--delta", type=float, default=0.05, help="probability of a broken promise (default: 0.05)")
     parser.add_argument("--recall", type=float, help="least recall to promise, too")
     parser.add_argument("--precision", type=float, help="least precision to promise, too")
-    parser.add_argument("--rule", choices=("umbrella", "empirical"), default="umbrella", help="empirical: no promise")
+    promises = ", ".join(f"{name}: {rule.promise}" for name, rule in RULES.items())
+    parser.add_argument("--rule", choices=tuple(RULES), default="umbrella", help=f"its promise is, of {promises}")
+    parser.add_argument("--randomized", action="store_true", help="toss a coin where it saves misses")
+    parser.add_argument("--seed", type=int, default=0, help="of the coin (default: 0)")
     parser.add_argument("--output", type=Path, default=Path("threshold"), metavar="FOLDER", help="default: threshold")
     return parser
 
@@ -91,10 +95,15 @@ class Sample(NamedTuple):
     positives: np.ndarray
 
 
-def _bound(options: Namespace) -> float:
-    """Return the bound on the false-alarm rate, given as a rate or as a budget."""
+def _bound(options: Namespace) -> float | None:
+    """Return the bound on the false-alarm rate, given as a rate or as a budget; None if there is none."""
     if options.budget is None and options.rate is None:
-        return 0.05 if options.rho is None else float(options.rho)
+        if options.rho == "none":
+            return None
+        try:
+            return 0.05 if options.rho is None else float(options.rho)
+        except ValueError as error:
+            raise RequestError(f'--rho {options.rho}: expected a number, as in 0.01, or "none".') from error
     if options.rho is not None:
         raise RequestError("--rho and --budget both bound the false alarms: leave out one of them.")
     if options.budget is None or options.rate is None:
@@ -158,7 +167,7 @@ def _plan(name: Any, sample: Sample) -> Sheet:
     of_group = "" if name is None else f" in {name}"
     curve = np_roc(negatives, positives, one.share) if len(positives) else None
     rows: list[Row] = []
-    for rho in sorted({*BOUNDS, one.rho}, reverse=True):
+    for rho in sorted({*BOUNDS, one.rho or BOUNDS[0]}, reverse=True):
         needed = fewest_negatives(rho, one.share)
         missed = None
         if curve and len(negatives) >= needed:
