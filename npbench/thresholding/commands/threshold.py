@@ -20,7 +20,7 @@ from npbench.data.table import days
 from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
-from npbench.numerics.thresholds import RULES, fewest_negatives
+from npbench.numerics.thresholds import RULES
 from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.report.render.page import write_pictures
@@ -80,7 +80,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--recall", type=float, help="least recall to promise, too")
     parser.add_argument("--precision", type=float, help="least precision to promise, too")
     promises = ", ".join(f"{name}: {rule.promise}" for name, rule in RULES.items())
-    parser.add_argument("--rule", choices=tuple(RULES), default="umbrella", help=f"its promise is, of {promises}")
+    parser.add_argument("--rule", choices=tuple(RULES), default="umbrella", help=f"rule, with its promise: {promises}")
     parser.add_argument("--randomized", action="store_true", help="toss a coin where it saves misses")
     parser.add_argument("--seed", type=int, default=0, help="of the coin (default: 0)")
     parser.add_argument("--output", type=Path, default=Path("threshold"), metavar="FOLDER", help="default: threshold")
@@ -162,19 +162,20 @@ def _thresholds(samples: Mapping[Any, Sample]) -> Sheet:
 
 
 def _plan(name: Any, sample: Sample) -> Sheet:
-    """Return the negatives that each bound takes, and what it would cost in misses."""
+    """Return the negatives that the rule takes for each bound, and what the bound would cost in misses."""
     one, negatives, positives = sample
     of_group = "" if name is None else f" in {name}"
-    curve = np_roc(negatives, positives, one.share) if len(positives) else None
+    rule = RULES[one.rule]
     rows: list[Row] = []
     for rho in sorted({*BOUNDS, one.rho or BOUNDS[0]}, reverse=True):
-        needed = fewest_negatives(rho, one.share)
+        needed = rule.fewest(rho, one.share)
         missed = None
-        if curve and len(negatives) >= needed:
-            missed = clopper_pearson(round(curve.at(rho).p_nd * len(positives)), len(positives), 0.95)
+        if len(positives) and len(negatives) >= needed:
+            misses = int(np.sum(positives <= rule.threshold(negatives, rho, one.share)))
+            missed = clopper_pearson(misses, len(positives), 0.95)
         rows.append([f"{100 * rho:.4g} %", needed, max(0, needed - len(negatives)), *_rate(missed)])
-    level = rounded_down(100 * (1 - one.share), 4)
-    title = f"other bounds at {level:g} %; you have {len(negatives)} negatives{of_group}"
+    at = f" at {rounded_down(100 * (1 - one.share), 4):g} %" if rule.promise == "guaranteed" else ""
+    title = f"other bounds{at}, {rule.promise}; you have {len(negatives)} negatives{of_group}"
     return Sheet(title, ["bound", "negatives", "to collect", "misses", "95 % limits"], rows)
 
 
