@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
+from npbench.numerics.binomial_limits import rate_above
 from npbench.numerics.rates import acceptance, within_q
 
 # Differences up to rounding: of rates, which are ratios of counts, and of scores relative to the largest.
 SAME_RATE = 1e-9
 SAME_SCORE = 1e-12
+NEGATIVES_SHARE = 0.9  # of delta, where contamination is subtracted: the error of the positives weighs less
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,36 @@ def umbrella_rank(n: int, rho: float, delta: float) -> int:
 def violation(n: int, k: int, rho: float) -> float:
     """Return a bound on the probability that more than rho lies above the k-th smallest score; exact without ties."""
     return RULES["umbrella"].level(n, n - k, rho)
+
+
+def contaminated_umbrella(
+    negatives: np.ndarray, positives: np.ndarray, rho: float, delta: float, purity: float, impurity: float
+) -> float:
+    """Return a threshold with at most rho of the true negatives above it, from samples with wrong labels.
+
+    Of the samples labelled negative at most a share m0 = ``purity`` are negative, of those labelled positive at least
+    m1 = ``impurity``, with m1 < m0. The distribution functions G0 and G1 of their scores give that of the true
+    negatives (Yao, Rava, Tong and James 2023, JASA 118)::
+
+        F0 = G0 + c (G0 - G1),   c = (1 - m0) / (m0 - m1)
+
+    if the score of a positive is larger in distribution. Ranks k are tested from the umbrella's downward, until::
+
+        1 - (1 + c) L_k + c U_k <= rho,   L_k <= G0 below k-th negative,   U_k >= G1 below the next negative
+
+    fails, with the limits of Clopper and Pearson at ``NEGATIVES_SHARE`` of delta and the rest. More than rho lies above
+    a score if it is less than some q. A wrong rank therefore passes the test of the last negative below q, whose rank
+    is binomial: one of its two limits fails, with probability at most delta. Ties change nothing.
+    """
+    n, c = len(negatives), (1 - purity) / (purity - impurity)
+    strict = umbrella_rank(n, rho, NEGATIVES_SHARE * delta)
+    ascending = np.sort(negatives)
+    ranks = np.arange(strict - 1, 0, -1)
+    below = np.searchsorted(np.sort(positives), ascending[ranks])
+    above = rate_above(n - ranks, n, NEGATIVES_SHARE * delta)  # 1 - L_k
+    largest = above - c * (1 - above - rate_above(below, len(positives), (1 - NEGATIVES_SHARE) * delta))
+    n_passed = int(np.sum(np.logical_and.accumulate(largest <= rho)))
+    return just_above(ascending[strict - n_passed - 1], negatives)
 
 
 def q_value(y: np.ndarray, scores: np.ndarray, q: float) -> float:

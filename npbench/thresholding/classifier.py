@@ -21,10 +21,10 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted
 from npbench.data.labels import Labels, classes, meaning, refuse_others
 from npbench.estimators.constraints import COUNT, FRACTION, HasMethods, StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
-from npbench.numerics.thresholds import RULES, SAME_RATE
+from npbench.numerics.thresholds import NEGATIVES_SHARE, RULES, SAME_RATE
 from npbench.thresholding.columns import complete, groups, positives
-from npbench.thresholding.rules import Rule, calibrate, require_negatives
-from npbench.thresholding.threshold import GroupThresholds, Threshold, n_promises
+from npbench.thresholding.rules import Rule, calibrate, kept_by_weight, require_negatives
+from npbench.thresholding.threshold import GroupThresholds, Threshold, margins, n_promises
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
 ALIGNED = "aligned"
@@ -69,8 +69,14 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     recall, precision : float, optional
         Lower bounds to promise together with rho, in ]0, 1[: see :func:`npbench.threshold`. Positives are then held
         out as well as negatives.
+    abstain : bool, int, float or str, default=False
+        Whether to set two thresholds, which keep rho and ``recall`` always: see :func:`npbench.threshold`. For samples
+        in between, ``predict`` returns the label given here, or None if it is True, and ``decision_function`` 0.
+    contamination : pair of float, optional
+        Shares (m0, m1) of wrong labels among the calibration samples: see :func:`npbench.threshold`. Positives are then
+        held out as well as negatives.
     random_state : int, RandomState or None, default=None
-        Seed of the held-out samples or folds, and of the coin.
+        Seed of the held-out samples or folds, of the coin, and of the negatives that weights keep.
 
     Attributes
     ----------
@@ -136,12 +142,23 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     randomized: bool = parameter("boolean", default=False)
     recall: float | None = parameter(FRACTION, None, default=None)
     precision: float | None = parameter(FRACTION, None, default=None)
+    abstain: Any = parameter(Real, str, default=False)  # True and False are Real
+    contamination: tuple[float, float] | None = parameter(tuple, list, None, default=None)
     random_state: Any = parameter("random_state", default=None)
 
     # Sample weights are the inner classifier's.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"sample_weight": UNUSED}
 
-    def fit(self, X: Any, y: Any, *, by: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        by: Any = None,
+        calibration_weight: Any = None,
+        sample_weight: Any = None,
+        **params: Any,
+    ) -> Self:
         """Fit the classifier and set its threshold.
 
         Parameters
@@ -153,6 +170,9 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         by : array of shape (n_samples,), optional
             Group of each sample, for a threshold in each group: all groups keep rho at once with probability
             1 - delta. ``predict`` then needs the groups, too.
+        calibration_weight : array of shape (n_samples,), optional
+            Probability to keep each negative for the threshold, so that it promises for another population: the
+            ``weights`` of :func:`npbench.threshold`. The other negatives are for fitting only.
         sample_weight : array of shape (n_samples,), optional
             Weights for the fit of the classifier.
         **params
@@ -165,8 +185,15 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         self._validate_params()
         y = complete(column_or_1d(y, warn=True), "y").array()
-        X, y, by, sample_weight = indexable(X, y, by, sample_weight)
+        X, y, by, calibration_weight, sample_weight = indexable(X, y, by, calibration_weight, sample_weight)
         positive, self.pos_label_ = self._positives(y)
+        if not isinstance(self.abstain, bool) and meaning(self.abstain) in map(
+            meaning, (*np.unique(y), self.pos_label_)
+        ):
+            raise ValueError(f"abstain is {self.abstain!r}, a label of a class: choose another, or True for None.")
+        random = check_random_state(self.random_state)
+        weighted = calibration_weight is not None
+        kept = kept_by_weight(calibration_weight, positive, random) if weighted else np.ones(len(y), dtype=bool)
         # score samples that the classifier has not seen
         if self._is_fitted_before():
             self.estimator_ = self.estimator
@@ -174,7 +201,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             scores, cross_fitted = self.scores(X), False
         else:
             options = self._options(sample_weight, params)
-            splits = self._splits(X, y, positive, by)
+            splits = self._splits(X, y, positive, by, kept, random)
             cross_fitted = len(splits) > 1
             rows, scores = self._held_out_scores(X, y, splits, options)
             if cross_fitted:
@@ -184,7 +211,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
-        self._calibrate(scores, positive[rows], None if by is None else np.asarray(by)[rows], cross_fitted)
+        by = None if by is None else np.asarray(by)[rows]
+        self._calibrate(scores, positive[rows], by, cross_fitted, random, kept[rows] if weighted else None)
         return self
 
     def refit_threshold(self, X: Any, *, by: Any = None) -> Self:
@@ -193,7 +221,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array, sparse matrix, frame or list of length n_samples
-            Negatives that the classifier has not seen. With ``recall`` or ``precision``, fit a ``cv="prefit"`` instead.
+            Negatives that the classifier has not seen. Where positives set the threshold, too, fit a ``cv="prefit"``.
         by : array of shape (n_samples,), optional
             Group of each sample.
 
@@ -203,7 +231,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             The classifier with its new threshold.
         """
         scores = self.scores(X)
-        self._calibrate(scores, np.zeros(len(scores), dtype=bool), by, cross_fitted=False)
+        random = check_random_state(self.random_state)
+        self._calibrate(scores, np.zeros(len(scores), dtype=bool), by, cross_fitted=False, random=random)
         return self
 
     def scores(self, X: Any) -> np.ndarray:
@@ -213,6 +242,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def decision_function(self, X: Any, *, by: Any = None) -> np.ndarray:
         """Return the score minus the threshold: positive for ``classes_[1]``, as scikit-learn expects.
+
+        With ``abstain``, it is the distance to the nearer threshold, and 0 in between.
 
         Parameters
         ----------
@@ -225,14 +256,26 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict(self, X: Any, *, by: Any = None) -> np.ndarray:
         """Return ``pos_label_`` where the score is above the threshold, and the other label elsewhere.
 
+        With ``abstain``, the answer between the thresholds is its label, or None in an array of objects.
+
         Parameters
         ----------
         X, by
             As in :meth:`fit`; ``by`` is needed if ``fit`` had groups.
         """
+        margin = self._margin(X, by)
         # a tie is rejected for either order of the labels, unlike by the sign of decision_function
-        accepted = self._margin(X, by) > 0
-        return self.classes_[np.where(self.classes_[1] == self.pos_label_, accepted, ~accepted).astype(int)]
+        accepted = margin > 0
+        found = self.classes_[np.where(self.classes_[1] == self.pos_label_, accepted, ~accepted).astype(int)]
+        return found if self.abstain is False else self._with_unsure(found, margin == 0)
+
+    def _with_unsure(self, found: np.ndarray, unsure: np.ndarray) -> np.ndarray:
+        label = None if isinstance(self.abstain, bool) else self.abstain
+        # an array of words would turn numbers into words
+        alike = label is not None and found.dtype.kind in ("U" if isinstance(label, str) else "iuf")
+        answers = found.astype(np.result_type(found, np.asarray(label)) if alike else object)
+        answers[unsure] = label
+        return answers
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -264,11 +307,12 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"Classifier can't train when only one class is present: {labels}.")
         return positives(y, self.pos_label)
 
-    def _splits(self, X: Any, y: np.ndarray, positive: np.ndarray, by: Any) -> Splits:
+    def _splits(
+        self, X: Any, y: np.ndarray, positive: np.ndarray, by: Any, kept: np.ndarray, random: np.random.RandomState
+    ) -> Splits:
         """Return pairs of rows to fit and rows to score, and check their negatives before any fit."""
-        random = check_random_state(self.random_state)
         if self.cv is None:
-            splits = [self._hold_out(positive, by, random)]
+            splits = [self._hold_out(positive, by, kept, random)]
         else:
             folds = StratifiedKFold(self.cv, shuffle=True, random_state=random) if _is_int(self.cv) else self.cv
             found = check_cv(folds, y, classifier=True).split(X, y)
@@ -278,13 +322,16 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         # a fit may take hours: too few negatives are an error before it
         scored = np.concatenate([test for _, test in splits])
         members = groups(by, len(y))
-        counts = {name: int(np.sum(~positive[np.intersect1d(rows, scored)])) for name, rows in members.items()}
-        n_promised = n_promises(self.rho, self.recall, self.precision)
-        require_negatives(counts, self.rho, self.delta, self.threshold, n_promised)
+        usable = np.flatnonzero(~positive & kept)
+        counts = {name: len(np.intersect1d(np.intersect1d(rows, usable), scored)) for name, rows in members.items()}
+        n_shares = n_promises(self.rho, self.recall, self.precision) / (NEGATIVES_SHARE if self.contamination else 1)
+        require_negatives(counts, self.rho, self.delta, self.threshold, n_shares)
         return splits
 
-    def _hold_out(self, positive: np.ndarray, by: Any, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
-        n_negatives = int(np.sum(~positive))
+    def _hold_out(
+        self, positive: np.ndarray, by: Any, kept: np.ndarray, random: np.random.RandomState
+    ) -> tuple[np.ndarray, np.ndarray]:
+        n_negatives = int(np.sum(~positive & kept))
         size: Any = self.calibration_size
         if _is_int(size):
             if size >= n_negatives:
@@ -292,14 +339,14 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             size /= n_negatives
         members = groups(by, len(positive)).values()
         delta = self.delta / len(members) / n_promises(self.rho, self.recall, self.precision)
-        # a precision needs both classes as frequent as they are
-        rule = self.threshold if self.precision is None else None
+        # a precision needs both classes as frequent as they are, and contamination makes use of each negative
+        rule = self.threshold if self.precision is None and self.contamination is None else None
         parts = []
         for rows in members:
-            negatives = rows[~positive[rows]]
+            negatives = rows[~positive[rows] & kept[rows]]
             parts.append((negatives, calibration_count(len(negatives), size, rule, self.rho, delta)))
-            # positives set a threshold only if a recall or a precision is promised
-            if self.recall is not None or self.precision is not None:
+            # positives set a threshold only in these cases
+            if self.recall is not None or self.precision is not None or self.contamination is not None:
                 positives = rows[positive[rows]]
                 parts.append((positives, calibration_count(len(positives), size, None, self.rho, delta)))
         drawn = held_out(parts, random)
@@ -329,7 +376,15 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return dict(process_routing(self, "fit", **params).estimator.fit)
         return params
 
-    def _calibrate(self, scores: np.ndarray, positive: np.ndarray, by: Any, cross_fitted: bool) -> None:
+    def _calibrate(
+        self,
+        scores: np.ndarray,
+        positive: np.ndarray,
+        by: Any,
+        cross_fitted: bool,
+        random: np.random.RandomState,
+        kept: np.ndarray | None = None,
+    ) -> None:
         self.threshold_: float | dict[Any, float]
         self.result_ = calibrate(
             scores,
@@ -341,7 +396,10 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             cross_fitted=cross_fitted,
             recall=self.recall,
             precision=self.precision,
-            coin=check_random_state(self.random_state) if self.randomized else None,
+            abstain=self.abstain is not False,
+            contamination=self.contamination,
+            kept=kept,
+            coin=random if self.randomized else None,
         )
         if isinstance(self.result_, GroupThresholds):
             self.threshold_ = {name: one.value for name, one in self.result_.groups.items()}
@@ -354,10 +412,10 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if isinstance(self.result_, Threshold):
             if by is not None:
                 raise ValueError("by is set, but fit had no groups: fit with by, or leave it out.")
-            return self.scores(X) - self.result_.value
+            return margins(self.scores(X), self.result_.value, self.result_.lower)
         if by is None:
             raise ValueError(f"by is missing: fit had the groups {list(self.result_.groups)}.")
-        return self.scores(X) - self.result_.values(by)
+        return margins(self.scores(X), *self.result_.limits(by))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -8,12 +8,19 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, column_or_1d
 
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_above
-from npbench.thresholding.columns import groups, require_rate, scored
-from npbench.thresholding.threshold import GroupThresholds, Threshold, n_promises, rounded_down, rounded_up
+from npbench.thresholding.columns import groups, require_rate, same_length, scored
+from npbench.thresholding.threshold import (
+    GroupThresholds,
+    Threshold,
+    as_contamination,
+    n_promises,
+    rounded_down,
+    rounded_up,
+)
 
 Rule = str | Callable[[np.ndarray, np.ndarray], float]
 Parts = dict[Any, tuple[np.ndarray, np.ndarray]]  # scores of each group, and which samples are positive
@@ -28,6 +35,9 @@ class _Options(TypedDict, total=False):
     rule: Rule
     recall: float | None
     precision: float | None
+    abstain: bool
+    contamination: tuple[float, float] | None
+    weights: Any
     randomized: bool
     random_state: Any
 
@@ -51,6 +61,9 @@ def threshold(
     rule: Rule = "umbrella",
     recall: float | None = None,
     precision: float | None = None,
+    abstain: bool = False,
+    contamination: tuple[float, float] | None = None,
+    weights: Any = None,
     randomized: bool = False,
     random_state: Any = None,
 ) -> Threshold | GroupThresholds:
@@ -83,11 +96,20 @@ def threshold(
         positives and the rule "umbrella"; a precision needs them as frequent as among new samples. With probability
         1 - delta, all bounds hold or no threshold is returned; where a bound is out of reach, most thresholds that are
         returned break one.
+    abstain : bool, default=False
+        Whether scores between two thresholds are answered by "don't know", so that rho and ``recall`` are always kept:
+        false alarms lie above the first, at most rho, and misses below the second, at most 1 - recall.
+    contamination : pair of float, optional
+        Shares (m0, m1) of wrong labels: of the samples labelled negative at most m0 are negative, of those labelled
+        positive at least m1, as (0.95, 0). The bound then holds for the true negatives.
+    weights : array of shape (n_samples,), optional
+        Density ratios of the negatives in a population to come and in this one, divided by the largest that can occur:
+        each negative is kept with this probability. The promise is about that population; positives need no weight.
     randomized : bool, default=False
         Whether a coin decides between two neighbouring thresholds, so that the bound is met exactly over samples and
         coin: fewer misses at the same promise.
     random_state : int, RandomState or None, default=None
-        Seed of the coin.
+        Seed of the coin and of the negatives that weights keep.
 
     Returns
     -------
@@ -110,6 +132,9 @@ def threshold(
     positives. A precision is tested at thresholds that accept fixed numbers of samples, each test exact given the
     number accepted, with Bonferroni's correction: Learn then Test of Angelopoulos et al. (2021).
 
+    The shares in ``contamination`` give the distribution of the true negatives as Yao et al. (2023) do, where positives
+    tend to have larger scores. Here ranks are tested in a fixed sequence, so that the promise is proved.
+
     Examples
     --------
     >>> scores, y = np.arange(400.0), np.repeat([0, 1], [300, 100])
@@ -121,10 +146,33 @@ def threshold(
     misses: 0.0% of 100 [0.0%, 3.6%]
     """
     scores, positive = scored(scores, y, pos_label, by=by)
-    coin = check_random_state(random_state) if randomized else None
+    same_length(len(scores), weights=weights)
+    random = check_random_state(random_state)
     return calibrate(
-        scores, positive, by, rho=rho, delta=delta, rule=rule, recall=recall, precision=precision, coin=coin
+        scores,
+        positive,
+        by,
+        rho=rho,
+        delta=delta,
+        rule=rule,
+        recall=recall,
+        precision=precision,
+        abstain=abstain,
+        contamination=contamination,
+        kept=None if weights is None else kept_by_weight(weights, positive, random),
+        coin=random if randomized else None,
     )
+
+
+def kept_by_weight(weights: Any, positive: np.ndarray, random: np.random.RandomState) -> np.ndarray:
+    """Return whether each sample is kept: positives, and each negative with the probability that is its weight."""
+    given = np.where(positive, 1.0, np.asarray(column_or_1d(weights), dtype=np.float64))
+    if len(wrong := given[~((given >= 0) & (given <= 1))]):
+        raise ValueError(
+            f"weights has {wrong[0]:g}, expected numbers from 0 to 1: divide the density ratios by the largest that "
+            "can occur."
+        )
+    return random.random_sample(len(given)) < given
 
 
 def calibrate(
@@ -138,38 +186,68 @@ def calibrate(
     cross_fitted: bool = False,
     recall: float | None = None,
     precision: float | None = None,
+    abstain: bool = False,
+    contamination: tuple[float, float] | None = None,
+    kept: np.ndarray | None = None,
     coin: np.random.RandomState | None = None,
 ) -> Threshold | GroupThresholds:
-    """Return the threshold for checked scores; ``positive`` has True for positives."""
+    """Return the threshold for checked scores; ``positive`` has True for positives, ``kept`` for samples to use."""
     for name, rate in {"rho": rho, "delta": delta, "recall": recall, "precision": precision}.items():
         if rate is not None:
             require_rate(name, rate)
     n_promised = n_promises(rho, recall, precision)
     if n_promised == 0:
         raise ValueError("rho is None, and so are recall and precision: bound one of them.")
-    if (recall is not None or precision is not None) and rule != "umbrella":
-        raise ValueError(f"The rule {rule!r} promises no recall or precision: use the rule 'umbrella'.")
-    if coin is not None and (callable(rule) or n_promised > (rho is not None)):
-        raise ValueError("randomized is for a bound on false alarms alone, by a rule of npbench: leave it out.")
-    parts = {name: (scores[rows], positive[rows]) for name, rows in groups(by, len(scores)).items()}
+    contamination = None if contamination is None else as_contamination(contamination)
+    second, alone = recall is not None or precision is not None, n_promised == 1 and rho is not None
+    for is_refused, why in (
+        (second and rule != "umbrella", f"The rule {rule!r} promises no recall or precision: use the rule 'umbrella'."),
+        (
+            coin is not None and (callable(rule) or not alone),
+            "randomized is for a bound on false alarms alone, by a rule of npbench: leave it out.",
+        ),
+        (
+            abstain and (rho is None or recall is None or precision is not None),
+            "abstain bounds false alarms and misses: set rho and recall, and no precision.",
+        ),
+        (
+            contamination is not None and (rule != "umbrella" or not alone or coin is not None),
+            "contamination is for a bound on false alarms alone, by the rule 'umbrella' and without a coin.",
+        ),
+        (
+            kept is not None and precision is not None,
+            "weights are of negatives, and a precision takes both classes as they come: leave out one of them.",
+        ),
+    ):
+        if is_refused:
+            raise ValueError(why)
+    members = groups(by, len(scores))
+    if kept is not None:
+        members = {name: rows[kept[rows]] for name, rows in members.items()}
+    parts = {name: (scores[rows], positive[rows]) for name, rows in members.items()}
     each = delta / len(parts)
     share = each / n_promised
     counts = {name: int(np.sum(~is_positive)) for name, (_, is_positive) in parts.items()}
     # the bound on false alarms gives the lowest threshold; a precision may raise it, a recall forbids it
     values = dict.fromkeys(parts, -math.inf)
     if rho is not None:
-        require_negatives(counts, rho, delta, rule, n_promised)
-        values = {name: _value(*part, rho, share, rule, coin) for name, part in parts.items()}
+        n_shares = n_promised / (thresholds.NEGATIVES_SHARE if contamination else 1)
+        require_negatives(counts, rho, delta, rule, n_shares)
+        values = {name: _value(*part, rho, share, rule, contamination, coin) for name, part in parts.items()}
     if precision is not None:
         values = _precise(parts, values, precision, share)
     if recall is not None and n_promised == 1:
         values = {name: _highest(part[is_positive], recall, share) for name, (part, is_positive) in parts.items()}
-    elif recall is not None:
+    elif recall is not None and not abstain:
         _require_recall(parts, values, recall, share)
     found = {}
     for name, (part, is_positive) in parts.items():
-        value = values[name]
+        value, lower = values[name], None
+        if abstain and recall is not None:
+            # a lower threshold than the recall needs keeps it, too: where they cross, one threshold does for both
+            lower = min(value, _highest(part[is_positive], recall, share))
         above, negatives = part > value, part[~is_positive]
+        unsure = ~above & (part >= (np.inf if lower is None else lower))
         # without regard to the order of the scores: a random sample of a random sample
         reference = np.random.default_rng(0).permutation(negatives)[:REFERENCE_SIZE]
         found[name] = Threshold(
@@ -180,18 +258,29 @@ def calibrate(
             n_negatives=len(negatives),
             false_alarms=int(np.sum(above & ~is_positive)),
             n_positives=int(np.sum(is_positive)),
-            misses=int(np.sum(~above & is_positive)),
+            misses=int(np.sum(~above & ~unsure & is_positive)),
             cross_fitted=cross_fitted,
             recall=None if recall is None else float(recall),
             precision=None if precision is None else float(precision),
             randomized=coin is not None,
+            lower=lower,
+            unsure_negatives=int(np.sum(unsure & ~is_positive)),
+            unsure_positives=int(np.sum(unsure & is_positive)),
+            contamination=contamination,
+            weighted=kept is not None,
             reference=tuple(reference.tolist()),
         )
     return found[None] if by is None else GroupThresholds(found, delta)
 
 
 def _value(
-    scores: np.ndarray, positive: np.ndarray, rho: float, delta: float, rule: Rule, coin: np.random.RandomState | None
+    scores: np.ndarray,
+    positive: np.ndarray,
+    rho: float,
+    delta: float,
+    rule: Rule,
+    contamination: tuple[float, float] | None,
+    coin: np.random.RandomState | None,
 ) -> float:
     if callable(rule):
         value = float(rule(np.where(positive, 1.0, -1.0), scores))
@@ -199,7 +288,12 @@ def _value(
             raise ValueError("The rule returned NaN, expected a threshold.")
         return value
     negatives = scores[~positive]
-    value = thresholds.RULES[rule].threshold(negatives, rho, delta, coin)
+    if contamination is None:
+        value = thresholds.RULES[rule].threshold(negatives, rho, delta, coin)
+    elif not np.any(positive):
+        raise ValueError("There are no samples labelled positive, which contamination takes: hold some out.")
+    else:
+        value = thresholds.contaminated_umbrella(negatives, scores[positive], rho, delta, *contamination)
     warn_if_saturated(negatives, scores, value)
     return value
 
@@ -306,7 +400,7 @@ def warn_if_saturated(negatives: np.ndarray, scores: np.ndarray, value: float) -
         )
 
 
-def require_negatives(counts: Mapping[Any, int], rho: float, delta: float, rule: Rule, n_promised: int) -> None:
+def require_negatives(counts: Mapping[Any, int], rho: float, delta: float, rule: Rule, n_promised: float) -> None:
     """Raise a ValueError if a group has too few calibration negatives for the rule.
 
     ``counts`` has the negatives of each group. The groups share delta, and so do the promises of a group.
@@ -324,7 +418,7 @@ def require_negatives(counts: Mapping[Any, int], rho: float, delta: float, rule:
     if rule == "empirical":
         raise ValueError(f"{few}.")
     bounds = f"rho={rho:g}" + (f" and delta={delta / n_shares:.3g}" if rule == "umbrella" else "")
-    shared = f", {delta:g} shared by {n_shares} bounds" if rule == "umbrella" and n_shares > 1 else ""
+    shared = f", {delta:g} shared by {round(n_shares)} bounds" if rule == "umbrella" and n_shares >= 2 else ""
     instead = _feasible(count, rho, delta, n_shares, rule)
     if n_promised == 1:
         instead.append("the rule 'empirical', which guarantees nothing")
@@ -332,7 +426,7 @@ def require_negatives(counts: Mapping[Any, int], rho: float, delta: float, rule:
     raise ValueError(f"{few} for {bounds}{shared}: {advice}.")
 
 
-def _feasible(n: int, rho: float, delta: float, n_shares: int, rule: str) -> list[str]:
+def _feasible(n: int, rho: float, delta: float, n_shares: float, rule: str) -> list[str]:
     """Return the changes of one bound, or of the rule, with which n negatives suffice."""
     if not n:
         return []

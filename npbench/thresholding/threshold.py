@@ -28,6 +28,8 @@ class Threshold:
     ----------
     value : float
         The threshold: a sample is positive if its score is larger.
+    lower : float, optional
+        With abstention, a sample is negative up to this score; in between, the answer is "don't know".
     rho, delta : float
         Bound on the false-alarm rate, or None, and on the probability that a promise is broken.
     rule : {"umbrella", "average", "empirical", "custom"}
@@ -37,11 +39,17 @@ class Threshold:
     n_negatives, false_alarms : int
         Number of negatives in the calibration sample, and of those above the threshold.
     n_positives, misses : int
-        Number of positives in the calibration sample, and of those not above the threshold.
+        Number of positives in the calibration sample, and of those not above the threshold, or ``lower``.
+    unsure_negatives, unsure_positives : int
+        Number of those between ``lower`` and the threshold.
     cross_fitted : bool
         Whether the scores come from several classifiers, none of which is the one in use.
     randomized : bool
         Whether a coin decided between two neighbouring values.
+    contamination : pair of float, optional
+        Largest share of negatives among the samples labelled negative, and smallest among those labelled positive.
+    weighted : bool
+        Whether negatives were drawn by weights, to stand for another population.
     reference : tuple of float
         Scores of at most 1000 calibration negatives, drawn at random, to compare later ones with.
     """
@@ -58,6 +66,11 @@ class Threshold:
     recall: float | None = None
     precision: float | None = None
     randomized: bool = False
+    lower: float | None = None
+    unsure_negatives: int = 0
+    unsure_positives: int = 0
+    contamination: tuple[float, float] | None = None
+    weighted: bool = False
     reference: tuple[float, ...] = field(default=(), repr=False, compare=False)
 
     @property
@@ -78,13 +91,15 @@ class Threshold:
             return self._promised(self.delta, "new samples from the same population")
         if self.rule == CUSTOM:
             return "No guarantee: the rule is a function of the caller."
+        if self.rule == "umbrella":
+            promised = self._promised(self.delta, "new samples from the same population")
+            return f"Measured, not proved, since the scores are cross-fitted: w{promised[1:]}"
         assert self.rho is not None  # only the umbrella rule promises another rate alone
         rate, rho = "the false-alarm rate of new samples from the same population", rounded_up(self.rho)
         if self.rule == "empirical":
             return f"No guarantee: {rate} exceeds {rho:g} with a probability of about one half."
-        often = f" with probability {complement(self.delta)}" if self.rule == "umbrella" else " on average"
         if self.cross_fitted:
-            return f"Measured, not proved: {rate} is at most {rho:g}{often}. The scores are cross-fitted."
+            return f"Measured, not proved: {rate} is at most {rho:g} on average. The scores are cross-fitted."
         return f"On average over such calibration samples, {rate} is at most {rho:g}; of this one it may be larger."
 
     def _promised(self, delta: float, samples: str, scope: str = "") -> str:
@@ -92,15 +107,26 @@ class Threshold:
         rates = []
         if self.rho is not None:
             rates.append(f"the false-alarm rate of {samples} is at most {rounded_up(self.rho):g}")
-        if self.recall is not None:
+        if self.recall is not None and self.lower is not None:
+            rates.append(f"the miss rate at most {rounded_up(1 - self.recall):g}")
+        elif self.recall is not None:
             of = "the recall" if rates else f"the recall of {samples} is"
             rates.append(f"{of} at least {rounded_down(self.recall):g}")
         if self.precision is not None:
             of = "the precision" if rates else f"the precision among {samples} is"
             rates.append(f"{of} at least {rounded_down(self.precision):g} where positives are as frequent as here")
         promised = ", ".join(rates) + scope
+        if self.contamination is not None:
+            of_negatives, of_positives = self.contamination
+            promised += (
+                f", if at most {of_negatives:g} of the calibration samples labelled negative, and at least "
+                f"{of_positives:g} of those labelled positive, are negative"
+            )
+        if self.weighted:
+            promised += ", in the population that the weights describe"
         sure = f"With probability {complement(delta)} or more"
-        if n_promises(self.rho, self.recall, self.precision) == 1 and self.precision is None:
+        alone = n_promises(self.rho, self.recall, self.precision) == 1 and self.precision is None
+        if alone or self.lower is not None:
             return f"{sure}, {promised}."
         # whether a threshold is returned depends on the sample
         return (
@@ -111,7 +137,8 @@ class Threshold:
     @property
     def share(self) -> float:
         """Share of delta that the bound on false alarms has; each promised rate has the same."""
-        return self.delta / n_promises(self.rho, self.recall, self.precision)
+        share = self.delta / n_promises(self.rho, self.recall, self.precision)
+        return share * (1.0 if self.contamination is None else thresholds.NEGATIVES_SHARE)
 
     @property
     def n_needed(self) -> int:
@@ -125,12 +152,29 @@ class Threshold:
         require_rate("confidence", confidence)
         return clopper_pearson(self.misses, self.n_positives, confidence) if self.n_positives else None
 
+    def unsure(self, confidence: float = 0.95) -> dict[str, Estimate]:
+        """Return the shares of "don't know" among negatives and positives; empty without abstention.
+
+        The limits cover the shares with probability ``confidence`` or more. They are those of Clopper and Pearson, the
+        lower one for a count smaller by 1: one end of the range is itself one of the scores.
+        """
+        require_rate("confidence", confidence)
+        counts = {"negatives": (self.unsure_negatives, self.n_negatives)}
+        counts["positives"] = (self.unsure_positives, self.n_positives)
+        return {
+            name: Estimate(
+                count / n, rate_limits(max(count - 1, 0), n, confidence)[0], rate_limits(count, n, confidence)[1]
+            )
+            for name, (count, n) in counts.items()
+            if self.lower is not None
+        }
+
     def predict(self, scores: Any) -> np.ndarray:
-        """Return whether each score is above the threshold."""
-        return as_scores(scores) > self.value
+        """Return whether each score is above the threshold; with ``lower``, None stands for "don't know"."""
+        return _answers(as_scores(scores), self.value, self.lower)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields, the promise, and the miss rate with its 95 % limits, for JSON."""
+        """Return the fields, the promise, and the rates of misses and don't knows with 95 % limits, for JSON."""
         # derived values serve readers in other languages; from_json ignores them
         missed = self.p_nd()
         return {
@@ -140,6 +184,7 @@ class Threshold:
             "promise": self.promise,
             "n_needed": self.n_needed,
             "p_nd": asdict(missed) if missed else None,
+            "unsure": {name: asdict(share) for name, share in self.unsure().items()},
         }
 
     def to_json(self) -> str:
@@ -163,11 +208,15 @@ class Threshold:
 
     def __str__(self) -> str:
         lines = [f"score > {self.value:g}", self.promise]
+        if self.lower is not None:
+            lines[0] += f"; negative: score < {self.lower:g}; in between: don't know"
         if self.rho is not None:
             at = f" at {complement(self.share)}" if self.rule == "umbrella" else ""
             lines.append(f"{self.n_needed} negatives needed for {self.rho:.3g}{at}; you have {self.n_negatives}")
         if missed := self.p_nd():
             lines.append(f"misses: {missed.value:.1%} of {self.n_positives} [{missed.low:.1%}, {missed.high:.1%}]")
+        for name, share in self.unsure().items():
+            lines.append(f"don't know: {share.value:.1%} of {name} [{share.low:.1%}, {share.high:.1%}]")
         return "\n".join(lines)
 
 
@@ -202,18 +251,24 @@ class GroupThresholds:
 
     def values(self, by: Any) -> np.ndarray:
         """Return the threshold of each sample, given its group; raise a ValueError for a new group."""
+        return self.limits(by)[0]
+
+    def limits(self, by: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return :meth:`values`, and the ``lower`` of each sample, or None without abstention."""
         # look up each group once, not each sample
         labels = complete(by, "by")
-        known = {meaning(name): one.value for name, one in self.groups.items()}
+        known = {meaning(name): (one.value, one.lower) for name, one in self.groups.items()}
         if unknown := [name for name in labels.values if meaning(name) not in known]:
             raise ValueError(f"No threshold for group {unknown[0]!r}: the groups in fit are {list(self.groups)}.")
-        return np.array([known[meaning(name)] for name in labels.values])[labels.codes]
+        values, lower = (np.array(each) for each in zip(*(known[meaning(name)] for name in labels.values), strict=True))
+        abstains = next(iter(self.groups.values())).lower is not None
+        return values[labels.codes], lower[labels.codes].astype(np.float64) if abstains else None
 
     def predict(self, scores: Any, by: Any) -> np.ndarray:
-        """Return whether each score is above the threshold of its group."""
+        """Return whether each score is above the threshold of its group, as :meth:`Threshold.predict` does."""
         scores = as_scores(scores)
         same_length(len(scores), by=by)
-        return scores > self.values(by)
+        return _answers(scores, *self.limits(by))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the promise and each group's threshold, for JSON."""
@@ -257,6 +312,8 @@ def _groups(stored: Mapping[str, Any]) -> GroupThresholds:
         raise ValueError("The JSON has groups without a name of their own.")
     require_rate("delta", delta)
     members = [Threshold(**_threshold_fields(one)) for one in groups]
+    if len({one.lower is None for one in members}) > 1:
+        raise ValueError("The JSON has groups with lower and groups without it.")
     return GroupThresholds(dict(zip(names, members, strict=True)), float(delta))
 
 
@@ -267,11 +324,13 @@ def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
     if lacking := {"value", "rho", "delta", "rule", "n_negatives", "false_alarms"} - known.keys():
         raise ValueError(f"The JSON is not a threshold: it lacks {', '.join(sorted(lacking))}.")
     reference = known.get("reference", ())
-    if not isinstance(reference, list | tuple) or not all(map(is_number, (known["value"], *reference))):
-        raise ValueError("The JSON is not a threshold: value and reference must be finite numbers.")
+    value, lower = known["value"], known.get("lower")
+    numbers = (value, value if lower is None else lower)
+    if not isinstance(reference, list | tuple) or not all(map(is_number, (*numbers, *reference))):
+        raise ValueError("The JSON is not a threshold: value, lower and reference must be finite numbers.")
     if known["rule"] not in (rules := (*thresholds.RULES, CUSTOM)):
         raise ValueError(f"The rule is {known['rule']!r:.40}, expected one of {', '.join(rules)}.")
-    for name in ("cross_fitted", "randomized"):
+    for name in ("cross_fitted", "randomized", "weighted"):
         if not isinstance(known.get(name, False), bool):
             raise ValueError(f"{name} is {known[name]!r:.40}, expected true or false.")
     for name in ("rho", "delta", "recall", "precision"):
@@ -279,11 +338,49 @@ def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
             require_rate(name, known[name])
     if n_promises(*(known.get(name) for name in ("rho", "recall", "precision"))) == 0:
         raise ValueError("The JSON is not a threshold: it bounds none of rho, recall and precision.")
-    for of_class, wrong in (("n_negatives", "false_alarms"), ("n_positives", "misses")):
-        n, errors = known.get(of_class, 0), known.get(wrong, 0)
-        if not is_whole(errors, 0) or not is_whole(n, errors):
-            raise ValueError(f"{wrong} is {errors!r:.40} of {of_class} {n!r:.40}, expected whole numbers.")
-    return {**known, "value": float(known["value"]), "reference": tuple(map(float, reference))}
+    _require_counts(known)
+    if lower is not None and (lower > value or known["rho"] is None or known.get("recall") is None):
+        raise ValueError(f"lower is {lower!r:.40}, expected at most value, with bounds on rho and recall.")
+    contamination = None if known.get("contamination") is None else as_contamination(known["contamination"])
+    found = {"value": float(value), "lower": None if lower is None else float(lower), "contamination": contamination}
+    return {**known, **found, "reference": tuple(map(float, reference))}
+
+
+def _require_counts(known: Mapping[str, Any]) -> None:
+    """Raise a ValueError if there are more errors and don't knows than samples of a class."""
+    fewest = 0 if known.get("lower") is None else 1
+    for of_class, wrong in (("negatives", "false_alarms"), ("positives", "misses")):
+        n, errors, unsure = (known.get(name, 0) for name in (f"n_{of_class}", wrong, f"unsure_{of_class}"))
+        if not is_whole(errors, 0) or not is_whole(unsure, 0) or not is_whole(n, max(fewest, errors + unsure)):
+            shown = f"{wrong} is {errors!r:.40} and unsure_{of_class} {unsure!r:.40}, of n_{of_class} {n!r:.40}"
+            raise ValueError(f"{shown}: expected whole numbers.")
+
+
+def as_contamination(given: Any) -> tuple[float, float]:
+    """Return two shares m0 and m1 of negatives; raise a ValueError unless 0 <= m1 < m0 < 1."""
+    pair = tuple(given) if isinstance(given, list | tuple) else ()
+    if len(pair) != 2 or not all(map(is_number, pair)) or not 0 <= pair[1] < pair[0] < 1:
+        raise ValueError(
+            f"contamination is {given!r:.40}, expected (m0, m1) with 0 <= m1 < m0 < 1: the largest share of negatives "
+            "among samples labelled negative, such as 0.95, and the smallest among those labelled positive, such as 0."
+        )
+    return float(pair[0]), float(pair[1])
+
+
+def margins(scores: np.ndarray, value: Any, lower: Any = None) -> np.ndarray:
+    """Return by how much scores are above their threshold, or negative below ``lower``; 0 in between."""
+    if lower is None:
+        return np.asarray(scores - value)
+    return np.maximum(scores - value, 0) + np.minimum(scores - lower, 0)
+
+
+def _answers(scores: np.ndarray, value: Any, lower: Any) -> np.ndarray:
+    margin = margins(scores, value, lower)
+    if lower is None:
+        return margin > 0
+    answers = (margin > 0).astype(object)
+    answers[margin == 0] = None
+    return answers
 
 
 def n_promises(*rates: float | None) -> int:
