@@ -72,6 +72,9 @@ class Solver:
     imports : tuple of str
         Parameters that hold import paths, ``"package.module.Class"``, or names of other solvers, so that a job is
         rerun when that code changes.
+    of_threshold : tuple of str
+        Parameters that only set a threshold for the scores of a fit, as ``rho`` does. Jobs that differ in nothing else
+        follow each other, and may share these scores: see :mod:`npbench.numerics.shared_fits`.
     title, reference : str
         One line for tables; the paper.
     tags : frozenset of str
@@ -88,6 +91,7 @@ class Solver:
     grid_search: str | None = None
     select: str | None = None
     imports: tuple[str, ...] = ()
+    of_threshold: tuple[str, ...] = ()
     title: str = ""
     reference: str = ""
     tags: frozenset[str] = frozenset()

@@ -27,11 +27,13 @@ from npbench.execution.processes import Died, Ended, Nursery, Process, TimedOut,
 from npbench.execution.run import Limits, RunContext
 from npbench.execution.solving import IMPORTING, serve_fit, serve_fits
 from npbench.planning.kernel_cache import kind_of
+from npbench.planning.plan import fits_of
 from npbench.records.provenance import available_cores
 from npbench.records.record import TEST_SCORES, Record
 
 if TYPE_CHECKING:
     from npbench.evaluation.fitting import Fitting, Step
+    from npbench.numerics.shared_fits import Noted
 
 START_LIMIT = 600.0  # seconds to import, to compile, and for everything before a fit without a time limit
 GRACE = 10.0  # seconds that the starter of the judge waits longer than the judge waits
@@ -80,7 +82,13 @@ def _outcomes(
     each = limits.with_memory_for(workers)
     options = replace(context.options, n_threads=max(1, available_cores() // workers))
     tasks = (Task(job, shared[job.data.data_sha256], each, options, only_compiles) for job in jobs)
-    return outcomes(Judge, tasks, workers)
+    return outcomes(Judge, tasks, workers, lambda task: _group_of(task.job))
+
+
+def _group_of(job: Job) -> tuple[str, int] | None:
+    """Return what is equal for jobs that may share fits."""
+    fits = fits_of(job.request)
+    return (fits, job.repeat) if fits else None
 
 
 def record_of(job: Job, outcome: Outcome) -> dict[str, Any]:
@@ -120,12 +128,16 @@ class Judge:
         self._toy: Fitting | None = None  # of a solver whose threads would not survive a fork: each fit warms up
         self._kind = ""
         self._failed: dict[str, Ended] = {}  # by kind: how its server ended in the preparations
+        self._group: tuple[str, int] | None = None
+        self._noted: dict[str, Noted] = {}  # numbers of the fits of the group
 
     def __call__(self, task: Task, allow: Allow) -> dict[str, Any]:
         """Return the record of a task as JSON expresses it."""
         from npbench.evaluation import measure  # scikit-learn, which the command does not need
 
         self._limits, self._allow = task.limits, allow
+        if (group := _group_of(task.job)) != self._group:
+            self._group, self._noted = group, {}
         try:
             data = _opened(task.data)
             seconds = self._prepare(task, data)
@@ -178,14 +190,17 @@ class Judge:
             if self._toy:
                 self._until_ready(one)
             self._limit(one, self._limits.seconds or math.inf)
-            one.send(fitting)
+            one.send((fitting, self._noted if self._group else None))
             is_over = False
             while not is_over:
                 facts, arrays = self._answer(one)
                 is_over = "ended" in facts
                 if is_over:
                     one.stop()
-                yield facts, arrays
+                if "noted" in facts:
+                    self._noted |= zip(facts["noted"], zip(facts["facts"], arrays, strict=True), strict=True)
+                else:
+                    yield facts, arrays
         finally:
             if not one.close():  # the server is stopped
                 self._close()
@@ -226,9 +241,12 @@ class Judge:
             facts, arrays = answer
             if not isinstance(facts, dict):
                 raise process.wrote_rubbish()
-            if "phase" not in facts:
+            if "phase" in facts:
+                process.phase = str(facts["phase"])[:100]
+            elif "saved" in facts:  # the time limit is that of a job on its own
+                process.deadline -= max(0.0, float(facts["saved"]))
+            else:
                 return facts, arrays
-            process.phase = str(facts["phase"])[:100]
 
 
 @functools.lru_cache(maxsize=1)  # jobs come by data set

@@ -13,6 +13,7 @@ import fcntl
 import functools
 import os
 import resource
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any
@@ -41,30 +42,57 @@ Allow = Callable[[float], None]
 Make = Callable[[], Callable[[Any, Allow], Any]]
 
 
-def outcomes(make: Make, tasks: Iterable[Any], n_workers: int) -> Generator[tuple[Any, Outcome]]:
+def outcomes(
+    make: Make, tasks: Iterable[Any], n_workers: int, group_of: Callable[[Any], Any] = lambda task: None
+) -> Generator[tuple[Any, Outcome]]:
     """Yield each task with its outcome as it ends; leaving early kills the workers and their child processes.
 
-    A task whose worker dies is tried once more, in a new process.
+    A task whose worker dies is tried once more, in a new process. Tasks of one group, unless that is None, go to the
+    worker that has begun it.
     """
-    remaining = iter(tasks)
     # The usual soft limit of 1024 open files ends a run with 250 workers.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES_PER_WORKER * n_workers + OTHER_FILES
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, needed)), hard))
     workers = [Worker(make) for _ in range(n_workers)]
+    queues = dict(zip(workers, _queues(iter(tasks), n_workers, group_of), strict=True))
     try:
-        for worker in workers:
-            worker.next(remaining)
+        for worker, queue in queues.items():
+            worker.next(queue)
         while busy := {worker: worker.process for worker in workers if worker.process}:
             ready = wait(busy.values(), [worker.output.readable for worker in busy])
             for worker in busy:
                 if worker.has_changed(ready) and (outcome := worker.outcome()) is not None:
                     ended = worker.task, outcome
-                    worker.next(remaining)  # before the caller handles the outcome, so that no worker waits
+                    worker.next(queues[worker])  # before the caller handles the outcome, so that no worker waits
                     yield ended
     finally:
         for worker in workers:
             worker.close()
+
+
+def _queues(tasks: Iterator[Any], n_workers: int, group_of: Callable[[Any], Any]) -> list[Iterator[Any]]:
+    """Return an iterator for each worker, which draws from the tasks when it is asked."""
+    groups: dict[int, Any] = {}  # that the workers are at
+    waiting: list[deque[Any]] = [deque() for _ in range(n_workers)]
+
+    def queue(own: int) -> Iterator[Any]:
+        while True:
+            while waiting[own]:
+                yield waiting[own].popleft()
+            groups.pop(own, None)
+            for task in tasks:
+                group = group_of(task)
+                begun_by = (number for number, other in groups.items() if group is not None and other == group)
+                if (owner := next(begun_by, own)) == own:
+                    break
+                waiting[owner].append(task)
+            else:
+                return
+            groups[own] = group
+            yield task
+
+    return [queue(number) for number in range(n_workers)]
 
 
 class Worker:

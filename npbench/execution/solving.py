@@ -21,9 +21,11 @@ from npbench.numerics import numba_cache
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-    from npbench.evaluation.fitting import Fitting
+    from npbench.evaluation.fitting import Fitting, Step
+    from npbench.numerics.shared_fits import Notes
 
 COMPILER_MB = 1000.0  # memory that the warm-up may allocate where a job may use less
+STAGES = {"selecting parameters": "select", "fitting": "fit", "predicting": "predict"}  # by phase of a fit
 IMPORTING, WARMING_UP = "importing the solver", "warming up on toy data"
 
 
@@ -40,21 +42,40 @@ def serve_fits(channel: Channel, toy: Fitting, memory_mb: float) -> None:
 def serve_fit(channel: Channel, toy: Fitting | None, memory_mb: float) -> None:
     """Fit once and answer with the steps."""
     from npbench.evaluation.fitting import steps  # scikit-learn, which the command does not need
+    from npbench.numerics.shared_fits import Notes, sharing
 
     _base_mb()
     if toy:
         _load(channel, toy, memory_mb)
         channel.answer({"ready": True})
-    fitting: Fitting = channel.receive()
+    fitting: Fitting
+    fitting, known = channel.receive()
+    notes = Notes(known or {}, lambda seconds: channel.answer({"saved": seconds}))
     _pin_threads(fitting.n_threads)
     before = status_mb("VmRSS")
-    with _at_most(memory_mb):
-        for facts, arrays in steps(fitting):
+    with _at_most(memory_mb), contextlib.nullcontext() if known is None else sharing(notes):
+        for facts, arrays in _with_saved(steps(fitting), notes):
             if "ended" in facts:
                 facts["ended"] |= {"peak_memory_mb": status_mb("VmHWM"), "memory_before_mb": before}
                 facts["ended"]["peak_memory_of"] = "process" if toy else "job"  # where both were in one
+                noted = notes.new.values()
+                channel.answer({"noted": [*notes.new], "facts": [one for one, _ in noted]}, [one for _, one in noted])
                 ctypes.CDLL(None).fflush(None)  # the output buffers of C libraries
             channel.answer(facts, arrays)
+
+
+def _with_saved(answers: Iterator[Step], notes: Notes) -> Iterator[Step]:
+    """Yield the steps of a fit; its times are those that it takes where nothing is reused."""
+    saved: dict[str, float] = {}
+    stage = ""
+    for facts, arrays in answers:
+        for clock, seconds in notes.saved.items():
+            saved[f"{stage}_{clock}"] = saved.get(f"{stage}_{clock}", 0.0) + seconds
+        notes.saved = dict.fromkeys(notes.saved, 0.0)
+        stage = STAGES.get(facts.get("phase", ""), stage)
+        if "ended" in facts:
+            facts["ended"] |= {name: facts["ended"][name] + saved[name] for name in saved if name in facts["ended"]}
+        yield facts, arrays
 
 
 def _load(channel: Channel, toy: Fitting, memory_mb: float) -> None:

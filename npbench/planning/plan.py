@@ -6,6 +6,8 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
+from heapq import merge
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,7 @@ from npbench.records.reading import typed_by, with_methods
 from npbench.records.store import RecordStore
 from npbench.registry import installed
 from npbench.signature import imported_names
+from npbench.values import canonical
 
 MAX_ROUNDING = 2  # by how many samples of a class stratified parts of different repeats may differ
 
@@ -93,7 +96,10 @@ class Jobs:
         return sum(len(repeats) for _, repeats in self.parts)
 
     def __iter__(self) -> Iterator[Job]:
-        return (job.with_repeat(repeat) for job, repeats in self.parts for repeat in repeats)
+        # jobs that may share fits are those on the same split: they follow each other
+        for _, parts in groupby(self.parts, lambda part: fits_of(part[0].request) or id(part)):
+            jobs = [map(job.with_repeat, repeats) for job, repeats in parts]
+            yield from merge(*jobs, key=lambda job: job.repeat)
 
     def keys(self) -> Iterator[str]:
         """Yield the key of each job without creating the job."""
@@ -165,11 +171,22 @@ def prepare(
     return Plan(sources, jobs, todo, store, finished, jobs.settings_of(timed_out))
 
 
+def fits_of(request: Request) -> str:
+    """Return what is equal for requests that differ in their threshold only, or an empty text for other solvers."""
+    names = request.solver.of_threshold
+    if not names:
+        return ""
+    columns = {name: value for name, value in request.columns().items() if name not in ("method", "problem_params")}
+    return canonical(columns | {"params": {name: value for name, value in request.params.items() if name not in names}})
+
+
 def _grouped(requests: Sequence[Request]) -> list[Request]:
-    """Order requests by data set, then by solver, because a worker is replaced when the solver changes."""
+    """Order requests by data set, by solver, because a worker is replaced when the solver changes, and by fits."""
     datasets = {name: n for n, name in enumerate(dict.fromkeys(map(name_of, requests)))}
     solvers = {name: n for n, name in enumerate(dict.fromkeys(request.solver.name for request in requests))}
-    return sorted(requests, key=lambda request: (datasets[name_of(request)], solvers[request.solver.name]))
+    fits = {text: n for n, text in enumerate(dict.fromkeys(map(fits_of, requests)))}
+    places = ((datasets[name_of(one)], solvers[one.solver.name], fits[fits_of(one)]) for one in requests)
+    return [request for _, request in sorted(zip(places, requests, strict=True), key=lambda placed: placed[0])]
 
 
 def first_job(request: Request, data: BinaryData) -> Job:

@@ -131,7 +131,7 @@ SUBJECTS: dict[str, list[Field]] = {
         Field("compile_seconds", Float, about="warm-up before the job, outside its clock"),
         Field("select_seconds", Float),
         Field("select_cpu_seconds", Float),
-        Field("fit_seconds", Float),
+        Field("fit_seconds", Float, about="of a fit that jobs shared, what it took in the job that made it"),
         Field("fit_cpu_seconds", Float),
         Field("gram_seconds", Float, about="the solver's gram_seconds_, a part of the fit"),
         Field("predict_seconds", Float),

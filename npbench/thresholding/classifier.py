@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Mapping
 from numbers import Real
@@ -28,6 +29,7 @@ from npbench.thresholding.threshold import GroupThresholds, Threshold, margins, 
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
 ALIGNED = "aligned"
+OF_THRESHOLD = ("rho", "delta", "threshold", "randomized", "recall", "precision", "contamination", "random_state")
 FEWEST_TO_FIT = 10  # negatives that stay for the fit where the promise takes more than half of them
 
 
@@ -86,6 +88,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Threshold of the score of ``pos_label_``; one for each group with ``by``.
     result_ : Threshold or GroupThresholds
         The threshold with its promise, counts and ``to_json``.
+    calibration_scores_ : array of shape (n_calibration,)
+        Scores of the held-out samples, which set the threshold; ``calibration_positive_`` is True for the positives.
     pos_label_ : label
         Label of the positives.
     classes_ : array of shape (2,)
@@ -234,6 +238,47 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         random = check_random_state(self.random_state)
         self._calibrate(scores, np.zeros(len(scores), dtype=bool), by, cross_fitted=False, random=random)
         return self
+
+    def with_threshold(self, **params: Any) -> Self:
+        """Return a copy with another threshold, set on the same held-out scores without a fit.
+
+        Each keeps its promise, also where ``calibration_size="aligned"`` has counted the held-out samples for another
+        bound. One that is chosen among several by its false alarms on these samples does not.
+
+        Parameters
+        ----------
+        **params
+            Any of ``rho``, ``delta``, ``threshold``, ``randomized``, ``recall``, ``precision``, ``contamination`` and
+            ``random_state``; others stay as they are. A recall or precision needs held-out positives.
+
+        Returns
+        -------
+        NPThresholdClassifier
+            The copy; both have the same fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            If a parameter has no part in the threshold, or the held-out samples are too few for it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = NPThresholdClassifier(LogisticRegression(max_iter=5000), random_state=0).fit(X, y)
+        >>> loose = model.with_threshold(rho=0.1, threshold="average")
+        >>> loose.threshold_ < model.threshold_, loose.result_.promise_kind
+        (True, 'on average')
+        """
+        check_is_fitted(self)
+        if others := params.keys() - OF_THRESHOLD:
+            raise ValueError(f"{min(others)} sets no threshold: pass {', '.join(OF_THRESHOLD)}, or fit again.")
+        other = copy.copy(self).set_params(**params)
+        other._validate_params()
+        random = check_random_state(other.random_state)
+        other._calibrate(self.calibration_scores_, self.calibration_positive_, random=random, **self._calibrated_with)
+        return other
 
     def scores(self, X: Any) -> np.ndarray:
         """Return the score of ``pos_label_``, which is compared with the threshold, as for :func:`npbench.monitor`."""
@@ -385,6 +430,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         random: np.random.RandomState,
         kept: np.ndarray | None = None,
     ) -> None:
+        self.calibration_scores_, self.calibration_positive_ = scores, positive
+        self._calibrated_with = {"by": by, "cross_fitted": cross_fitted, "kept": kept}
         self.threshold_: float | dict[Any, float]
         self.result_ = calibrate(
             scores,

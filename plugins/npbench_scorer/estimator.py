@@ -19,8 +19,10 @@ from npbench.estimators.constraints import COUNT, FRACTION, TWO_OR_MORE, HasMeth
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.numerics import thresholds
-from npbench.thresholding.classifier import ALIGNED, FEWEST_TO_FIT, NPThresholdClassifier, calibration_count, held_out
+from npbench.thresholding.classifier import ALIGNED, FEWEST_TO_FIT, calibration_count, held_out
+from npbench.thresholding.rules import warn_if_saturated
 from npbench_scorer import inner
+from npbench_scorer.fits import Fit
 
 Rule = Callable[[np.ndarray, np.ndarray], float]  # from labels in {-1, +1} and scores to a threshold
 Part = tuple[np.ndarray, np.ndarray]  # rows to fit to, and others to score
@@ -163,13 +165,18 @@ class Scorer(BinaryClassifier):
         self.n_calibration_ = sum(len(scored) for _, scored in splits[0])
         self.status_ = self._rule(_n_negatives(signs, splits[0]))
         fits = [self._with_threshold(X, signs, parts, random) for parts in splits]
-        self._models = [one for one, _ in fits]
-        self.estimators_ = [one.estimator_ for one in self._models]
-        self.thresholds_ = np.array([one.threshold_ for one in self._models])
-        self._warnings = [warning for _, warning in fits if warning is not None]
+        self._fits = [one for one, _ in fits]
+        self.thresholds_ = np.array([threshold for _, threshold in fits])
+        self._warnings = [one.facts["warning"] for one in self._fits if one.facts["warning"] is not None]
         self.converged_ = not self._warnings
-        if hasattr(self.estimators_[0], "n_iter_"):
-            self.n_iter_ = max(int(np.max(classifier.n_iter_)) for classifier in self.estimators_)
+        counted = [one.facts["n_iter"] for one in self._fits if one.facts["n_iter"] is not None]
+        if counted:
+            self.n_iter_ = max(counted)
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The fitted classifier of each split."""
+        return [one.model.estimator_ for one in self._fits]
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Leave X to the classifier: a frame may have words and missing values."""
@@ -240,25 +247,20 @@ class Scorer(BinaryClassifier):
 
     def _with_threshold(
         self, X: Any, signs: np.ndarray, parts: list[Part], random: np.random.RandomState
-    ) -> tuple[NPThresholdClassifier, str | None]:
-        """Return a classifier with a threshold set on samples that it was not fitted to, and its warning."""
+    ) -> tuple[Fit, float]:
+        """Return the scores of a fit, and a threshold set on those of samples that it has not seen."""
         classifier = self._build()
         inner.seed(classifier, random)
-        # The classifier knows these rules, and warns where ties leave nothing to accept.
-        rule = self.status_ if self.status_ in thresholds.RULES else self._threshold_rule(self.status_)
-        model = NPThresholdClassifier(
-            classifier,
-            rho=self.rho,
-            delta=self.delta,
-            cv=parts,
-            threshold=rule,
-            randomized=self.randomized,
-            random_state=random if self.randomized else None,  # no draw without a coin
-        )
-        return model, inner.fit(model, X, (signs > 0).astype(int))
+        fit = Fit(classifier, X, (signs > 0).astype(int), parts)
+        scores, negatives = fit.calibration_scores, fit.calibration_scores[~fit.positive]
+        coin = random if self.randomized else None
+        threshold = float(self._threshold_rule(self.status_, coin)(np.where(fit.positive, 1, -1), scores))
+        if self.status_ in thresholds.RULES:
+            warn_if_saturated(negatives, scores, threshold)
+        return fit, threshold
 
-    def _threshold_rule(self, name: str) -> Rule:
-        return partial(_threshold, name, rho=self.rho, delta=self.delta, q=self.q)
+    def _threshold_rule(self, name: str, coin: np.random.RandomState | None = None) -> Rule:
+        return partial(_threshold, name, rho=self.rho, delta=self.delta, q=self.q, coin=coin)
 
     def _rule(self, n_negatives: int) -> str:
         """Return the rule that sets the threshold, given the number of held-out negatives."""
@@ -289,7 +291,7 @@ class Scorer(BinaryClassifier):
         return "umbrella" if self.threshold == "auto" else self.threshold
 
     def _scores(self, X: Any) -> np.ndarray:
-        f = [one.decision_function(X) for one in self._models]
+        f = [one.scores(X) - threshold for one, threshold in zip(self._fits, self.thresholds_, strict=True)]
         # More than half of them are positive where the lower median is.
         lower = (len(f) - 1) // 2
         return np.partition(f, lower, axis=0)[lower]
@@ -309,9 +311,18 @@ def _n_negatives(signs: np.ndarray, parts: list[Part]) -> int:
     return sum(int(np.sum(signs[scored] < 0)) for _, scored in parts)
 
 
-def _threshold(rule: str, signs: np.ndarray, scores: np.ndarray, *, rho: float, delta: float, q: float | None) -> float:
+def _threshold(
+    rule: str,
+    signs: np.ndarray,
+    scores: np.ndarray,
+    *,
+    rho: float,
+    delta: float,
+    q: float | None,
+    coin: np.random.RandomState | None,
+) -> float:
     if rule == "zero":
         return 0.0
     if rule == "q_value":
         return thresholds.q_value(signs, scores, float(q))  # type: ignore[arg-type]
-    return thresholds.RULES[rule].threshold(scores[signs < 0], rho, delta)
+    return thresholds.RULES[rule].threshold(scores[signs < 0], rho, delta, coin)

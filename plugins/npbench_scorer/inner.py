@@ -120,8 +120,8 @@ def seed(model: Any, random: np.random.RandomState) -> None:
     model.set_params(**{name: int(random.randint(np.iinfo(np.int32).max)) for name in unset})
 
 
-def fit(model: Any, X: Any, y: np.ndarray) -> str | None:
-    """Fit the classifier, pass on its warnings except about convergence, and return the first of those."""
+def fit(model: Any, X: Any, y: np.ndarray) -> tuple[str | None, bool]:
+    """Fit the classifier; return its first warning about convergence, and whether it gave others, which go on."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -131,4 +131,4 @@ def fit(model: Any, X: Any, y: np.ndarray) -> str | None:
         for warning in caught:
             if warning not in unconverged:
                 warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return str(unconverged[0].message) if unconverged else None
+    return str(unconverged[0].message) if unconverged else None, len(caught) > len(unconverged)

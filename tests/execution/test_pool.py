@@ -118,6 +118,15 @@ def test_every_task_has_the_outcome_it_deserves(pool, acts, n_workers):
         assert ended[number] in deserved
 
 
+def test_tasks_of_a_group_go_to_one_worker(activities):
+    tasks = [(10 * (number // 5) + number % 5, "", 60.0) for number in range(20)]
+    ran = outcomes(activities.performer, iter(tasks), 3, lambda task: task[0] // 10 or None)
+    workers = {task: outcome.value[2] for task, outcome in ran}
+    assert sorted(workers) == sorted(tasks)
+    of_group = [{pid for task, pid in workers.items() if task[0] // 10 == group} for group in range(4)]
+    assert [len(pids) for pids in of_group[1:]] == [1, 1, 1]
+
+
 def test_tasks_are_drawn_as_workers_are_free(pool):
     drawn = []
 

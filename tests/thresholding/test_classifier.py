@@ -211,6 +211,35 @@ def test_new_negatives_move_the_threshold_only():
         model.refit_threshold(new[:20])
 
 
+@pytest.mark.parametrize("cv", [None, 3])
+@pytest.mark.parametrize(
+    "changed",
+    [{"rho": 0.2}, {"delta": 0.3}, {"rho": 0.05, "threshold": "average"}, {"threshold": max}],
+)
+def test_another_threshold_is_that_of_another_fit(cv, changed):
+    given = {"rho": 0.1, "calibration_size": 100, "cv": cv, "random_state": 0}
+    by = np.repeat(["a", "b"], 300)
+    changed = {name: (lambda labels, scores: 1.0) if value is max else value for name, value in changed.items()}
+    for groups in (None, by):
+        model = NPThresholdClassifier(LogisticRegression(), **given).fit(X, Y, by=groups)
+        before, other = model.result_, model.with_threshold(**changed)
+        assert (
+            other.result_ == NPThresholdClassifier(LogisticRegression(), **given | changed).fit(X, Y, by=groups).result_
+        )
+        assert other.get_params(deep=False).items() >= changed.items()
+        assert (model.result_, other.estimator_) == (before, model.estimator_)
+
+
+def test_a_threshold_that_needs_another_fit_is_refused():
+    model = NPThresholdClassifier(LogisticRegression(), rho=0.1, random_state=0).fit(X, Y)
+    for changed, word in [({"cv": 3}, "cv"), ({"rho": 0.01}, "held-out negatives"), ({"rho": 2}, "rho")]:
+        with pytest.raises(ValueError, match=word):
+            model.with_threshold(**changed)
+    assert model.rho == 0.1
+    with pytest.raises(ValueError, match="held-out positives"):
+        model.with_threshold(recall=0.5)
+
+
 @pytest.mark.parametrize(
     "labels",
     [
