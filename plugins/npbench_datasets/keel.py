@@ -6,9 +6,7 @@ official row in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import resources
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -64,40 +62,30 @@ def load_breast_cancer(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return _ordered(X, y, "breast_cancer")
 
 
-def _loader(*positive: object, order: str = "") -> Callable[[Path], tuple[np.ndarray, np.ndarray]]:
-    """Return a loader that returns the data of the official file of the same name."""
-
-    def load(path: Path) -> tuple[np.ndarray, np.ndarray]:
-        table = _table(path)
-        X, y = table[:, :-1].to_numpy(), uci.labels(table[:, -1].is_in(list(positive)))
-        return _ordered(X, y, order) if order else (X, y)
-
-    return load
+def load_breast_w(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return the data of ``npbench_datasets.uci.load_breast_w``."""
+    return _ordered(*uci.loader(4)(path), "breast_w")
 
 
-load_breast_w = _loader(4, order="breast_w")
-load_dermatology = _loader(1)
-load_liver = _loader(1, order="liver")
-load_pima = _loader("negative")
-load_thyroid = _loader(2, 3)
+def load_liver(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return the data of ``npbench_datasets.uci.load_liver``."""
+    return _ordered(*uci.load_liver(path), "liver")
+
+
+load_pima = uci.loader("negative")
+load_thyroid = uci.loader(2, 3)
 
 
 def load_letter(path: Path, positive: str = "Q") -> tuple[np.ndarray, np.ndarray]:
     """Return the data of :func:`npbench_datasets.uci.load_letter`."""
-    table = _table(path)
+    table = uci.complete(path)
     return _ordered(table[:, :-1].to_numpy(), uci.letter_against_others(table[:, -1], positive), "letter")
 
 
 def load_vehicle(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return the data of :func:`npbench_datasets.uci.load_vehicle`."""
-    table = _table(path).filter(pl.nth(-1).is_in(["van", "saab"]))
+    table = uci.complete(path).filter(pl.nth(-1).is_in(["van", "saab"]))
     return table[:, :-1].to_numpy(), uci.labels(table[:, -1] == "van")
-
-
-def _table(path: Path) -> pl.DataFrame:
-    """Return the rows of a table, with or without a header of lines that begin with @."""
-    text = path.read_text(encoding="ascii").replace(" ", "")
-    return pl.read_csv(StringIO(text), has_header=False, comment_prefix="@", infer_schema_length=None)
 
 
 def _ordered(X: np.ndarray, y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:

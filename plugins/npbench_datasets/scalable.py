@@ -154,7 +154,6 @@ class Scalable:
         return np.where(np.diff(n_positive) > 0, 1, -1)
 
     def _dense_block(self, random: np.random.Generator, mean: np.ndarray) -> np.ndarray:
-        """Return a row around each mean."""
         block = random.standard_normal((len(mean), self.n_features))
         block += mean[:, np.newaxis]
         return block

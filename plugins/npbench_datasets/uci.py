@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -21,31 +22,31 @@ ADULT_WORDS = {"workclass", "marital-status", "occupation", "relationship", "rac
 ADULT_FEATURES = [name for name in ADULT_COLUMNS if name not in {"education", "income"}]
 
 
-def _loader(positive: object, features: slice = slice(None, -1)) -> Callable[[Path], tuple[np.ndarray, np.ndarray]]:
-    """Return a loader of complete rows with the label last; other columns than ``features`` are left out."""
+def loader(*positive: object, first: int = 0) -> Callable[[Path], tuple[np.ndarray, np.ndarray]]:
+    """Return a loader of complete rows with the label last; columns before the ``first`` are left out."""
 
     def load(path: Path) -> tuple[np.ndarray, np.ndarray]:
-        table = _complete(path)
-        return table[:, features].to_numpy(), labels(table[:, -1] == positive)
+        table = complete(path)
+        return table[:, first:-1].to_numpy(), labels(table[:, -1].is_in(list(positive)))
 
     return load
 
 
-load_breast_w = _loader(4, slice(1, -1))  # 683 x 9; 16 of 699 rows are incomplete, the first column numbers the samples
-load_dermatology = _loader(1)  # 358 x 34; 8 of 366 rows lack an age
+load_breast_w = loader(4, first=1)  # 683 x 9; 16 of 699 rows are incomplete, the first column numbers the samples
+load_dermatology = loader(1)  # 358 x 34; 8 of 366 rows lack an age
 # 345 x 6. The label was made to divide rows into a training and a test part; its use is customary.
-load_liver = _loader(1)
+load_liver = loader(1)
 
 
 def load_ionosphere(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 351 x 33 features and labels, +1 for a good return (class g); the second column, always 0, is left out."""
-    table = _complete(path)
+    table = complete(path)
     return np.delete(table[:, :-1].to_numpy(), 1, axis=1), labels(table[:, -1] == "g")
 
 
 def load_letter(path: Path, positive: str = "Q") -> tuple[np.ndarray, np.ndarray]:
     """Return 20000 x 16 features and labels, +1 for one of the letters A to Z."""
-    table = _complete(path)
+    table = complete(path)
     return table[:, 1:].to_numpy(), letter_against_others(table[:, 0], positive)
 
 
@@ -135,9 +136,11 @@ def load_adult_sample(
     return X[rows], y[rows], more
 
 
-def _complete(path: Path) -> pl.DataFrame:
-    """Return the rows without a question mark."""
-    return pl.read_csv(path, has_header=False, null_values="?", infer_schema_length=None).drop_nulls()
+def complete(path: Path) -> pl.DataFrame:
+    """Return the rows of a table without a question mark; lines that begin with @ are its header."""
+    text = path.read_text(encoding="ascii").replace(" ", "")
+    rows = pl.read_csv(StringIO(text), has_header=False, comment_prefix="@", null_values="?", infer_schema_length=None)
+    return rows.drop_nulls()
 
 
 def labels(is_positive: pl.Series) -> np.ndarray:

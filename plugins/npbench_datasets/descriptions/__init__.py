@@ -38,14 +38,12 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 
 def _scores(row: dict[str, str]) -> dict[str, Any]:
-    """Return the file of a detector's scores."""
     name = f"{row['detector']}__{row['set']}.json"
     path, url = f"prompt_injection_scores/{name}", f"{_SCORES}/{name}"
     return {"path": path, "size": int(row["size"]), "sha256": row["sha256"], "url": url}
 
 
 def _described(name: str, section: dict[str, Any], wheels: dict[str, Wheel]) -> Dataset:
-    """Return the data set of a table in ``datasets.toml``."""
     counts = dict(zip(_COUNTS, section.pop("counts", ()), strict=False))
     if "mirror" in section:
         section["mirror"] = Mirror(**_source(section["mirror"], wheels))
