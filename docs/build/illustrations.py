@@ -111,7 +111,7 @@ def _ellipse(p: np.ndarray) -> SimpleNamespace:
 def projection() -> pl.DataFrame:
     """Return the points of Haugazeau's method onto an ellipse: columns ``x`` and ``y``, from p_0 on."""
     start, constraints = np.array([2.6, 1.7]), SimpleNamespace(at=_ellipse)
-    points = [start] + [project(start, constraints, max_steps=k).point for k in (1, 2, 40)]
+    points = [start] + [project(start, constraints.at, max_steps=k).point for k in (1, 2, 40)]
     return pl.DataFrame(np.array(points), schema=["x", "y"], orient="row")
 
 

@@ -58,20 +58,6 @@ def surrogate_bound(
     >>> round(surrogate_bound(0.1, n_neg=10**6, n_features=1000), 4)
     0.081
     """
-    gamma, needed = _gamma_and_negatives(alpha, n_features, delta, lipschitz, epsilon)
-    tau = alpha - gamma / math.sqrt(max(n_neg, 1))
-    if n_neg < needed:
-        raise ValueError(
-            f"{n_neg} negatives are too few for alpha={alpha:g} with {n_features} features: {needed} are needed. "
-            f"The bound alpha - gamma / sqrt(n_neg) would be {tau:.3g}. Use fewer features, a larger alpha or delta, "
-            "or a threshold set on held-out negatives, which needs far fewer."
-        )
-    return tau
-
-
-def _gamma_and_negatives(
-    alpha: float, n_features: int, delta: float, lipschitz: float, epsilon: float
-) -> tuple[float, int]:
     for name, value, inside, interval in (
         ("alpha", alpha, 0 < alpha < 1, "]0, 1["),
         ("delta", delta, 0 < delta < 0.5, "]0, 1/2["),
@@ -82,4 +68,12 @@ def _gamma_and_negatives(
         if not inside:
             raise ValueError(f"{name} is {value!r}: expected a number in {interval}")
     gamma = 4.0 * lipschitz * math.sqrt(2.0 * math.log(4.0 * n_features / delta))
-    return gamma, math.ceil((4.0 * gamma / (alpha * (1.0 - epsilon))) ** 2)
+    needed = math.ceil((4.0 * gamma / (alpha * (1.0 - epsilon))) ** 2)
+    tau = alpha - gamma / math.sqrt(max(n_neg, 1))
+    if n_neg < needed:
+        raise ValueError(
+            f"{n_neg} negatives are too few for alpha={alpha:g} with {n_features} features: {needed} are needed. "
+            f"The bound alpha - gamma / sqrt(n_neg) would be {tau:.3g}. Use fewer features, a larger alpha or delta, "
+            "or a threshold set on held-out negatives, which needs far fewer."
+        )
+    return tau

@@ -25,13 +25,11 @@ def beta(X: Any, loss: CalibratedLoss, norm: Literal["spectral", "frobenius"]) -
 
     Equation (22) prints the Frobenius norm; the spectral norm gives a larger beta.
     """
-    squared = squared_spectral_bound(X, np.random.default_rng(0)) if norm == "spectral" else squared_frobenius(X)
+    if norm == "spectral":
+        squared = squared_spectral_bound(X, np.random.default_rng(0))
+    else:
+        squared = float(np.square(X.data if sparse.issparse(X) else X).sum())
     return X.shape[0] / (loss.curvature * (squared or 1.0))
-
-
-def squared_frobenius(X: Any) -> float:
-    """Return the sum of the squares of all entries."""
-    return float(np.square(X.data if sparse.issparse(X) else X).sum())
 
 
 def squared_spectral_bound(X: Any, random: np.random.Generator) -> float:
@@ -79,7 +77,7 @@ def gradient_moves(
         v = ahead.w - length * ahead.objective.gradients[0]
         n += 1
         enough = 0.0 if isinstance(inner, int) else 0.1 * float(region.scales[0]) * float(n) ** -4
-        near = project(v, region, inner if isinstance(inner, int) else MAX_INNER_STEPS, enough)
+        near = project(v, region.at, inner if isinstance(inner, int) else MAX_INNER_STEPS, enough)
         before, point = point, Point(near.point, objective.at(near.point), near.place)
         yield Move(point, near.gaps)
         if not momentum:

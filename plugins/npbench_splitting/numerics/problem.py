@@ -62,7 +62,6 @@ class Problem:
         if fits and (span := _span(X_pos, X_neg, ball)):
             self._basis, ball = span
             X_pos, X_neg = _reduced(X_pos, self._basis), _reduced(X_neg, self._basis)
-        self._X_neg, self._loss = X_neg, loss
         self._bounds = [GroupBound(np.arange(X_neg.shape[0]), tau), *bounds]
         self.region = Region(X_neg, loss, self._bounds, ball)
         shares = np.full((1, X_pos.shape[0]), 1.0 / X_pos.shape[0])
@@ -83,16 +82,17 @@ class Problem:
 
     def start(self, w0: np.ndarray, tol: float) -> Start:
         """Return feasible reduced weights, or the proof that there are none; for a large problem just ``w0``."""
-        w0, ball = self.reduced(w0), self.region.ball
-        return feasible_start(self._X_neg, self._loss, self._bounds, ball, w0, tol) if self.small else Start(w0)
+        w0 = self.reduced(w0)
+        return _feasible_start(self.region, self._bounds, w0, tol) if self.small else Start(w0)
 
     def refuse_unbounded(self) -> None:
         """Raise ValueError if the objective is known to have no lower bound."""
-        if self._loss.bounded or self.region.ball or not self.small:
+        loss = self.objective.loss
+        if loss.bounded or self.region.ball or not self.small:
             return
-        if decreases_forever(self.objective.X, self._X_neg):
+        if decreases_forever(self.objective.X, self.region.means.X):
             raise ValueError(
-                f"loss {self._loss.name!r} is unbounded below here, since some weights separate the classes: use the "
+                f"loss {loss.name!r} is unbounded below here, since some weights separate the classes: use the "
                 "logistic or the Matsusita loss, or bound the norm of the weights."
             )
 
@@ -100,9 +100,10 @@ class Problem:
         """Return whether the infimum is known not to be attained."""
         # a direction is searched only if some loss is nearly 0, as it then must be
         largest = max(float(point.objective.margins.max()), float(point.place.means.margins.max()))
-        vanishes = self._loss.value(np.array(largest)) <= tol * self._loss.at_zero
-        possible = self._loss.bounded and not self.region.ball and self.small
-        return bool(possible and vanishes and decreases_forever(self.objective.X, self._X_neg))
+        loss = self.objective.loss
+        vanishes = loss.value(np.array(largest)) <= tol * loss.at_zero
+        possible = loss.bounded and not self.region.ball and self.small
+        return bool(possible and vanishes and decreases_forever(self.objective.X, self.region.means.X))
 
 
 def _span(X_pos: Any, X_neg: Any, ball: Ball | None) -> tuple[np.ndarray, Ball | None] | None:
@@ -141,33 +142,29 @@ def _dense(X: Any) -> np.ndarray:
     return X.toarray() if sparse.issparse(X) else X
 
 
-def feasible_start(
-    X_neg: Any, loss: CalibratedLoss, bounds: Sequence[GroupBound], ball: Ball | None, w0: np.ndarray, tol: float
-) -> Start:
+def _feasible_start(region: Region, bounds: Sequence[GroupBound], w0: np.ndarray, tol: float) -> Start:
     """Return weights that meet the constraints, if possible near ``w0``; ``tol`` is relative to the bounds.
 
     They are the projection of ``w0`` if a few cuts suffice. Otherwise Newton's method, from the centre of the ball,
     lowers one mean loss after another to its bound, ``bounds[0]`` last, under the constraints already met. The least
     value of the first mean that stays above its bound is then known.
     """
-    region = Region(X_neg, loss, bounds, ball)
-    near = project(w0, region, MAX_START_CUTS, tol * float(region.scales.min()), keep_cuts=len(region.scales) > 1)
+    near = project(w0, region.at, MAX_START_CUTS, tol * float(region.scales.min()), keep_cuts=len(region.scales) > 1)
     if near.status == "feasible":
         return Start(near.point)
     w, met = np.zeros_like(w0), list[GroupBound]()
     for j, bound in reversed(list(enumerate(bounds))):
-        w, value, least = _lower(X_neg, loss, bound, Region(X_neg, loss, met, ball), w, tol)
+        w, value, least = _lower(bound, Region(region.means.X, region.means.loss, met, region.ball), w, tol)
         if value > bound.tau:
             return Start(w, j, value) if least else Start(w)
         met.append(bound)
     return Start(w)
 
 
-def _lower(
-    X_neg: Any, loss: CalibratedLoss, bound: GroupBound, region: Region, w: np.ndarray, tol: float
-) -> tuple[np.ndarray, float, bool]:
+def _lower(bound: GroupBound, region: Region, w: np.ndarray, tol: float) -> tuple[np.ndarray, float, bool]:
     """Lower a mean loss to its bound or its minimum; return w, the value, and whether it is the minimum."""
-    objective = MeanLosses(X_neg, loss, -1.0, bound.shares(X_neg.shape[0])[np.newaxis])
+    X_neg = region.means.X
+    objective = MeanLosses(X_neg, region.means.loss, -1.0, bound.shares(X_neg.shape[0])[np.newaxis])
     # the promised decrease shows early that the mean stays above its bound
     point, promised = Point(w, objective.at(w), region.at(w)), np.inf
     moves = islice(newton_moves(objective, region, point, np.zeros(len(region.scales)), tol), MAX_LOWERING_STEPS)
@@ -186,9 +183,8 @@ def decreases_forever(X_pos: Any, X_neg: Any) -> bool:
     """
     if separating_direction(X_pos, X_neg) is not None:
         return True
-    return (X_pos.shape[0] + X_neg.shape[0]) * X_pos.shape[1] <= MAX_LP_ENTRIES and (
-        recession_direction(*(X.toarray() if sparse.issparse(X) else X for X in (X_pos, X_neg))) is not None
-    )
+    small = (X_pos.shape[0] + X_neg.shape[0]) * X_pos.shape[1] <= MAX_LP_ENTRIES
+    return small and recession_direction(_dense(X_pos), _dense(X_neg)) is not None
 
 
 def separating_direction(X_pos: Any, X_neg: Any) -> np.ndarray | None:

@@ -80,18 +80,7 @@ class Metric:
 
 
 class Near:
-    """Constraints around a point in the coordinates of a metric, for :func:`project`."""
-
-    def __init__(self, region: Region, metric: Metric, origin: np.ndarray) -> None:
-        self._region, self._metric, self._origin = region, metric, origin
-
-    def at(self, z: np.ndarray) -> NearAt:
-        """Return the constraints at ``origin + to_weights(z)``."""
-        return NearAt(self._region.at(self._origin + self._metric.to_weights(z)), self._metric, self._region.scales)
-
-
-class NearAt:
-    """Constraints at a point, with gradients in z."""
+    """Constraints at a point, with gradients in the coordinates z of a metric, for :func:`project`."""
 
     def __init__(self, place: RegionAt, metric: Metric, scales: np.ndarray) -> None:
         self.place, self._metric = place, metric
@@ -148,7 +137,6 @@ def newton_moves(
 
 
 def _attempts(damping: float) -> Iterator[Attempt]:
-    """Yield the metrics to try, in order."""
     # where losses are nearly linear, second derivatives give steps that are far too long, however damped
     while damping <= MOST_DAMPING:
         yield Attempt(False, damping)
@@ -202,7 +190,11 @@ def _along(objective: MeanLosses, region: Region, point: Point, metric: Metric, 
     allowed = float(cut.multipliers @ np.maximum(point.place.excess, 0.0)) + SAME_OBJECTIVE * abs(point.value)
     for t in 0.5 ** np.arange(HALVINGS + 1):
         origin = point.w + t * direction
-        near = project(np.zeros_like(origin), Near(region, metric, origin), MAX_CUTS, tol, keep_cuts=True)
+
+        def at(z: np.ndarray, origin: np.ndarray = origin) -> Near:
+            return Near(region.at(origin + metric.to_weights(z)), metric, region.scales)
+
+        near = project(np.zeros_like(origin), at, MAX_CUTS, tol, keep_cuts=True)
         if near.status != "feasible":
             continue
         w = origin + metric.to_weights(near.point)

@@ -18,7 +18,9 @@ needed there. With all half-spaces so far kept, about ten usually suffice.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -40,11 +42,16 @@ class Projection:
 
 
 def project(
-    p_0: np.ndarray, constraints: Any, max_steps: int = 1000, tol: float = 0.0, *, keep_cuts: bool = False
+    p_0: np.ndarray,
+    at: Callable[[np.ndarray], Any],
+    max_steps: int = 1000,
+    tol: float = 0.0,
+    *,
+    keep_cuts: bool = False,
 ) -> Projection:
     """Project a point onto ``{p : g_j(p) <= 0 for all j}``, cutting at each step with the g_j of largest excess.
 
-    ``constraints.at(p)`` has the array ``excess`` of the g_j, and the method ``gradient(j)``.
+    ``at(p)`` has the array ``excess`` of the g_j, and the method ``gradient(j)``.
     At every step the point is at most as far from p_0 as the set is. An excess of ``tol`` leaves it about sqrt(tol)
     from the projection itself. A step takes one evaluation of the constraints, one gradient and O(n_features). With
     ``keep_cuts``, each p is the projection onto all k half-spaces so far: O(k^2 n_features), and memory for them.
@@ -54,43 +61,37 @@ def project(
     H. H. Bauschke, P. L. Combettes (2001), A weak-to-strong convergence principle for Fejer-monotone methods in Hilbert
     spaces, Mathematics of Operations Research 26, Corollary 6.10.
     """
-    p, place = p_0, constraints.at(p_0)
+    p, place = p_0, at(p_0)
     gaps = [float(place.excess.max(initial=-np.inf))]
-    cuts = _AllCuts(p_0) if keep_cuts else _TwoCuts(p_0)
+    cut = _AllCuts(p_0).add if keep_cuts else partial(_cut_once, p_0)
     while gaps[-1] > tol:
         if len(gaps) > max_steps:
             return Projection(p, place, gaps, "max_iter")
         u = place.gradient(int(np.argmax(place.excess)))
         length = float(np.linalg.norm(u))
-        following = cuts.add(p, u / length, gaps[-1] / length) if length > 0.0 else None
+        following = cut(p, u / length, gaps[-1] / length) if length > 0.0 else None
         if following is None or not np.all(np.isfinite(following)):
             return Projection(p, place, gaps, "infeasible")
-        p, place = following, constraints.at(following)
+        p, place = following, at(following)
         gaps.append(float(place.excess.max()))
     return Projection(p, place, gaps, "feasible")
 
 
-class _TwoCuts:
-    """Haugazeau's half-spaces."""
-
-    def __init__(self, p_0: np.ndarray) -> None:
-        self._p_0 = p_0
-
-    def add(self, p: np.ndarray, normal: np.ndarray, distance: float) -> np.ndarray | None:
-        """Project p_0 onto the half-space of p and a new one at a distance from p; None if they are disjoint."""
-        # the three cases of the module docstring
-        a, c = self._p_0 - p, -distance * normal
-        mu, nu, chi = float(a @ a), float(c @ c), -float(a @ c)
-        if mu == 0.0:
-            return p + c
-        e = -c - chi / mu * a
-        e -= (a @ e) / mu * a  # orthogonalise twice: the first pass leaves rounding errors of the size of c
-        squared_e = float(e @ e)
-        if squared_e <= PARALLEL_SINE**2 * nu:
-            return p + c if chi >= 0.0 else None
-        if chi * nu >= mu * squared_e:
-            return self._p_0 + (1.0 + chi / nu) * c
-        return p - nu / squared_e * e
+def _cut_once(p_0: np.ndarray, p: np.ndarray, normal: np.ndarray, distance: float) -> np.ndarray | None:
+    """Project p_0 onto Haugazeau's half-spaces: of p, and one at a distance from p; None if they are disjoint."""
+    # the three cases of the module docstring
+    a, c = p_0 - p, -distance * normal
+    mu, nu, chi = float(a @ a), float(c @ c), -float(a @ c)
+    if mu == 0.0:
+        return p + c
+    e = -c - chi / mu * a
+    e -= (a @ e) / mu * a  # orthogonalise twice: the first pass leaves rounding errors of the size of c
+    squared_e = float(e @ e)
+    if squared_e <= PARALLEL_SINE**2 * nu:
+        return p + c if chi >= 0.0 else None
+    if chi * nu >= mu * squared_e:
+        return p_0 + (1.0 + chi / nu) * c
+    return p - nu / squared_e * e
 
 
 class _AllCuts:

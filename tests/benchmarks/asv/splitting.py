@@ -49,7 +49,7 @@ class Projection(Benchmark):
 
     def prepare(self, n):
         X_neg, _ = mixture(n, n // 2)
-        return np.zeros(n // 2), Region(X_neg, LOGISTIC, [GroupBound(np.arange(n), TAU)])
+        return np.zeros(n // 2), Region(X_neg, LOGISTIC, [GroupBound(np.arange(n), TAU)]).at
 
     def task(self, problem):
         return project(*problem, 9)

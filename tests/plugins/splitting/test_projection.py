@@ -67,7 +67,7 @@ def test_projection_matches_a_conic_solver(case):
         return
     region = Region(X_neg, LOSSES["logistic"], bounds, ball)
     # Rounding prevents a smaller excess at distant corners. One in 500 takes more than 300 steps, of 31 coordinates.
-    found = project(point, region, 1000, 1e-9, keep_cuts=True)
+    found = project(point, region.at, 1000, 1e-9, keep_cuts=True)
     assert found.status == "feasible"
     assert region.at(found.point).excess.max() <= 1e-9
     distance = np.linalg.norm(point - expected)
@@ -79,14 +79,14 @@ def test_projection_matches_a_conic_solver(case):
 def test_haugazeau_steps_approach_from_outside(case):
     X_neg, bounds, ball, point = case
     region = Region(X_neg, LOSSES["logistic"], bounds, ball)
-    exact = project(point, region, 300, 1e-9, keep_cuts=True)
+    exact = project(point, region.at, 300, 1e-9, keep_cuts=True)
     # The projection onto an outer approximation is at most as far away as the set.
-    distances = [np.linalg.norm(project(point, region, steps).point - point) for steps in range(12)]
+    distances = [np.linalg.norm(project(point, region.at, steps).point - point) for steps in range(12)]
     if exact.status == "feasible":
         assert np.all(np.diff(distances) >= -1e-9 * (1 + distances[-1]))
         assert distances[-1] <= np.linalg.norm(exact.point - point) * (1 + 1e-6) + 1e-6
     if len(region.scales) == 1:
-        two = project(point, region, 1000, 1e-10)
+        two = project(point, region.at, 1000, 1e-10)
         assert two.status == "feasible"
         np.testing.assert_allclose(two.point, exact.point, rtol=0, atol=1e-3 * (1 + distances[-1]))
 
@@ -95,25 +95,25 @@ def test_haugazeau_steps_approach_from_outside(case):
 def test_parallel_cuts_at_any_scale(size):
     """The second cut is parallel to the first: either behind it (rho = 0 <= chi) or disjoint from it."""
     behind = Functions(line([1.0, 0.0], 0.0), line([2.0, 0.0], -2 * size))
-    found = project(np.array([3.0, 1.0]) * size, behind, tol=1e-12 * size)
+    found = project(np.array([3.0, 1.0]) * size, behind.at, tol=1e-12 * size)
     np.testing.assert_allclose(found.point, [-size, size], rtol=1e-12)
     disjoint = Functions(line([1.0, 0.0], -size), line([-1.0, 0.0], -size))
     for keep_cuts in (False, True):
-        assert project(np.array([3.0, 1.0]) * size, disjoint, keep_cuts=keep_cuts).status == "infeasible"
+        assert project(np.array([3.0, 1.0]) * size, disjoint.at, keep_cuts=keep_cuts).status == "infeasible"
 
 
 def test_feasible_points_and_minima_above_the_level_end_at_once():
     inside = np.array([-1.0, 0.0])
-    found = project(inside, Functions(line([1.0, 0.0], 0.0)))
+    found = project(inside, Functions(line([1.0, 0.0], 0.0)).at)
     assert found.point is inside
     assert found.gaps == [-1.0]
     bowl = (lambda p: p @ p + 1.0), (lambda p: 2.0 * p)
-    assert project(np.zeros(2), Functions(bowl)).status == "infeasible"
+    assert project(np.zeros(2), Functions(bowl).at).status == "infeasible"
 
 
 def test_too_few_steps_are_reported():
     disc = (lambda p: p @ p - 1.0), (lambda p: 2.0 * p)
-    found = project(np.array([30.0, 40.0]), Functions(disc), max_steps=2)
+    found = project(np.array([30.0, 40.0]), Functions(disc).at, max_steps=2)
     assert (found.status, len(found.gaps)) == ("max_iter", 3)
     assert found.gaps[0] > found.gaps[1] > found.gaps[2] > 0
 
@@ -140,7 +140,7 @@ def test_step_takes_one_product_with_negatives_and_one_with_their_transpose(grou
     X_neg = Counted(random.normal(1.0, 1.0, (40, 6)))
     bounds = [GroupBound(np.arange(40), 0.1)]
     bounds += [GroupBound(np.arange(20 * j, 20 * j + 20), 0.09) for j in range(groups)]
-    found = project(np.ones(6), Region(X_neg, LOSSES["logistic"], bounds), max_steps=7)
+    found = project(np.ones(6), Region(X_neg, LOSSES["logistic"], bounds).at, max_steps=7)
     assert len(found.gaps) > 4
     assert (X_neg.forward, X_neg.backward) == (len(found.gaps), len(found.gaps) - 1)
 
