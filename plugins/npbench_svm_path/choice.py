@@ -8,9 +8,10 @@ Bach, Heckerman and Horvitz (2006), section 4.3.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,7 @@ ONE, INT, ALL = range(3)
 KEPT_P_VALUE = 0.05  # level of the signed-rank test
 SAME_COST = 1e-9  # costs that differ by rounding: sums of errors weighted by numbers in ]0, 1[
 INFINITE_THRESHOLD = 1e6  # finite stand-in, in units of the largest score
+StagesName = Literal["asked", "asymmetries", "roc"]
 
 
 @dataclass(frozen=True)
@@ -138,39 +140,99 @@ def _best_of_all(validated: Validated, testing: np.ndarray) -> tuple[np.ndarray,
     # of all classifiers that attain the corner, the one trained nearest to the testing asymmetry
     hull = by_both(validated.y, validated.scores).hull()
     corner = hull.least_cost(testing)
-    ranked = Ranked.of(validated)
+    positives, negatives = (_ranked(validated.scores[:, validated.y == label]) for label in (1, -1))
+    rounding = SAME_SCORE * np.max(np.abs(validated.scores), axis=1)  # differences of scores that count as ties
     trained = np.resize(validated.trained, len(validated.scores))
     classifier, threshold = hull.classifier[corner], hull.threshold[corner]
     for k in np.unique(corner):
-        rows, between = ranked.attaining(int(hull.misses[k]), int(hull.false_alarms[k]))
+        # a threshold exists between the last accepted and the first rejected score of both classes
+        accepted, alarms = positives.shape[1] - 2 - int(hull.misses[k]), int(hull.false_alarms[k])
+        smallest = np.minimum(positives[:, accepted], negatives[:, alarms])
+        largest = np.maximum(positives[:, accepted + 1], negatives[:, alarms + 1])
+        rows = np.flatnonzero(smallest - largest > rounding)
         asked = np.flatnonzero(corner == k)
         nearest = np.argmin(np.abs(trained[rows] - testing[asked, None]), axis=1)
-        classifier[asked], threshold[asked] = rows[nearest], between[nearest]
+        classifier[asked], threshold[asked] = rows[nearest], ((smallest + largest) / 2)[rows[nearest]]
     return classifier, threshold
 
 
-class Ranked(NamedTuple):
-    """Sorted scores of each class between infinite ones: column k is the last of k accepted samples."""
+def _ranked(scores: np.ndarray) -> np.ndarray:
+    """Return the scores of a class in descending order between infinite ones: column k is the last of k accepted."""
+    return np.pad(-np.sort(-scores, axis=1), ((0, 0), (1, 1)), constant_values=((0, 0), (np.inf, -np.inf)))
 
-    positives: np.ndarray  # (n_classifiers, n of the class + 2), descending
-    negatives: np.ndarray
-    rounding: np.ndarray  # (n_classifiers,): differences of scores that count as ties
 
-    @classmethod
-    def of(cls, validated: Validated) -> Ranked:
-        """Rank the scores, in O(n log n) for each classifier."""
-        scores, y = validated.scores, validated.y
-        of_class = [-np.sort(-scores[:, y == label], axis=1) for label in (1, -1)]
-        positives, negatives = (
-            np.pad(one, ((0, 0), (1, 1)), constant_values=((0, 0), (np.inf, -np.inf))) for one in of_class
-        )
-        return cls(positives, negatives, SAME_SCORE * np.max(np.abs(scores), axis=1))
+class Stage(NamedTuple):
+    """A classifier of a path, and the purpose of its choice."""
 
-    def attaining(self, misses: int, false_alarms: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the classifiers that have a threshold with these numbers of errors, and a threshold of each."""
-        # a threshold exists between the last accepted and the first rejected score of both classes
-        accepted = self.positives.shape[1] - 2 - misses
-        smallest = np.minimum(self.positives[:, accepted], self.negatives[:, false_alarms])
-        largest = np.maximum(self.positives[:, accepted + 1], self.negatives[:, false_alarms + 1])
-        rows = np.flatnonzero(smallest - largest > self.rounding)
-        return rows, (smallest[rows] + largest[rows]) / 2
+    asymmetry: float  # of the true costs; NaN for a point of a ROC curve
+    kind: int  # 0 "one" or varied asymmetry, 1 "int" or varied intercept, 2 "all"
+    total: float  # C_pos + C_neg of its line
+    train_asymmetry: float  # its C_pos / (C_pos + C_neg)
+    shift: float  # added to its intercept
+    kept: bool  # False if "one" replaces it
+
+
+@dataclass(frozen=True)
+class Search:
+    """Outcome of a search for the least cost at an asymmetry or, with rho, for the fewest misses at that bound."""
+
+    asymmetry: float
+    rho: float | None
+    classifier: Literal["one", "int", "all"]
+    stages_name: StagesName
+    totals: Sequence[float]  # of the lines, the main one first
+    validated: Validated
+
+    @cached_property
+    def asked(self) -> list[Stage]:
+        """The classifier of each kind for the criterion."""
+        testing = np.array([self.asymmetry])
+        if self.rho is None:
+            return self._chosen(by_cost(self.validated, testing), testing)
+        return self._chosen(by_bound(self.validated, self.asymmetry, self.rho), testing)
+
+    @property
+    def chosen(self) -> Stage:
+        """The classifier to use."""
+        return self.asked[CLASSIFIER_KINDS.index(self.classifier)]
+
+    @cached_property
+    def stages(self) -> list[Stage]:
+        """All classifiers to measure."""
+        if self.stages_name == "asymmetries":
+            testing = self.validated.trained
+            return self._chosen(by_cost(self.validated, testing), testing)
+        return list(self._points()) if self.stages_name == "roc" else self.asked
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Parameters that give the same classifier without a search."""
+        return {name: float(getattr(self.chosen, name)) for name in ("total", "train_asymmetry", "shift")}
+
+    @property
+    def scored(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Labels and scores of the held-out samples of each fold under the classifier to use."""
+        line = self.totals.index(self.chosen.total)
+        row = line * len(self.validated.trained) + np.searchsorted(self.validated.trained, self.chosen.train_asymmetry)
+        starts = self.validated.starts[1:]
+        scores = self.validated.scores[row] + self.chosen.shift
+        return list(zip(np.split(self.validated.y, starts), np.split(scores, starts), strict=True))
+
+    def _chosen(self, choices: Sequence[Choice], testing: np.ndarray) -> list[Stage]:
+        return [
+            self._stage(float(asymmetry), kind, *one)
+            for kind, choice in enumerate(choices)
+            for asymmetry, *one in zip(testing, *choice, strict=True)
+        ]
+
+    def _points(self) -> Iterator[Stage]:
+        """Yield the points of the ROC curves by asymmetry and by intercept, and the corners of the hull by both."""
+        for kind, curve in enumerate(curves(self.validated, self.asymmetry)):
+            points = curve.hull() if kind == ALL else curve
+            for row, threshold in zip(points.classifier, self.validated.finite(points.threshold), strict=True):
+                yield self._stage(np.nan, kind, row, threshold, True)
+
+    def _stage(self, asymmetry: float, kind: int, row: int, threshold: float, kept: bool) -> Stage:
+        line, place = divmod(int(row), len(self.validated.trained))
+        trained = float(self.validated.trained[place])
+        return Stage(asymmetry, kind, self.totals[line], trained, 0.0 - float(threshold), bool(kept))

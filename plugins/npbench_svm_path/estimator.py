@@ -17,9 +17,8 @@ from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.evaluation.splits import Fold
 from npbench.numerics.centring import offsets
 from npbench.numerics.threads import blas_threads
-from npbench_svm_path.choice import CLASSIFIER_KINDS
+from npbench_svm_path.choice import CLASSIFIER_KINDS, Search, Stage, StagesName
 from npbench_svm_path.search import Sample, TiedTotal, best_total, costs_of, validate
-from npbench_svm_path.stages import Search, Stage, StagesName
 
 MAX_RELATIVE_GAP = 1e-6
 CHECKED_BREAKPOINTS = 8  # on each line
@@ -262,7 +261,10 @@ class SVMPath(KernelClassifier):
         own = np.array([[self.C_pos_, self.C_neg_]])
         found = [(own, *self.path_.primal_and_gap(own))]
         for line in self._lines.values():
-            some = _spread(line.costs[line.costs.min(axis=1) >= LEAST_COST_SHARE * line.total])
+            inner = line.costs[line.costs.min(axis=1) >= LEAST_COST_SHARE * line.total]
+            # at equal distances, with the first and the last
+            places = np.linspace(0, len(inner) - 1, min(CHECKED_BREAKPOINTS, len(inner)))
+            some = inner[np.unique(places.astype(int))]
             found.append((some, *line.primal_and_gap(some)))
         costs, objectives, gaps = (np.concatenate(parts) for parts in zip(*found, strict=True))
         self.objective_, self.duality_gap_ = float(objectives[0]), float(gaps[0])
@@ -275,11 +277,6 @@ class SVMPath(KernelClassifier):
         hinge = np.maximum(0.0, 1.0 - signs * (scores - self.shift_))
         costs = np.where(signs > 0, self.C_pos_, self.C_neg_)
         return {"objective_": 0.5 * self._squared_norm(scores) + float(costs @ hinge)}
-
-
-def _spread(costs: np.ndarray) -> np.ndarray:
-    """Return some rows at equal distances, with the first and the last."""
-    return costs[np.unique(np.linspace(0, len(costs) - 1, min(CHECKED_BREAKPOINTS, len(costs))).astype(int))]
 
 
 def _may_be_gram(K: np.ndarray) -> bool:

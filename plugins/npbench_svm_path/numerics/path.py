@@ -123,7 +123,6 @@ class Stretch(NamedTuple):
         return found
 
     def _free_x(self, t: np.ndarray, segments: np.ndarray) -> sparse.csr_array:
-        """Return the signed multipliers of the free samples at each t."""
         sizes, starts = self.spans[segments, 0], self.spans[segments, 1]
         bounds = np.concatenate([[0], np.cumsum(sizes)])
         places = np.arange(bounds[-1]) + np.repeat(starts - bounds[:-1], sizes)
@@ -262,12 +261,6 @@ class CostPath:
     With m free samples (those on the margin), a breakpoint costs O(m^2 + n m): two solves with a factor that is updated
     at each breakpoint, and the rates of all scores. Lines have O(n) breakpoints in practice (not in the worst case),
     and O(m) numbers are kept for each.
-
-    References
-    ----------
-    F. R. Bach, D. Heckerman, E. Horvitz (2006), Considering cost asymmetry in learning classifiers, JMLR 7, 1713-1741.
-    T. Hastie, S. Rosset, R. Tibshirani, J. Zhu (2004), The entire regularization path for the support vector machine,
-    JMLR 5, 1391-1415.
     """
 
     def __init__(self, K: np.ndarray, y: np.ndarray, *, _linear: bool = False) -> None:
@@ -286,7 +279,7 @@ class CostPath:
 
     def entry(self, total: float) -> Line:
         """Return the line C_pos n_pos = C_neg n_neg, from costs of 0 to the sum ``total``."""
-        return self._followed([total], _Follower.entry_line)[0]
+        return self._followed([total], lambda follower, end: [follower.enter(end)])[0]
 
     def line(self, total: float) -> Line:
         """Return all solutions with C_pos + C_neg = total."""
@@ -315,17 +308,17 @@ class CostPath:
         return self._followed([float(first.sum())], lambda follower, _: follower.segment(first, last))[0]
 
     @one_blas_thread()
-    def _followed(self, totals: Sequence[float], follow: Callable[[_Follower, float], Line]) -> list[Line]:
+    def _followed(self, totals: Sequence[float], follow: Callable[[_Follower, float], list[Stretch]]) -> list[Line]:
         for total in totals:
             if not 0 < total < np.inf:
                 raise ValueError(f"C_pos + C_neg is {total!r}: it must be positive and finite.")
         found: dict[float, Line] = {}
         # if rounding errors stop a line, it is followed again with larger perturbations
         for margin_excess, ridge in PERTURBATIONS:
-            follower = _Follower(self._samples(margin_excess, ridge), self._offsets)
+            follower = _Follower(self._samples(margin_excess, ridge))
             try:
                 for total in sorted(set(totals) - set(found)):
-                    found[total] = follow(follower, total)
+                    found[total] = Line(follower.samples, follow(follower, total), self._offsets)
             except ArithmeticError as error:
                 stalled = error
             else:
@@ -342,33 +335,27 @@ class CostPath:
 class _Follower:
     """State on the entry line, from which lines are followed; their sums must be requested in ascending order."""
 
-    def __init__(self, samples: Samples, offsets: np.ndarray) -> None:
-        self.samples, self._offsets = samples, offsets
+    def __init__(self, samples: Samples) -> None:
+        self.samples = samples
         self.counts = np.array([np.sum(samples.y > 0), np.sum(samples.y < 0)], dtype=np.float64)
         self.active = all_left(samples)
 
-    def entry_line(self, total: float) -> Line:
-        return self._line([self._enter(total)])
-
-    def line(self, total: float) -> Line:
-        self._enter(total)
+    def line(self, total: float) -> list[Stretch]:
+        self.enter(total)
         costs, ways = total * self._entry, []
         for direction, length in ((np.array([-1.0, 1.0]), costs[0]), (np.array([1.0, -1.0]), costs[1])):
             start = copy.deepcopy(self.active)
             start.t[0] = 0.0
             ways.append(self._follow(start, new_log(start), costs, direction, length)[0])
-        return self._line(ways)
+        return ways
 
-    def segment(self, first: np.ndarray, last: np.ndarray) -> Line:
-        self._enter(float(first.sum()))
+    def segment(self, first: np.ndarray, last: np.ndarray) -> list[Stretch]:
+        self.enter(float(first.sum()))
         costs = first.sum() * self._entry
         for start, end in ((costs, first), (first, last)):
             self.active.t[0] = 0.0
             stretch, self.active = self._follow(self.active, new_log(self.active), start, end - start, 1.0)
-        return self._line([stretch])
-
-    def _line(self, stretches: Sequence[Stretch]) -> Line:
-        return Line(self.samples, stretches, self._offsets)
+        return [stretch]
 
     @property
     def _entry(self) -> np.ndarray:
@@ -400,7 +387,7 @@ class _Follower:
             low = negatives[np.argmax(-margins[negatives] - total * rates[negatives])]
         return total, margins[high] - total * rates[high], np.array([high, low]), rates
 
-    def _enter(self, total: float) -> Stretch:
+    def enter(self, total: float) -> Stretch:
         """Continue the entry line to ``total``."""
         # before the first sample is free, all scores are proportional to t
         active, log = self.active, new_log(self.active)

@@ -252,7 +252,6 @@ def _expand(samples, active, x, costs, b, features, out):
 
 @njit(cache=True, nogil=True)
 def _move(samples, active, log, i, side):
-    """Move sample i to another side."""
     sign = (1.0 if side == LEFT else 0.0) - (1.0 if active.side[i] == LEFT else 0.0)
     if sign != 0.0:
         label = 0 if samples.y[i] > 0 else 1
@@ -293,7 +292,6 @@ def join(samples, active, log, j, costs):
 
 @register_jitable
 def _leave(samples, active, log, k, side):
-    """Move the k-th free sample to a side."""
     m = active.m[0]
     _move(samples, active, log, active.free[k], side)
     _delete(active.factor, m, k)
@@ -375,7 +373,6 @@ def _correct(samples, active, costs, work):
 
 @register_jitable
 def _renew_sums(samples, active):
-    """Recompute the sums over the left side."""
     # samples that came and went leave rounding errors
     active.left.fill(0.0)
     for i in range(len(samples.y)):
@@ -454,7 +451,6 @@ def _first_crossing(samples, active, rates, longest):
 
 @register_jitable
 def _record(active, log, v, rate_of_b):
-    """Append a segment to the log."""
     segment, place, m = log.used[0], log.used[2], active.m[0]
     log.segments[segment, 0], log.segments[segment, 1] = active.t[0], active.b[0]
     log.segments[segment, 2] = rate_of_b
@@ -468,7 +464,6 @@ def _record(active, log, v, rate_of_b):
 
 @register_jitable
 def _at(t, start, direction):
-    """Return the costs at t."""
     costs = np.empty(2)
     costs[0], costs[1] = start[0] + t * direction[0], start[1] + t * direction[1]
     return costs
