@@ -140,7 +140,6 @@ def _solve(matrix, x, size):
 
 @register_jitable(error_model="numpy")
 def _changed(state, before):
-    """Return the samples whose state differs from ``before``."""
     changed, count = np.empty(len(state), np.int64), 0
     for k in range(len(state)):
         if state[k] != before[k]:
@@ -217,7 +216,6 @@ def _optimum_of(Q, p, upper, u, G, ridge, work, face, table, state, v, H, to):
 
 @register_jitable(error_model="numpy")
 def _count_free(first, end, state):
-    """Return the number of free weights of a class."""
     count = 0
     for k in range(first, end):
         count += state[k] == FREE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -26,6 +27,17 @@ class Rates(NamedTuple):
 class Candidate(NamedTuple):
     """A point of the search with its estimated rates, as counted or smoothed."""
 
+    gamma: float
+    nu_pos: float
+    nu_neg: float
+    p_fa: float
+    p_nd: float
+
+
+class Visited(NamedTuple):
+    """A point estimated by a search, with its rates as counted, never smoothed."""
+
+    seconds: float  # since the search began
     gamma: float
     nu_pos: float
     nu_neg: float
@@ -101,9 +113,10 @@ class Line(NamedTuple):
 
 
 class Plane:
-    """Candidates under one kernel, each estimated on first use and then reported to ``note``.
+    """Candidates under one kernel, each estimated on first use.
 
-    ``counts`` are the numbers of positives and negatives of the sample, then of each part that is fitted.
+    ``counts`` are the numbers of positives and negatives of the sample, then of each part that is fitted. ``trace``
+    has the points in the order of their estimation, ``n_uncertain`` the number of those with uncertain rates.
     """
 
     def __init__(
@@ -112,10 +125,12 @@ class Plane:
         counts: Sequence[tuple[int, int]],
         grid: Grid,
         gamma: float,
-        note: Callable[[Candidate, bool], None],
+        start: float,  # of the search, by time.perf_counter
     ) -> None:
         self.counts, self.grid, self.gamma = counts, grid, gamma
-        self._estimate, self._note = estimate, note
+        self._estimate, self._start = estimate, start
+        self.trace: list[Visited] = []
+        self.n_uncertain = 0
         self._known: dict[tuple[float, float], Candidate] = {}
 
     def visit(self, nu_pos: float, nu_neg: float, caps: Caps | None = None) -> Candidate:
@@ -124,7 +139,8 @@ class Plane:
         if point not in self._known:
             p_fa, p_nd, certain = self._estimate(caps or DualNu(*point))
             self._known[point] = Candidate(self.gamma, *point, p_fa, p_nd)
-            self._note(self._known[point], certain)
+            self.trace.append(Visited(time.perf_counter() - self._start, *self._known[point]))
+            self.n_uncertain += not certain
         return self._known[point]
 
     def rates(self, points: np.ndarray) -> np.ndarray:

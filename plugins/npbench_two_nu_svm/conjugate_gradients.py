@@ -68,7 +68,6 @@ def product(block, v, image):
 
 @register_jitable(fastmath=FAST, error_model="numpy")
 def _centre(v):
-    """Subtract the mean from v."""
     total = 0.0
     for k in range(v.shape[0]):
         total += v[k]

@@ -17,9 +17,9 @@ from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.evaluation.splits import Fold
 from npbench.numerics.threads import blas_threads
 from npbench.numerics.thresholds import empirical
-from npbench_two_nu_svm.candidates import Grid, by_constraint, by_error
+from npbench_two_nu_svm.candidates import Grid, Visited, by_constraint, by_error
 from npbench_two_nu_svm.reduced_hulls import DualNu, ReducedHulls
-from npbench_two_nu_svm.search import Found, Visited, search
+from npbench_two_nu_svm.search import Found, search
 from npbench_two_nu_svm.strategies import BIAS_SHIFTED, NARROW_FIRST, STRATEGIES, StrategyName, grid_search
 
 DEFAULT_NU = tuple(k / 20 for k in range(1, 21))

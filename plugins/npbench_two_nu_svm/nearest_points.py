@@ -22,7 +22,6 @@ FLOOR = 1e-8  # a smaller objective, relative to the same scale, is a rounding e
 
 @register_jitable(error_model="numpy")
 def _free(upper, u):
-    """Return the indices of the free weights."""
     free, count = np.empty(u.shape[0], np.int64), 0
     for k in range(u.shape[0]):
         if 0.0 < u[k] < upper[k]:

@@ -14,20 +14,9 @@ from npbench.estimators.kernel_sample import KernelSample
 from npbench.evaluation.splits import Fold
 from npbench.numerics.gram import Kernel
 from npbench.numerics.rates import rates
-from npbench_two_nu_svm.candidates import Candidate, Grid, Plane, Rank, Rates
+from npbench_two_nu_svm.candidates import Candidate, Grid, Plane, Rank, Rates, Visited
 from npbench_two_nu_svm.reduced_hulls import Caps, ReducedHulls
 from npbench_two_nu_svm.strategies import Strategy
-
-
-class Visited(NamedTuple):
-    """A point estimated by a search, with its rates as counted, never smoothed."""
-
-    seconds: float  # since the search began
-    gamma: float
-    nu_pos: float
-    nu_neg: float
-    p_fa: float
-    p_nd: float
 
 
 class Found(NamedTuple):
@@ -61,18 +50,10 @@ def search(
     sample, start = KernelSample(X, kernels), time.perf_counter()
 
     def work(kernel: KernelClassifier) -> Found:
-        trace: list[Visited] = []
-        uncertain: list[Candidate] = []
-
-        def note(one: Candidate, certain: bool) -> None:
-            trace.append(Visited(time.perf_counter() - start, *one))
-            if not certain:
-                uncertain.append(one)
-
         K = sample.gram(kernel)
         estimate = LeaveOneOut(K, y, tol) if folds is None else Folds(K, y, folds, tol)
-        plane = Plane(estimate, estimate.counts, grid, kernel.resolved_kernel(X).gamma, note)
-        return Found(strategy(plane, rank), trace, len(uncertain))
+        plane = Plane(estimate, estimate.counts, grid, kernel.resolved_kernel(X).gamma, start)
+        return Found(strategy(plane, rank), plane.trace, plane.n_uncertain)
 
     # kernels that are equal on the sample are searched once, as the first of them
     first: dict[Kernel, KernelClassifier] = {}

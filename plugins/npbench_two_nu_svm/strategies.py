@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Literal
@@ -15,31 +15,19 @@ from npbench_two_nu_svm.reduced_hulls import Nu
 
 StrategyName = Literal["bs", "bbs", "bs_narrow", "bbs_narrow", "gs", "wgs", "cd", "wcd"]
 Strategy = Callable[[Plane, Rank], Candidate]
-Window = Callable[[np.ndarray], np.ndarray]
+ALONG, ACROSS = 1, 0  # axes of rates, which have the shape (n_lines, n_points, ...)
 
 
-def as_counted(rates: np.ndarray) -> np.ndarray:
-    """Return the rates: no window."""
-    return rates
-
-
-def one_by_three(rates: np.ndarray) -> np.ndarray:
-    """Return means along the lines of ``rates``, of shape (n_lines, n_points, ...), with weights 1 and exp(-1/2).
+def smoothed(rates: np.ndarray, axes: Sequence[int]) -> np.ndarray:
+    """Return means of three neighbours along each of some axes, with weights 1 and exp(-1/2).
 
     That is a Gaussian window whose standard deviation is one grid step. At the ends of a line, where a neighbour is
     missing, the weights of the others are scaled to sum to one.
     """
-    return _smooth(rates, axis=1)
-
-
-def three_by_three(rates: np.ndarray) -> np.ndarray:
-    """Return means over squares of nine: the window of :func:`one_by_three` along the lines, then across them."""
-    return _smooth(_smooth(rates, axis=1), axis=0)
-
-
-def _smooth(rates: np.ndarray, axis: int) -> np.ndarray:
-    window = partial(gaussian_filter1d, sigma=1.0, axis=axis, radius=1, mode="constant")
-    return window(rates) / window(np.ones_like(rates))
+    for axis in axes:
+        window = partial(gaussian_filter1d, sigma=1.0, axis=axis, radius=1, mode="constant")
+        rates = window(rates) / window(np.ones_like(rates))
+    return rates
 
 
 def bias_shifting(plane: Plane, rank: Rank) -> Candidate:
@@ -67,13 +55,13 @@ def balanced_bias_shifting(plane: Plane, rank: Rank) -> Candidate:
     return min((plane.visit(nu, nu) for nu in plane.grid.nu_pos.tolist()), key=rank)
 
 
-def grid_search(plane: Plane, rank: Rank, window: Window = as_counted) -> Candidate:
-    """Return the best point of the grid (section 3.2), its rates smoothed by a window (section 3.4)."""
+def grid_search(plane: Plane, rank: Rank, axes: Sequence[int] = ()) -> Candidate:
+    """Return the best point of the grid (section 3.2), its rates smoothed along some axes (section 3.4)."""
     points = plane.grid.points
-    return plane.least(points, window(plane.rates(points)), rank)
+    return plane.least(points, smoothed(plane.rates(points), axes), rank)
 
 
-def coordinate_descent(plane: Plane, rank: Rank, window: Window = as_counted) -> Candidate:
+def coordinate_descent(plane: Plane, rank: Rank, axes: Sequence[int] = ()) -> Candidate:
     """Return the best point of several lines, each orthogonal to the one before (section 3.3).
 
     The first lines are nu_pos = 1/2 and nu_neg = 1/2, or the nearest values of the grid; the search continues from the
@@ -83,7 +71,7 @@ def coordinate_descent(plane: Plane, rank: Rank, window: Window = as_counted) ->
 
     def best_on(line: Line) -> Candidate:
         points = plane.grid.on(line)
-        return plane.least(points, window(plane.rates(points)), rank)
+        return plane.least(points, smoothed(plane.rates(points), axes), rank)
 
     first = [Line("nu_pos", _nearest_half(plane.grid.nu_pos)), Line("nu_neg", _nearest_half(plane.grid.nu_neg))]
     best, line = min(((best_on(line), line) for line in first), key=lambda found: rank(found[0]))
@@ -109,8 +97,8 @@ STRATEGIES: Mapping[StrategyName, Strategy] = MappingProxyType(
         "bs_narrow": bias_shifting,
         "bbs_narrow": balanced_bias_shifting,
         "gs": grid_search,
-        "wgs": partial(grid_search, window=three_by_three),
+        "wgs": partial(grid_search, axes=(ALONG, ACROSS)),
         "cd": coordinate_descent,
-        "wcd": partial(coordinate_descent, window=one_by_three),
+        "wcd": partial(coordinate_descent, axes=(ALONG,)),
     }
 )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from npbench_two_nu_svm.candidates import Candidate, Grid, Plane, Rates, by_constraint, by_error
 from npbench_two_nu_svm.reduced_hulls import Nu
 from npbench_two_nu_svm.search import leave_out_one_each
-from npbench_two_nu_svm.strategies import STRATEGIES, one_by_three, three_by_three
+from npbench_two_nu_svm.strategies import ACROSS, ALONG, STRATEGIES, smoothed
 
 GRID = tuple(k / 20 for k in range(1, 21))
 COUNTS = (12, 30)
@@ -31,7 +31,7 @@ class Table:
 
 
 def run(strategy, table, rank, gamma=1.0):
-    plane = Plane(table, table.counts, Grid(np.array(table.nu_pos), np.array(table.nu_neg)), gamma, lambda *_: None)
+    plane = Plane(table, table.counts, Grid(np.array(table.nu_pos), np.array(table.nu_neg)), gamma, 0.0)
     return STRATEGIES[strategy](plane, rank)
 
 
@@ -87,9 +87,11 @@ def by_hand(rates, reach):
 
 @given(tables())
 def test_windows_are_normalised_gaussians(table):
-    np.testing.assert_allclose(three_by_three(table.p_fa), by_hand(table.p_fa, (1, 1)), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(one_by_three(table.p_fa), by_hand(table.p_fa, (0, 1)), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(three_by_three(np.ones((4, 1))), 1.0, rtol=1e-15)
+    np.testing.assert_allclose(
+        smoothed(table.p_fa, (ALONG, ACROSS)), by_hand(table.p_fa, (1, 1)), rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(smoothed(table.p_fa, (ALONG,)), by_hand(table.p_fa, (0, 1)), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(smoothed(np.ones((4, 1)), (ALONG, ACROSS)), 1.0, rtol=1e-15)
 
 
 @given(tables(), rhos)
