@@ -22,12 +22,12 @@ from npbench.config.experiment import Experiment
 from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.records.reading import conformed
 from npbench.report.render import drawing
-from npbench.report.render.palette import COLOURS, MARKERS, Palette
+from npbench.report.render.palette import COLOURS, MARKERS
 from npbench.report.sections import experiment
+from npbench.thresholding.display import NPRocDisplay
 from npbench_papers.axes import panels, tidy
 from npbench_papers.bach import asymmetry_figures as asymmetry
 from npbench_papers.gasso import rates
-from npbench_papers.guarantee.np_roc_chart import chart
 from npbench_papers.narasimhan import ideas
 
 DOCS = Path(__file__).parents[1]
@@ -46,6 +46,16 @@ def bands() -> dict[str, NPROC]:
     """Return the NP-ROC bands of scores N(0, 1) and N(2, 1) from 100 and from 1000 samples of each class."""
     random = np.random.default_rng(0)
     return {f"{n} of each class": np_roc(random.normal(size=n), random.normal(2, size=n)) for n in (100, 1000)}
+
+
+def draw_bands() -> Figure:
+    """Draw the NP-ROC bands up to a bound of 0.3."""
+    figure, ((axes,),) = panels(1, 1, (5.0, 3.4))
+    for name, curve in bands().items():
+        NPRocDisplay(curve=curve, name=name).plot(axes)
+    axes.set_xlim(right=0.3)
+    tidy(axes)
+    return figure
 
 
 def past() -> pl.DataFrame:
@@ -84,7 +94,7 @@ THEORY: dict[str, tuple[Any, ...]] = {
     "narasimhan_figures1_3": (ideas.draw_areas, ideas.areas),
     "speed_history": (draw_past, past),
     "np_roc": (
-        lambda: drawing.draw(chart(bands(), most=0.3), Palette(bands())),
+        draw_bands,
         lambda: pl.concat([pl.DataFrame(curve.bands()._asdict()) for curve in bands().values()]),
     ),
 }

@@ -44,7 +44,6 @@ class Series:
     y: Sequence[float]
     low: Sequence[float] | None = None  # limits of each y
     high: Sequence[float] | None = None
-    steps: bool = False  # draw the line as a staircase
     joined: bool = True  # draw a line through the points
     muted: bool = False  # draw in grey, without an entry in the legend
 
@@ -64,11 +63,11 @@ class Surface:
 
     x: Sequence[float]
     y: Sequence[float]
-    z: Sequence[Sequence[float | None]]  # one row for each y; None where nothing was evaluated
+    z: np.ndarray  # one row for each y; NaN where nothing was evaluated
     chosen: tuple[float, float] | None = None  # selected x and y
     title: str = ""  # of the colour scale
     # Another quantity over the same points, without gaps, and the value at which a contour line is drawn.
-    border: tuple[Sequence[Sequence[float]], float] | None = None
+    border: tuple[np.ndarray, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ class Panel:
             (x, y, f"{self.x_title}: {x:.4g}\n{self.y_title}: {y:.4g}\n{surface.title or 'value'}: {z:.4g}")
             for y, row in zip(surface.y, surface.z, strict=True)
             for x, z in zip(surface.x, row, strict=True)
-            if z is not None
+            if not math.isnan(z)
         ]
         return [x for x, *_ in cells], [y for _, y, _ in cells], [title for *_, title in cells]
 

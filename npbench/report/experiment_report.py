@@ -71,12 +71,10 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
 
 
 def _command(name: str, words: Sequence[str]) -> str:
-    """Return the command that runs the jobs of a report."""
     return " ".join(["npbench", "-m", f"+experiment={name}", *map(as_text, words)])
 
 
 def _missing(command: str, missing: pl.DataFrame, n_planned: int) -> list[str]:
-    """Return a sentence about the planned jobs without a record, if there are any."""
     if missing.is_empty():
         return []
     counts = named(missing).group_by("method", "dataset").len().sort(pl.all())

@@ -37,13 +37,28 @@ def write(
 
     Replace tables and figures of an earlier report in the folder. ``drawings`` draw additional figures, by name.
     """
+    from npbench.report.render import page
+
+    charts = [chart for section in sections for chart in section.charts]
     try:
         _prepare(folder)
-        return list(_write(folder, sections, collection, on_progress, drawings))
+        (folder / TEXT).write_text(markdown.document(sections), encoding="utf-8")
+        collection.records.write_parquet(folder / RECORDS)
+        n_tables = tables(folder / TABLES, [sheet for section in sections for sheet in section.sheets])
+        pictures = figures(folder / FIGURES, {**_drawn(charts, collection.records["label"]), **drawings}, on_progress)
+        on_progress("Writing the page")
+        page.write(folder / PAGE, sections, collection, pictures)
     except OSError as error:
         raise RequestError(
             f"The report cannot be written to {folder}: {error.strerror or error}. Name another folder with --output."
         ) from error
+    return [
+        f"{PAGE}: the whole report; opens offline",
+        f"{TEXT}: its tables",
+        f"{TABLES}: each of {n_tables} as CSV and LaTeX",
+        f"{FIGURES}: " + (f"each of {len(pictures)} as PDF, SVG and PNG" if pictures else "none, nothing to draw"),
+        f"{RECORDS}: the records behind the report",
+    ]
 
 
 def _prepare(folder: Path) -> None:
@@ -54,29 +69,6 @@ def _prepare(folder: Path) -> None:
         # A folder without a report may hold the user's own files, which must stay.
         for path in (path for pattern in patterns for path in (folder / part).glob(pattern) if has_report):
             path.unlink()
-
-
-def _write(
-    folder: Path,
-    sections: Sequence[Section],
-    collection: Collection,
-    on_progress: Callable[[str], None],
-    drawings: Mapping[str, Callable[[], Figure]],
-) -> Iterator[str]:
-    from npbench.report.render import page
-
-    charts = [chart for section in sections for chart in section.charts]
-    (folder / TEXT).write_text(markdown.document(sections), encoding="utf-8")
-    collection.records.write_parquet(folder / RECORDS)
-    n_tables = tables(folder / TABLES, [sheet for section in sections for sheet in section.sheets])
-    pictures = figures(folder / FIGURES, {**_drawn(charts, collection.records["label"]), **drawings}, on_progress)
-    on_progress("Writing the page")
-    page.write(folder / PAGE, sections, collection, pictures)
-    yield f"{PAGE}: the whole report; opens offline"
-    yield f"{TEXT}: its tables"
-    yield f"{TABLES}: each of {n_tables} as CSV and LaTeX"
-    yield f"{FIGURES}: " + (f"each of {len(pictures)} as PDF, SVG and PNG" if pictures else "none, nothing to draw")
-    yield f"{RECORDS}: the records behind the report"
 
 
 def tables(folder: Path, sheets: Sequence[Sheet]) -> int:

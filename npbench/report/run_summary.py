@@ -98,11 +98,9 @@ def _best(frame: pl.DataFrame, column: str, maximised: bool) -> pl.DataFrame:
     return frame.join(first, on=overview.SETTING, how="semi", nulls_equal=True, maintain_order="left")
 
 
-def print_experiment(
-    experiment: Experiment, records: pl.DataFrame, results: Path, console: Console | None = None
-) -> None:
+def print_experiment(experiment: Experiment, records: pl.DataFrame, results: Path) -> None:
     """Print the places of an experiment's solvers; without others, its tables, and draw its figure."""
-    console = console or terminal.PipeSafeConsole()
+    console = terminal.PipeSafeConsole()
     both = with_data_names(with_rivals(experiment, records, results))
     if found := places(experiment, both, records["key"].to_list()):
         terminal.show(found, console)

@@ -20,16 +20,6 @@ SPEEDUP_TOLERANCE = 0.15  # relative
 NOT_KNOWN = "-"  # nothing is printed or measured
 
 
-def verdict(gain: float, tolerance: float) -> Verdict:
-    """Return the verdict on our result minus the printed one, where larger is better."""
-    relative = round(abs(gain) / tolerance, 9)  # 0.61 - 0.58 is within 0.03
-    if relative <= 1:
-        return "reproduced"
-    if relative <= CLOSE_FACTOR:
-        return "close"
-    return "better" if gain > 0 else "worse"
-
-
 def judge(
     here: float | None,
     printed: float | None,
@@ -53,7 +43,12 @@ def judge(
     if fallback:
         return "fallback"
     assert printed is not None
-    return verdict(printed - here if lower_is_better else here - printed, tolerance)
+    relative = round(abs(here - printed) / tolerance, 9)  # 0.61 - 0.58 is within 0.03
+    if relative <= 1:
+        return "reproduced"
+    if relative <= CLOSE_FACTOR:
+        return "close"
+    return "better" if (here < printed) == lower_is_better else "worse"
 
 
 def claim(holds: bool | None, *, nearly: bool = False, stand_in: bool = False) -> str:

@@ -143,10 +143,10 @@ def test_many_points_have_a_band_and_few_markers():
 
 
 def test_maps_share_colours_and_mark_the_chosen_point():
-    z = [[0.0, 0.25, None], [0.5, 1.0, 0.75]]
-    border = ([[0.0, 0.5, 1.0]] * 2, 0.25)
+    z = np.array([[0.0, 0.25, np.nan], [0.5, 1.0, 0.75]])
+    border = (np.array([[0.0, 0.5, 1.0]] * 2), 0.25)
     x, y = [1, 10, 100], [0.5, 1.0]
-    surfaces = Surface(x, y, z, (10, 0.5), "rate", border), Surface(x, y, [[0.1] * 3] * 2)
+    surfaces = Surface(x, y, z, (10, 0.5), "rate", border), Surface(x, y, np.full((2, 3), 0.1))
     panels = [Panel("p", "ν₊", "ν₋", surface=surface, x_log=True) for surface in surfaces]
     first, second, bar = paper.draw(chart(*panels, columns=2), PALETTE).axes
     mesh = first.collections[0]
@@ -216,7 +216,7 @@ def test_points_have_titles_with_setting_data_set_and_values(tmp_path):
 
 
 def test_points_of_a_map_have_titles(tmp_path):
-    surface = Surface([1, 10], [0.5, 2.0], [[0.25, None], [0.5, 1.0]], title="rate")
+    surface = Surface([1, 10], [0.5, 2.0], np.array([[0.25, np.nan], [0.5, 1.0]]), title="rate")
     _, svg, _ = saved(chart(Panel("p", "C", "gamma", surface=surface, x_log=True)), PALETTE, tmp_path)
     values = ((1, 0.5, 0.25), (1, 2, 0.5), (10, 2, 1))  # none where nothing was evaluated
     assert set(circles(svg)) == {f"C: {C}\ngamma: {gamma}\nrate: {z}" for C, gamma, z in values}

@@ -63,7 +63,7 @@ def sections():
     row = [Panel("breast", "rho", "P_fa", lines, identity="rho"), Panel("breast", "rho", "P_nd", lines)]
     rates = Chart("rates", f"Rates {EVIL}", [row], ["search.C=[" + "0.12345," * 40 + "]"])
     roc = Chart("roc", "ROC", [[Panel("ROC", "FPR", "TPR", [curve], x_log=True, window=(0.0, 0.1))]])
-    surface = Surface([1, 10], [0.1, 1, 10], [[1, 2], [3, None], [5, 6]], (10, 1), "loss")
+    surface = Surface([1, 10], [0.1, 1, 10], np.array([[1, 2], [3, np.nan], [5, 6]]), (10, 1), "loss")
     search = Chart("search", "Search", [[Panel("loss", "C", "gamma", surface=surface, x_log=True, y_log=True)]])
     ranks = diagram(list(zip(LABELS, (1.2, 2.0, 2.8), strict=True)), 0.9, [(1.2, 2.0), (2.0, 2.8)])
     sheet = Sheet(f"Table {EVIL}", ["solver", "p_fa"], [[EVIL, "0.1±0.02"]], [EVIL])

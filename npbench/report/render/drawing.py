@@ -224,8 +224,6 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
 
     points = panel.points(series)
     options: dict[str, Any] = {"label": series.label, **style(look)}
-    if series.steps:
-        options["drawstyle"] = "steps-post"
     if points.is_dense:
         # A few markers, at other points for each series, distinguish lines without colours.
         distance = len(points.x) // 6
@@ -234,8 +232,7 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
         if points.low:
             opacity = min(0.15, 0.25 / len(panel.series))  # overlapping bands stay light
             fill, edge = (look.colour, opacity), (look.colour, 0.5)
-            step: Any = "post" if series.steps else None
-            axes.fill_between(points.x, points.low, points.high, fc=fill, ec=edge, lw=0.4, step=step)
+            axes.fill_between(points.x, points.low, points.high, fc=fill, ec=edge, lw=0.4)
         _add_titles(axes, panel.titled_points(series), axes.transData)
         return
     errors = None
@@ -255,7 +252,6 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
 
 
 def _add_titles(axes: Axes, points: tuple[list[float], list[float], list[str]], transform: Any) -> None:
-    """Add titles that a browser shows on hover, from the coordinates of points and their titles."""
     from npbench.report.render.hover import HoverTitles
 
     axes.add_artist(HoverTitles(transform, *points))
@@ -286,12 +282,12 @@ def _draw_surface(axes: Axes, panel: Panel) -> Any:
     shown = panel.surface
     assert shown is not None
     x, y = _cell_edges(shown.x, panel.x_log), _cell_edges(shown.y, panel.y_log)
-    mesh = axes.pcolormesh(x, y, np.array(shown.z, dtype=float), cmap=COLOUR_MAP)
+    mesh = axes.pcolormesh(x, y, shown.z, cmap=COLOUR_MAP)
     if shown.border is not None:
         heights, level = shown.border
         # White on dark grey is visible on light and on dark cells.
         for colour, width in (("0.1", 1.8), ("white", 0.8)):
-            axes.contour(shown.x, shown.y, np.array(heights, dtype=float), [level], colors=colour, linewidths=width)
+            axes.contour(shown.x, shown.y, heights, [level], colors=colour, linewidths=width)
     if shown.chosen is not None:
         axes.plot(*shown.chosen, "D", ms=4.5, mfc=CHOSEN, mec="white")
     axes.set_facecolor(GRID)

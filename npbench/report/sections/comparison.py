@@ -86,7 +86,6 @@ def advice(records: pl.DataFrame, *, paired: bool) -> Iterator[str]:
 
 
 def _means(records: pl.DataFrame, problem: str, shown: Sequence[str]) -> list[Sheet]:
-    """Return the table of means with limits, for settings with enough repeats."""
     setting = ["dataset", "problem_params", "label"]
     good = records.filter(status="ok").filter(pl.len().over(setting) >= MIN_VALUES).sort(*setting, "seed", "repeat")
     metrics = [metric for metric in shown if _finite(good, metric)]

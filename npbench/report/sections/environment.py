@@ -25,9 +25,10 @@ def sections(records: pl.DataFrame) -> list[Section]:
     """Return one section: machines, versions, code and data, and warn if records come from different environments."""
     if records.is_empty():
         return []
+    yes_or_no = pl.col("git_dirty").replace_strict({True: "yes", False: "no"}, default=None, return_dtype=pl.String)
     sheets = [
         _counted("Machines", records, {**MACHINE, **SOFTWARE}),
-        _counted("npbench", records.with_columns(_yes_or_no("git_dirty"), _short("git_commit")), COMMIT),
+        _counted("npbench", records.with_columns(yes_or_no, _short("git_commit")), COMMIT),
         _named("Libraries", records, "versions", "version"),
         _named("Source code that results depend on, by SHA-256", records, "code", "hash"),
         _data(records),
@@ -131,7 +132,3 @@ def _data(records: pl.DataFrame) -> Sheet:
 
 def _short(column: str) -> pl.Expr:
     return pl.col(column).str.head(HASH_DIGITS)
-
-
-def _yes_or_no(column: str) -> pl.Expr:
-    return pl.col(column).replace_strict({True: "yes", False: "no"}, default=None, return_dtype=pl.String)

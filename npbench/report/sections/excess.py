@@ -68,7 +68,10 @@ def sheets(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
 def totals(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
     """Yield a table for each metric that the problem bounds: a row for each setting, over all data and bounds."""
     for metric, bound in PROBLEMS[problem].bounds.items():
-        rows = [[label, *_total_cells(count)] for (label,), count in _counts(records, metric, bound, ["label"])]
+        rows = [
+            [label, n.verdict, n.total, n.above, number(n.above / n.total, ".2f"), n.surely]
+            for (label,), n in _counts(records, metric, bound, ["label"])
+        ]
         if rows:
             title = f"Is {metric} kept to {bound}? Test parts above it, over all data"
             yield Sheet(title, TOTAL_COLUMNS, rows, [TOTALS_NOTE, SURELY_NOTE], f"{problem}-{metric}-kept")
@@ -77,7 +80,6 @@ def totals(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
 def _counts(
     records: pl.DataFrame, metric: str, bound: str, by: Sequence[str]
 ) -> Iterator[tuple[tuple[str, ...], Count]]:
-    """Yield the key and the count of each group."""
     columns = (metric, f"{metric}_low", f"{metric}_high")
     rate, low, high = (pl.col(name) if name in records.columns else pl.lit(None, pl.Float64) for name in columns)
     bounds = {text: json.loads(text)[bound] for text in records["problem_params"].unique()}
@@ -104,7 +106,3 @@ def _cells(count: Count) -> Row:
         number(None if count.width is None else count.width / 2),
         count.surely,
     ]
-
-
-def _total_cells(count: Count) -> Row:
-    return [count.verdict, count.total, count.above, number(count.above / count.total, ".2f"), count.surely]

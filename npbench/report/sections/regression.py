@@ -131,7 +131,8 @@ def _of_setting(same: pl.DataFrame, problem: str, metrics: Sequence[str], force:
             yield _of_quality(place, f"{metric} above {bound}" if bound else metric, pairs, direction)
     clock, cpu = (pairs[np.all(pairs > 0, axis=1)] for pairs in (_pairs(both, SECONDS), _pairs(both, "cpu_seconds")))
     if len(clock):
-        yield from _of_speed(place, clock, cpu, () if force else _unequal_machines(both))
+        apart = [what for name, what in MACHINE.items() if both[name].ne_missing(both[f"{name}{OTHER}"]).any()]
+        yield from _of_speed(place, clock, cpu, () if force else apart)
 
 
 def _pairs(jobs: pl.DataFrame, name: str) -> np.ndarray:
@@ -142,12 +143,7 @@ def _pairs(jobs: pl.DataFrame, name: str) -> np.ndarray:
     return jobs.select(columns).filter(pl.all_horizontal(pl.all().is_finite())).to_numpy()
 
 
-def _unequal_machines(jobs: pl.DataFrame) -> list[str]:
-    return [what for name, what in MACHINE.items() if (jobs[name].ne_missing(jobs[f"{name}{OTHER}"])).any()]
-
-
 def _of_quality(place: Place, quantity: str, pairs: np.ndarray, direction: Direction) -> Change:
-    """Return the change of a metric by its paired shift."""
     differences = np.round(pairs[:, 0] - pairs[:, 1], DIGITS) + 0.0  # no negative zero
     shift, limits = hodges_lehmann(differences), shift_interval(differences)
     if not differences.any():
@@ -228,16 +224,12 @@ def _remarks(ours: pl.DataFrame, other: pl.DataFrame, both: Matched) -> Iterator
     for n, records in ((both.n_ours, "these records"), (both.n_other, "the other records")):
         if n:
             yield f"Not compared, because only in {records}: {counted(n, 'setting')}."
-    if lacking := sorted(_without_pairs(both.jobs)):
+    headlines = {metric for problem in both.jobs["problem"].unique() for metric in PROBLEMS[problem].headline}
+    if lacking := sorted(metric for metric in headlines if not len(_pairs(both.jobs, metric))):
         yield f"Not compared, because no job has a value in both record sets: {', '.join(lacking)}."
     if both.jobs.group_by(SETTING).len()["len"].min() < MIN_VALUES:  # type: ignore[operator]
         yield f"Fewer than {MIN_VALUES} pairs have no limits, and are never a regression: run with repeats=10."
     yield from RULES
-
-
-def _without_pairs(jobs: pl.DataFrame) -> set[str]:
-    headlines = {metric for problem in jobs["problem"].unique() for metric in PROBLEMS[problem].headline}
-    return {metric for metric in headlines if not len(_pairs(jobs, metric))}
 
 
 def _versions(records: pl.DataFrame) -> str:

@@ -116,7 +116,6 @@ def sources(folders: Sequence[Path], on_fault: Callable[[str], None]) -> list[Pa
 
 
 def _sources(path: Path, on_fault: Callable[[str], None]) -> list[Path]:
-    """Return the folders and files of records below a path."""
     if path.is_file():
         return [path]
     if not path.is_dir():

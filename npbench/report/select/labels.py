@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -53,7 +53,10 @@ def _labels(records: pl.DataFrame) -> list[str]:
         alike: dict[tuple[str, str], list[Mapping[str, str]]] = defaultdict(list)
         for place, row in zip(places, settings, strict=True):
             alike[place].append(row)
-        differing = {place: set(_differing(rows)) for place, rows in alike.items()}
+        differing = {
+            place: {name for name in set().union(*rows) if len({row.get(name) for row in rows}) > 1}
+            for place, rows in alike.items()
+        }
         # Parameters that equal those of a known choice distinguish nothing, whether a record states them or not.
         known = own if part == "params" else [None] * len(own)
         shown = [differing[place] if mine is None else mine for mine, place in zip(known, places, strict=True)]
@@ -69,8 +72,3 @@ def _settings(part: str, text: str) -> dict[str, str]:
     values = flat(values) if part == "params" else values
     prefix = PREFIXES.get(part, "").removeprefix("solver.")
     return {prefix + name: canonical(value) for name, value in values.items()}
-
-
-def _differing(rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    present = dict.fromkeys(name for row in rows for name in row)
-    yield from (name for name in present if len({row.get(name) for row in rows}) > 1)

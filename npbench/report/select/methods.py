@@ -92,12 +92,9 @@ class _Cells:
         if any(self.fixed.get(name) != value for name, value in choice.fixed.items()):
             return None
         names = {*self.fixed, *self.searched, *choice.searched} - choice.fixed.keys()
-        return sum(self._distance(name, choice) for name in names)
-
-    def _distance(self, name: str, choice: _Cells) -> int:
-        if name in self.searched and name in choice.searched:
-            return 0 if self.searched[name] == choice.searched[name] else OTHER_GRID
-        return OTHER_VALUE
+        in_both = names & self.searched.keys() & choice.searched.keys()
+        n_other_grids = sum(self.searched[name] != choice.searched[name] for name in in_both)
+        return OTHER_GRID * n_other_grids + OTHER_VALUE * len(names - in_both)
 
 
 def _defaults(solver: str) -> Mapping[str, Any] | None:

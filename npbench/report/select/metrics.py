@@ -50,7 +50,6 @@ def shown_of(records: pl.DataFrame) -> Sequence[str]:
 
 
 def _names(text: str) -> list[str]:
-    """Return the names in a record; none if it is damaged."""
     with suppress(ValueError, RecursionError):
         if isinstance(names := json.loads(text), list):
             return [name for name in names if isinstance(name, str)]

@@ -84,7 +84,6 @@ def _rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) -> Iterat
 
 
 def _median(sample: Sequence[float], form: str = ".3f") -> Cell:
-    """Return the median, with its interval if there is one."""
     if not sample:
         return MISSING
     middle, limits = median(sample), median_interval(sample)

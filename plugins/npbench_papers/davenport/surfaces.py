@@ -85,28 +85,16 @@ def _chosen(records: pl.DataFrame) -> list[pl.Series]:
 
 
 def _panels(search: pl.DataFrame) -> Iterator[Panel]:
-    """Yield a map of each rate of a search."""
     first = search.row(0, named=True)
-    alarms = _matrix(search, "p_fa")[2]
-    crossed = np.min(alarms) <= first["rho"] < np.max(alarms)  # False if a point was not visited, hence NaN
-    chosen = (first["chosen_nu_pos"], first["chosen_nu_neg"])
-    for rate, title in RATE_TITLES.items():
-        nu_pos, nu_neg, rates = _matrix(search, rate)
-        surface = Surface(
-            nu_pos.tolist(),
-            nu_neg.tolist(),
-            [[None if np.isnan(value) else value for value in row] for row in rates.tolist()],
-            None if None in chosen else chosen,
-            "validated rate",
-            (alarms.tolist(), first["rho"]) if crossed else None,
-        )
-        yield Panel(f"{first['label']}: {title}", PLANE["nu_pos"], PLANE["nu_neg"], surface=surface)
-
-
-def _matrix(search: pl.DataFrame, rate: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the values of nu_pos and nu_neg, and a rate by nu_neg and nu_pos; NaN for points not visited."""
     nu_pos, column = np.unique(search["nu_pos"], return_inverse=True)
     nu_neg, row = np.unique(search["nu_neg"], return_inverse=True)
-    rates = np.full((len(nu_neg), len(nu_pos)), np.nan)
-    rates[row, column] = search[rate]
-    return nu_pos, nu_neg, rates
+    rates = np.full((len(RATE_TITLES), len(nu_neg), len(nu_pos)), np.nan)
+    rates[:, row, column] = search.select(*RATE_TITLES).to_numpy().T
+    alarms = rates[0]
+    crossed = np.min(alarms) <= first["rho"] < np.max(alarms)  # False if a point was not visited, hence NaN
+    border = (alarms, first["rho"]) if crossed else None
+    point = (first["chosen_nu_pos"], first["chosen_nu_neg"])
+    chosen = None if None in point else point
+    for title, of_one in zip(RATE_TITLES.values(), rates, strict=True):
+        surface = Surface(nu_pos.tolist(), nu_neg.tolist(), of_one, chosen, "validated rate", border)
+        yield Panel(f"{first['label']}: {title}", PLANE["nu_pos"], PLANE["nu_neg"], surface=surface)

@@ -71,9 +71,7 @@ def parameters(records: pl.DataFrame) -> pl.DataFrame:
     """Return a column of JSON texts for each fixed parameter, null where a solver does not have it."""
     rows = [{name: canonical(value) for name, value in json.loads(text).items()} for text in records["params"]]
     names = dict.fromkeys(name for row in rows for name in row)
-    return pl.DataFrame(
-        [[row.get(name) for name in names] for row in rows], dict.fromkeys(names, pl.String), orient="row"
-    )
+    return pl.DataFrame(rows, dict.fromkeys(names, pl.String))
 
 
 def varying(records: pl.DataFrame) -> pl.DataFrame:

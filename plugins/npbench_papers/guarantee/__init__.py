@@ -1,1 +1,1 @@
-"""Thresholds with a guarantee: how often they exceed their bound, and NP-ROC bands."""
+"""Thresholds with a guarantee: how often they exceed their bound."""

@@ -7,15 +7,11 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import beta, norm
+from scipy.stats import beta
 
 import npbench
 from npbench.config.command_line import parse, requested
-from npbench.numerics.np_roc import np_roc
-from npbench.report.render.drawing import draw
-from npbench.report.render.palette import Palette
 from npbench_papers.guarantee import excess as guarantee
-from npbench_papers.guarantee import np_roc_chart as np_roc_report
 from sample_records import cells, record
 
 RHO = 0.05
@@ -106,21 +102,3 @@ def test_experiment_leaves_out_stated_negatives():
     expected = {(n, rule, 1) for n in sizes for rule in ("umbrella", "empirical")}
     assert left_out == expected | {(n, "umbrella", 11) for n in (59, 200, 1000)}
     assert [row["n"] for row in experiment.printed] == list(sizes)
-
-
-def test_band_chart():
-    rng = np.random.default_rng(0)
-    curves = {"gen": np_roc(rng.normal(size=100), rng.normal(2, size=80)), "sgd": np_roc(np.zeros(20), np.ones(20))}
-    chart = np_roc_report.chart(curves, most=0.3)
-    ((panel,),) = chart.rows
-    gen, sgd = panel.series
-    assert gen.steps
-    assert gen.x[0] == pytest.approx(1 - 0.05 ** (1 / 100))
-    assert sgd.x[0] == pytest.approx(1 - 0.05 ** (1 / 20))
-    assert max(gen.x) <= 0.3
-    limits = curves["gen"].at(0.1)
-    (at,) = (i for i, x in enumerate(gen.x) if x == limits.p_fa_high)
-    assert (gen.y[at], gen.low[at], gen.high[at]) == (1 - limits.p_nd, 1 - limits.p_nd_high, 1 - limits.p_nd_low)
-    assert abs(gen.y[at] - norm.sf(limits.threshold, loc=2)) < 0.2
-    assert set(sgd.y) == {1.0}
-    assert draw(chart, Palette(curves)).axes

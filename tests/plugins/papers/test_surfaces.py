@@ -75,7 +75,7 @@ def test_plane_at_the_chosen_gamma():
         assert panel.surface.border[1] == 0.1
     lines = row[0].surface
     assert lines.border is None  # no line through what was not visited
-    seen = {(NU[j], NU[i]) for i, j in itertools.product(range(4), range(4)) if lines.z[i][j] is not None}
+    seen = {(NU[j], NU[i]) for i, j in itertools.product(range(4), range(4)) if np.isfinite(lines.z[i, j])}
     assert seen == set(LINES)
 
 

@@ -213,12 +213,11 @@ def test_starts_are_compared_on_one_split_and_drawn():
     assert (list(usual.get_xdata()), list(usual.get_ydata())) == ([1.0], [2.0])
 
 
-def test_experiment_heading():
-    console = Console(width=80, record=True)
+def test_experiment_heading(capsys):
     made_by = {"table": "npbench_papers.gasso.speedup:table", "options": {"base": "slow", "other": "fast"}}
     experiment = Experiment("demo", title="Speed", sweeps={}, paper="Them (2026)", note="Reduced: [x]", **made_by)
-    print_experiment(experiment, frame([record("fast"), record("slow")]), Path(), console)
-    text = console.export_text()
+    print_experiment(experiment, frame([record("fast"), record("slow")]), Path())
+    text = capsys.readouterr().out
     for expected in ("Speed\nThem (2026)\nReduced: [x]", "reproduced"):
         assert expected in text
 

@@ -86,7 +86,13 @@ def least_cost_ratio(population: Population) -> float:
     ``min_v E[max(0, 1 + v'(x - mu_pos)) | y = -1]``. For one Gaussian of negatives it is the r with
     ``Phi'(z) / r = D``, where ``Phi(-z) = r`` and D is the Mahalanobis distance of the positives' mean.
     """
-    return _least_cost_ratio(population.standardised()[0])
+    standard, _, _ = population.standardised()
+    m = standard.difference
+    if m @ m < SAME_MEAN:
+        return 1.0
+    seen = standard.negative.affine(np.eye(len(m)), standard.positive.mean)
+    v = _sharpened(lambda loss: _Rate(seen, loss), np.zeros((1, len(m))))
+    return float(_Rate(seen, HINGE).value(v)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,15 +108,6 @@ class _Rate:
     def derivatives(self, v: Array) -> tuple[Array, Array]:
         gradient, hessian = class_derivatives(self.negative, -1, self.loss, np.pad(v, ((0, 0), (0, 1))))
         return gradient[:, :-1], hessian[:, :-1, :-1]
-
-
-def _least_cost_ratio(standard: Population) -> float:
-    m = standard.difference
-    if m @ m < SAME_MEAN:
-        return 1.0
-    seen = standard.negative.affine(np.eye(len(m)), standard.positive.mean)
-    v = _sharpened(lambda loss: _Rate(seen, loss), np.zeros((1, len(m))))
-    return float(_Rate(seen, HINGE).value(v)[0])
 
 
 def _minimise_square(cost: AsymmetricCost) -> Array:
@@ -135,7 +132,7 @@ def _minimise_hinge(cost: AsymmetricCost) -> Array:
     few = cost.log_ratio <= 0
     points = np.zeros((len(few), cost.population.positive.n_features + 1))
     points[:, -1] = np.where(few, -1.0, 1.0)
-    least, least_swapped = _least_cost_ratio(cost.population), _least_cost_ratio(cost.population.swapped())
+    least, least_swapped = least_cost_ratio(cost.population), least_cost_ratio(cost.population.swapped())
     sloped = np.exp(-np.abs(cost.log_ratio)) > np.where(few, least, least_swapped)
     points[sloped] = _sharpened(lambda loss: replace(cost.only(sloped), loss=loss), points[sloped])
     return points
