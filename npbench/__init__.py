@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from npbench.report.select.collect import load_records
     from npbench.thresholding.classifier import NPThresholdClassifier
     from npbench.thresholding.display import NPRocDisplay
+    from npbench.thresholding.ensemble import NPEnsemble
     from npbench.thresholding.monitoring import monitor
     from npbench.thresholding.rules import threshold
     from npbench.thresholding.threshold import GroupThresholds, Threshold
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = [
     "GroupThresholds",
+    "NPEnsemble",
     "NPRocDisplay",
     "NPThresholdClassifier",
     "Threshold",
@@ -44,6 +46,7 @@ __all__ = [
 # Imported at first use: listing and completion need no scikit-learn.
 _LAZY = {
     "GroupThresholds": "npbench.thresholding.threshold",
+    "NPEnsemble": "npbench.thresholding.ensemble",
     "NPRocDisplay": "npbench.thresholding.display",
     "NPThresholdClassifier": "npbench.thresholding.classifier",
     "Threshold": "npbench.thresholding.threshold",

@@ -58,12 +58,12 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
                 raise ValueError(f"X has the shape {X.shape}, expected the columns {', '.join(expected)}.")
             if X.dtype.kind in "biuf":
                 return X.astype(np.float64, copy=False)
-            X = pl.DataFrame(X.tolist(), orient="row", strict=False, infer_schema_length=None)
+            X = _rows_as_frame(X)
         elif expected:
             _require_columns(expected, list(X.columns), "X")
             X = X[expected]
         words = self.words or {}
-        encoded = [_encoded(pl.Series(X[name]), words.get(place)) for place, name in enumerate(X.columns)]
+        encoded = [_encoded(_column(X, name), words.get(place)) for place, name in enumerate(X.columns)]
         return np.column_stack(encoded)
 
 
@@ -111,3 +111,49 @@ def _encoded(column: pl.Series, words: Sequence[str] | None) -> np.ndarray:
         return column.cast(pl.Float64).to_numpy()
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"Column {column.name!r} has {column.dtype}, expected numbers.") from error
+
+
+def learned(X: Any, n_words: int) -> FrameEncoder:
+    """Return the encoder of tables like ``X``: the ``n_words`` most frequent words of a column have codes from 0.
+
+    Rows and arrays without names have their columns in order.
+
+    Examples
+    --------
+    >>> encoder = learned(pl.DataFrame({"size": [1.5, None, 2.0], "colour": ["red", "blue", "blue"]}), 10)
+    >>> encoder.transform([{"colour": "red", "size": 2}])
+    array([[2., 1.]])
+    """
+    X = _with_names(X, [])
+    if names := list(getattr(X, "columns", ())):
+        columns = [_column(X, name) for name in names]
+    else:
+        X = np.asarray(X)
+        columns = [] if X.dtype.kind in "biuf" else _rows_as_frame(X).get_columns()
+    words = {place: _words(column, n_words) for place, column in enumerate(columns) if _has_words(column)}
+    return FrameEncoder(names, words)
+
+
+def _column(X: Any, name: Any) -> pl.Series:
+    try:
+        return pl.Series(X[name])
+    except (TypeError, ValueError):  # words and numbers in one column of pandas
+        return pl.Series(X[name].astype("string"))
+
+
+def _rows_as_frame(X: np.ndarray) -> pl.DataFrame:
+    return pl.DataFrame(X.tolist(), orient="row", strict=False, infer_schema_length=None)
+
+
+def _has_words(column: pl.Series) -> bool:
+    if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+        return False
+    # rows of numbers and words in one array have their numbers as words
+    return column.cast(pl.String).cast(pl.Float64, strict=False).null_count() > column.null_count()
+
+
+def _words(column: pl.Series, n_words: int) -> list[str]:
+    """Return the most frequent words, in alphabetical order among equally frequent ones."""
+    words = column.cast(pl.String).rename("word")
+    counts = words.filter(words != "NaN").value_counts(name="count")
+    return counts.sort("count", "word", descending=[True, False])["word"].head(n_words).to_list()

@@ -215,7 +215,7 @@ def targets(request: Request) -> list[str]:
     solvers, names = installed().solvers, imported_names(request.solver, request.params, request.search)
     used = [request.solver, *(solvers[name] for name in names if name in solvers)]
     of_solvers = [target for solver in used for target in (solver.estimator, solver.selection, solver.grid_search)]
-    imported = [name for name in names if name not in solvers]
+    imported = [":".join(name.rsplit(".", 1)) for name in names if name not in solvers]
     found = [*of_solvers, *(metric.compute for metric in request.metrics), *imported]
     return [target for target in found if target]
 

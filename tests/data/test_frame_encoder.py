@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from npbench.data.frame_encoder import FrameEncoder
+from npbench.data.frame_encoder import UNKNOWN_WORD, FrameEncoder, learned
 
 ENCODER = FrameEncoder(["size", "colour"], {1: ["blue", "red"]})
 TABLE = pl.DataFrame({"id": [7, 8, 9], "colour": ["red", "green", None], "size": [1.5, None, 3.0]})
@@ -64,3 +64,22 @@ def test_numbers_with_names_are_found_by_name_and_rows_without_by_place():
 def test_missing_and_repeated_columns_are_refused_by_name(X, match):
     with pytest.raises(ValueError, match=match):
         ENCODER.transform(X)
+
+
+@pytest.mark.parametrize("form", ["polars", "pandas", "list of dicts"])
+def test_words_are_learned_from_a_table_by_frequency(form):
+    encoder = learned(FORMS[form], 10)
+    assert encoder.columns == ["id", "colour", "size"]
+    assert encoder.words == {1: ["green", "red"]}  # equally frequent
+    assert np.array_equal(encoder.transform(FORMS[form])[:, 1], [1, 0, np.nan], equal_nan=True)
+
+
+def test_frequent_words_are_kept_and_numbers_as_words_are_numbers():
+    table = np.array([["a", "1"], ["b", "2"], ["b", "3"], ["c", None], [np.nan, 4]], dtype=object)
+    expected = [[1, 1], [0, 2], [0, 3], [UNKNOWN_WORD, np.nan], [np.nan, 4]]
+    assert np.array_equal(learned(table, 2).transform(table), expected, equal_nan=True)
+
+
+def test_a_column_of_words_and_numbers_has_words():
+    table = pd.DataFrame({"code": pd.Series(["a", 7, None, "a"], dtype=object)})
+    assert learned(table, 5).words == {0: ["a", "7"]}

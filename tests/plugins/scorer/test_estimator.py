@@ -362,6 +362,7 @@ VARIANTS = {
     "linear_svm": "LinearSVC",
     "random_forest": "RandomForestClassifier",
     "gradient_boosting": "HistGradientBoostingClassifier",
+    "ensemble": "SoftVote",
 }
 
 
@@ -369,7 +370,7 @@ VARIANTS = {
 def test_each_variant_is_a_valid_request(name, problem):
     asked = request.check(configured(f"solver={name}", f"problem={problem}"))
     assert asked.params["estimator"].endswith(VARIANTS[name])
-    assert ("params" in asked.search) == (name not in ("scorer", "random_forest"))
+    assert ("params" in asked.search) == (name not in ("scorer", "random_forest", "ensemble"))
     for params in asked.search.get("params", [{}]):
         assert all(value is not None for value in params.values())
 

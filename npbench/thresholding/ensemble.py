@@ -1,0 +1,432 @@
+"""The recommended classifier: a vote of several kinds of models, with a threshold that bounds its false alarms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse import issparse
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble._base import _set_random_states
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, SplineTransformer, StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils import Tags, check_array, check_random_state, column_or_1d, indexable
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from npbench.data.frame_encoder import UNKNOWN_WORD, FrameEncoder, learned
+from npbench.estimators.binary import BinaryClassifier
+from npbench.estimators.constraints import COUNT, FRACTION, StrOptions
+from npbench.estimators.parameters import keyword_parameters, parameter
+from npbench.estimators.samples import canonical
+from npbench.thresholding.classifier import NPThresholdClassifier
+
+N_TREES = 150
+MAX_TREE_SAMPLES = 50_000  # drawn for each tree of a forest
+MAX_SVM_SAMPLES = 2500  # an SVM takes time as their square
+MAX_SPLINE_VALUES = 5_000_000  # seven columns take the place of one
+MAX_CODES = 250  # words of a column: boosting takes 255 categories
+MAX_ONE_HOT = 40
+N_FOLDS = 5
+FEWEST_TO_FOLD = 10  # samples of the rarer class; with fewer, only forests vote, with equal weights
+PULL_TO_MEAN = 10.0  # strength with which weights are kept near each other, in samples
+SMALLEST_WEIGHT = 0.02
+
+# rule for the threshold of each promise, and how samples are scored for it
+PROMISES = {"guaranteed": ("umbrella", None), "on average": ("average", None)}
+
+
+@keyword_parameters
+class SoftVote(BinaryClassifier):
+    """Vote of forests, boosting, logistic regression and an SVM, with weights learned from out-of-fold scores.
+
+    The score is a weighted sum of log-odds,
+
+        f(x) = sum_j w_j (a_j s_j(x) + b_j),    w_j >= 0,    sum_j w_j = 1.
+
+    Each member scores the training samples that it was not fitted to: forests out of bag, others out of five folds. On
+    these scores, a logistic regression for each member gives ``a_j`` and ``b_j``, and a joint one the weights.
+
+    Parameters
+    ----------
+    members : mapping of str to classifier, optional
+        Further members by name, such as ``{"LightGBM": LGBMClassifier()}``. They see a matrix with words as codes and
+        NaN for missing values.
+    n_estimators : int, default=150
+        Number of trees of each forest.
+    oob_score : bool, default=True
+        Whether to keep ``oob_decision_function_``.
+    n_jobs : int, optional
+        Number of fits at the same time, -1 for one per core. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the members and the folds.
+
+    Attributes
+    ----------
+    weights_ : dict of str to float
+        Share of each member in the vote, largest first.
+    oob_decision_function_ : array of shape (n_samples, 2)
+        Probabilities of the training samples, by models that were not fitted to them.
+    resolution_ : float
+        Smallest such probability that says something about new samples; there is no limit as of a single forest.
+
+    Notes
+    -----
+    The members are forests and extra trees with leaves of 1 to 20 samples, boosting with early stopping, logistic
+    regression of the features and of splines, and an SVM up to 2500 samples. With fewer than 10 samples of a class, the
+    forests vote alone. Sparse samples have no boosting and no splines.
+
+    Boosting takes the 250 most frequent words of a column as categories; other members see the 40 most frequent as
+    indicators, standardized numbers, and medians for missing ones.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> next(iter(SoftVote(random_state=0).fit(X, y).weights_))
+    'SVM'
+    """
+
+    members: Mapping[str, Any] | None = parameter(dict, None, default=None)
+    n_estimators: int = parameter(COUNT, default=N_TREES)
+    oob_score: bool = parameter("boolean", default=True)
+    n_jobs: int | None = parameter(Integral, None, default=None)
+    random_state: Any = parameter("random_state", default=None)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of both labels, of shape (n_samples, 2)."""
+        return _probabilities(self.decision_function(X))
+
+    def _fit(self, X: Any, signs: np.ndarray) -> None:
+        y = (signs > 0).astype(int)
+        random = check_random_state(self.random_state)
+        members = self._library(X, int(np.bincount(y).min()))
+        for member in members.values():
+            _set_random_states(member, random)
+        models, scores = _cross_fitted(list(members.values()), X, y, random, self.n_jobs)
+        # put all scores on one scale, then weigh them
+        slopes, offsets = np.array([_calibration(column, y) for column in scores.T]).T
+        weights = _weights(slopes * scores + offsets, y)
+        used = np.argsort(-weights, kind="stable")[: np.count_nonzero(weights)]
+        self.weights_ = {list(members)[place]: float(weights[place]) for place in used}
+        self._models = [models[place] for place in used]
+        self._slopes, self._offset = (weights * slopes)[used], float(weights @ offsets)
+        self.resolution_ = float(np.finfo(np.float64).tiny)
+        if self.oob_score:
+            self.oob_decision_function_ = _probabilities(scores[:, used] @ self._slopes + self._offset)
+
+    def _library(self, X: Any, fewest: int) -> dict[str, Any]:
+        """Return the members by name; ``fewest`` is the size of the rarer class."""
+        words = list(self._encoder.words or ())
+        members = _forests(X.shape[0], self.n_estimators)
+        if fewest >= FEWEST_TO_FOLD:
+            members |= _smooth_models(X)
+        columns = _columns(words, X)
+        members = {name: make_pipeline(columns, member) for name, member in members.items()}
+        if fewest >= FEWEST_TO_FOLD:
+            members |= {} if issparse(X) else {"boosting": _boosting(words)}
+            members |= {name: clone(member) for name, member in (self.members or {}).items()}
+        return members
+
+    def _scores(self, X: Any) -> np.ndarray:
+        scores = np.column_stack([_scores_of(model, X) for model in self._models])
+        return scores @ self._slopes + self._offset
+
+    def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        X, y = validate_data(self, X, y, skip_check_array=True)
+        X, y = indexable(X, column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True))
+        self._encoder = FrameEncoder() if issparse(X) else learned(X, MAX_CODES)
+        return self._samples(X), self._signs(y)
+
+    def _samples(self, X: Any) -> Any:
+        """Return a matrix with words as codes and NaN for missing values, or canonical CSR."""
+        X = canonical(X) if issparse(X) else self._encoder.transform(X)
+        X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan", input_name="X")
+        _check_n_features(self, X, reset=False)
+        return X
+
+    def __sklearn_tags__(self) -> Tags:
+        return _tagged(super().__sklearn_tags__())
+
+
+@keyword_parameters
+class NPEnsemble(ClassifierMixin, BaseEstimator):
+    """The classifier to start with: several kinds of models, and a threshold that bounds the false-alarm rate.
+
+    A frame goes in as it is, with words and missing values. :class:`SoftVote` combines the models, and
+    :class:`npbench.NPThresholdClassifier` sets the threshold.
+
+    Parameters
+    ----------
+    rho : float, default=0.05
+        Bound on the false-alarm rate, the share of negatives predicted positive, in ]0, 1[.
+    delta : float, default=0.05
+        Probability with which the rate may exceed rho, in ]0, 1[.
+    promise : {"guaranteed", "on average"}, default="guaranteed"
+        "guaranteed" keeps rho with probability 1 - delta, "on average" in the mean over samples.
+    pos_label : int, float, bool or str, optional
+        Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
+    calibration_size : "aligned", float or int, default="aligned"
+        Negatives to hold out, as in :class:`npbench.NPThresholdClassifier`.
+    members : mapping of str to classifier, optional
+        Further members by name, such as ``{"LightGBM": LGBMClassifier()}``. They see words as codes, and NaN.
+    n_jobs : int, optional
+        Number of fits at the same time, -1 for one per core. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of everything that is random.
+
+    Attributes
+    ----------
+    members_ : dict of str to float
+        Share of each model in the vote, largest first.
+    result_ : Threshold or GroupThresholds
+        The threshold with its promise, counts and ``to_json``.
+    threshold_ : float or dict
+        Threshold of the scores; one for each group with ``by``.
+    classifier_ : NPThresholdClassifier
+        Fitted vote with its threshold.
+    pos_label_ : label
+        Label of the positives.
+    classes_ : array of shape (2,)
+        The labels.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``: if the positive class is unclear, or there are too few negatives for the promise.
+
+    Notes
+    -----
+    Weights are chosen on the training samples only. The negatives that set the threshold are not among them, so that
+    the promise is exact.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = NPEnsemble(rho=0.05, random_state=0).fit(X, y)
+    >>> print(model.result_.promise)
+    With probability 0.95 or more, the false-alarm rate of new samples from the same population is at most 0.05.
+    """
+
+    rho: float = parameter(FRACTION, default=0.05)
+    delta: float = parameter(FRACTION, default=0.05)
+    promise: Literal["guaranteed", "on average", "measured"] = parameter(
+        StrOptions(set(PROMISES)), default="guaranteed"
+    )
+    pos_label: Any = parameter(str, Real, "boolean", None, default=None)
+    calibration_size: float | str = parameter(StrOptions({"aligned"}), FRACTION, COUNT, default="aligned")
+    members: Mapping[str, Any] | None = parameter(dict, None, default=None)
+    n_jobs: int | None = parameter(Integral, None, default=None)
+    random_state: Any = parameter("random_state", default=None)
+
+    def fit(self, X: Any, y: Any, *, by: Any = None) -> Self:
+        """Fit the models, choose their weights and set the threshold.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of length n_samples
+            Samples; a frame may have words and missing values.
+        y : array of shape (n_samples,)
+            Labels of two classes.
+        by : array of shape (n_samples,), optional
+            Group of each sample, for a threshold in each group, as in :class:`npbench.NPThresholdClassifier`.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self._validate_params()
+        rule, cv = PROMISES[self.promise]
+        random = check_random_state(self.random_state)
+        vote = SoftVote(
+            members=self.members,
+            n_estimators=N_TREES,
+            n_jobs=self.n_jobs,
+            random_state=random.randint(np.iinfo(np.int32).max),
+        )
+        self.classifier_ = NPThresholdClassifier(
+            vote,
+            rho=self.rho,
+            delta=self.delta,
+            pos_label=self.pos_label,
+            cv=cv,
+            calibration_size=self.calibration_size,
+            threshold=rule,
+            random_state=random,
+        ).fit(X, y, by=by)
+        self.members_ = self.classifier_.estimator_.weights_
+        for name in ("classes_", "pos_label_", "result_", "threshold_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self.classifier_, name):
+                setattr(self, name, getattr(self.classifier_, name))
+        return self
+
+    def scores(self, X: Any) -> np.ndarray:
+        """Return the score of ``pos_label_``, which is compared with the threshold, as for :func:`npbench.monitor`."""
+        check_is_fitted(self)
+        return self.classifier_.scores(X)
+
+    def decision_function(self, X: Any, *, by: Any = None) -> np.ndarray:
+        """Return the score minus the threshold: positive for ``classes_[1]``, as scikit-learn expects."""
+        check_is_fitted(self)
+        return self.classifier_.decision_function(X, by=by)
+
+    def predict(self, X: Any, *, by: Any = None) -> np.ndarray:
+        """Return ``pos_label_`` where the score is above the threshold, and the other label elsewhere."""
+        check_is_fitted(self)
+        return self.classifier_.predict(X, by=by)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of both labels, which the threshold does not change."""
+        check_is_fitted(self)
+        return self.classifier_.predict_proba(X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = _tagged(super().__sklearn_tags__())
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _tagged(tags: Tags) -> Tags:
+    given = tags.input_tags
+    given.sparse = given.allow_nan = given.string = given.categorical = True
+    return tags
+
+
+def _forests(n: int, n_trees: int) -> dict[str, Any]:
+    options = {
+        "n_estimators": n_trees,
+        "bootstrap": True,
+        "oob_score": True,
+        "max_samples": MAX_TREE_SAMPLES if n > MAX_TREE_SAMPLES else None,
+    }
+    return {
+        "random forest, leaves of 1": RandomForestClassifier(**options),
+        "random forest, leaves of 5": RandomForestClassifier(min_samples_leaf=5, max_features=0.5, **options),
+        "random forest, leaves of 20": RandomForestClassifier(min_samples_leaf=20, **options),
+        "extra trees, leaves of 1": ExtraTreesClassifier(**options),
+        "extra trees, leaves of 5": ExtraTreesClassifier(min_samples_leaf=5, **options),
+    }
+
+
+def _smooth_models(X: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {"logistic regression": LogisticRegression(max_iter=1000)}
+    if X.shape[0] <= MAX_SVM_SAMPLES:
+        found["SVM"] = SVC()
+    if not issparse(X) and X.size <= MAX_SPLINE_VALUES:
+        splines = SplineTransformer(n_knots=5, knots="quantile")
+        line = LogisticRegression(C=0.03, max_iter=1000)
+        found["logistic regression of splines"] = make_pipeline(splines, StandardScaler(), line)
+    return found
+
+
+def _boosting(words: list[int]) -> Any:
+    return HistGradientBoostingClassifier(
+        learning_rate=0.03,
+        max_iter=800,
+        max_leaf_nodes=16,
+        min_samples_leaf=30,
+        l2_regularization=5.0,
+        max_features=0.3,
+        early_stopping=True,
+        categorical_features=words or None,
+    )
+
+
+def _columns(words: list[int], X: Any) -> Any:
+    """Return the transformer of coded samples for models that take numbers only."""
+    if issparse(X):
+        return MaxAbsScaler()
+    indicators = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value=UNKNOWN_WORD),
+        OneHotEncoder(max_categories=MAX_ONE_HOT, handle_unknown="infrequent_if_exist", sparse_output=False),
+    )
+    numbers = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler())
+    rest = [place for place in range(X.shape[1]) if place not in words]
+    return make_column_transformer((numbers, rest), (indicators, words))
+
+
+def _cross_fitted(
+    members: list[Any], X: Any, y: np.ndarray, random: Any, n_jobs: int | None
+) -> tuple[list[Any], np.ndarray]:
+    """Return the members fitted to all samples, and their scores of the samples by fits without them."""
+    is_bagged = [isinstance(member, Pipeline) and hasattr(member[-1], "oob_score") for member in members]
+    folds = [] if all(is_bagged) else list(StratifiedKFold(N_FOLDS, shuffle=True, random_state=random).split(y, y))
+    parts = [(place, *fold) for place, bagged in enumerate(is_bagged) if not bagged for fold in folds]
+    # trees are grown without the interpreter's lock; a fit beside others leaves them their cores
+    limit = None if n_jobs in (None, 1) else 1
+    jobs = [delayed(_fitted)(member, X, y, limit) for member in members]
+    jobs += [delayed(_fold_scores)(members[place], X, y, train, test, limit) for place, train, test in parts]
+    done = Parallel(n_jobs=n_jobs, prefer="threads")(jobs)
+    models, scores = done[: len(members)], np.empty((len(y), len(members)))
+    for (place, _, test), of_fold in zip(parts, done[len(members) :], strict=True):
+        scores[test, place] = of_fold
+    for place in np.flatnonzero(is_bagged):
+        # a sample in the bag of each tree has no score of its own
+        scores[:, place] = _log_odds(np.nan_to_num(models[place][-1].oob_decision_function_[:, 1], nan=np.mean(y)))
+    return models, scores
+
+
+def _fitted(member: Any, X: Any, y: np.ndarray, limit: int | None) -> Any:
+    with threadpool_limits(limit, user_api="openmp") if limit else nullcontext():
+        return clone(member).fit(X, y)
+
+
+def _fold_scores(
+    member: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray, limit: int | None
+) -> np.ndarray:
+    return _scores_of(_fitted(member, X[train], y[train], limit), X[test])
+
+
+def _scores_of(model: Any, X: Any) -> np.ndarray:
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X))
+    return _log_odds(model.predict_proba(X)[:, 1])
+
+
+def _log_odds(probability: np.ndarray) -> np.ndarray:
+    """Return log-odds that stay finite for a forest with unanimous trees, as if half a tree disagreed."""
+    return np.log(N_TREES * probability + 0.5) - np.log(N_TREES * (1 - probability) + 0.5)
+
+
+def _probabilities(log_odds: np.ndarray) -> np.ndarray:
+    return expit(np.column_stack([-log_odds, log_odds]))
+
+
+def _calibration(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Return the slope and offset that make log-odds of scores; a slope is not negative."""
+    line = LogisticRegression().fit(scores[:, np.newaxis], y)
+    return max(0.0, float(line.coef_[0, 0])), float(line.intercept_[0])
+
+
+def _weights(log_odds: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the weights of the columns: a logistic regression with non-negative coefficients near each other.
+
+    It minimises ``sum_i log(1 + exp(-y_i (w.z_i + b))) + c |w - 1/m|^2`` over ``w >= 0``. The weights sum to 1.
+    """
+    m, signs = log_odds.shape[1], 2 * y - 1
+
+    def loss(point: np.ndarray) -> tuple[float, np.ndarray]:
+        weights, offset = point[:-1], point[-1]
+        margins = signs * (log_odds @ weights + offset)
+        slopes, apart = -signs * expit(-margins), weights - 1 / m
+        value = np.sum(np.logaddexp(0, -margins)) + PULL_TO_MEAN * apart @ apart
+        return value, np.append(slopes @ log_odds + 2 * PULL_TO_MEAN * apart, np.sum(slopes))
+
+    start, bounds = np.append(np.full(m, 1 / m), 0.0), [(0, None)] * m + [(None, None)]
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x[:-1]
+    found[found < SMALLEST_WEIGHT * np.sum(found)] = 0.0
+    return found / np.sum(found)
