@@ -68,6 +68,13 @@ def second_rate() -> str:
     return _listed(_rows("second_rate"), head, line)
 
 
+def contamination() -> str:
+    """Return how often the true negatives exceed a bound that was set on wrong labels."""
+    head = "P_fa | m0 | m1 | negatives, positives | rule | exceeded | mean P_fa | misses"
+    line = "{rho:g} | {purity:g} | {impurity:g} | {n}, {n_pos} | {method} | {exceeded:.1%} | {p_fa:.4f} | {misses:.3f}"
+    return _listed(_rows("contamination"), head, line)
+
+
 def overhead() -> str:
     """Return the costs of a job that does nothing."""
     head = (

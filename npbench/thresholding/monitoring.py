@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import betaincc, betaln
 from scipy.stats import ks_2samp
 
-from npbench.thresholding.columns import as_scores, require_rate, scored
+from npbench.data.labels import Labels, classes
+from npbench.numerics.binomial_limits import rate_above
+from npbench.numerics.thresholds import RULES
+from npbench.thresholding.columns import as_scores, require_rate, same_length
 from npbench.thresholding.threshold import Threshold, complement
+from npbench.values import is_whole
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,7 @@ class Monitoring:
     Parameters
     ----------
     rho, alpha : float
-        Bound on the false-alarm rate, and level of each of the two tests.
+        Bound that is tested, and level of each of the two tests.
     n_negatives, false_alarms : int
         Number of new negatives, and of those above the threshold.
     evidence : float
@@ -36,6 +40,13 @@ class Monitoring:
         Whether positives were left out. Otherwise each alarm counts as false.
     alarms : array of shape (n_negatives,)
         Whether each negative is a false alarm, in order.
+    n_pending : int
+        Number of samples without a label, which count as neither negative nor positive.
+    n_before : int
+        Number of negatives before the window, which are not tested.
+    promised : float, optional
+        Bound of the threshold, if it promises nothing about a single sample: then ``rho`` is larger, see
+        :func:`monitor`.
     """
 
     rho: float
@@ -48,6 +59,9 @@ class Monitoring:
     smallest_shift: float | None
     labelled: bool
     alarms: np.ndarray = field(repr=False, compare=False)
+    n_pending: int = 0
+    n_before: int = 0
+    promised: float | None = None
 
     @property
     def exceeded(self) -> bool:
@@ -64,17 +78,30 @@ class Monitoring:
         """True if neither test rejects."""
         return not (self.exceeded or self.shifted)
 
+    def evidence_after(self, n: np.ndarray) -> np.ndarray:
+        """Return the logarithm of the e-value after the first n negatives."""
+        stake = 1.0 if self.promised is None else 0.5  # the other half of alpha is for the bound itself
+        return betting_evidence(np.cumsum(self.alarms)[n - 1], n, self.rho) + math.log(stake)
+
     def __str__(self) -> str:
         rate = self.false_alarms / self.n_negatives
         verdict = (
-            f"exceeds {self.rho:g}, shown after {self.exceeded_after} negatives"
+            f"the first {self.exceeded_after} show a rate above {self.rho:g}"
             if self.exceeded
-            else f"no evidence that it exceeds {self.rho:g}"
+            else f"no evidence of a rate above {self.rho:g}"
         )
+        valid = f"for one window; {self.n_before} earlier negatives left out" if self.n_before else "valid at any time"
         lines = [
-            f"false alarms: {self.false_alarms} of {self.n_negatives} negatives, {rate:.2%}: {verdict} "
-            f"(p = {min(1.0, math.exp(-self.evidence)):.2g} at level {self.alpha:g}, valid at any time)"
+            f"false alarms: {self.false_alarms} of {self.n_negatives} negatives, {rate:.2%}; {verdict} "
+            f"(p = {min(1.0, math.exp(-self.evidence)):.2g} at level {self.alpha:g}, {valid})"
         ]
+        if self.promised is not None:
+            lines.append(
+                f"Tested is {self.rho:g}, the most that the calibration sample explains: this threshold may exceed "
+                f"{self.promised:g} without any change."
+            )
+        if self.n_pending:
+            lines.append(f"{self.n_pending} samples without a label yet count as neither negative nor positive.")
         if not self.labelled:
             lines.append("No labels: every alarm counts as false, so that positives raise the rate.")
         if self.shift_p_value is not None:
@@ -88,7 +115,13 @@ class Monitoring:
 
 
 def monitor(
-    scores: Any, y: Any = None, *, threshold: Threshold, alpha: float = 0.05, pos_label: Any = None
+    scores: Any,
+    y: Any = None,
+    *,
+    threshold: Threshold,
+    alpha: float = 0.05,
+    pos_label: Any = None,
+    window: int | None = None,
 ) -> Monitoring:
     """Test on new samples whether a threshold still keeps its bound, and whether the scores have changed.
 
@@ -97,18 +130,25 @@ def monitor(
     reference scores by the two-sample test of Kolmogorov and Smirnov, which is valid once, on a file that is not
     chosen by looking at it.
 
+    A threshold that is guaranteed exceeds rho with probability delta from the start. One by the rule "average" or
+    "empirical" does so about every other time; it is therefore tested whether the rate exceeds what the calibration
+    sample explains, at level alpha together: the limit of its rate at alpha / 2.
+
     Parameters
     ----------
     scores : array of shape (n_samples,)
         Scores in the order of time, independent of the calibration sample.
     y : array of shape (n_samples,), optional
-        Labels. Without them, every sample counts as a negative.
+        Labels, and None or NaN where they have not come yet. Without y, every sample counts as a negative.
     threshold : Threshold
         The deployed threshold; of several groups, one of ``groups`` with the scores of that group.
     alpha : float, default=0.05
         Level of each test, in ]0, 1[.
     pos_label : int, float, bool or str, optional
         Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
+    window : int, optional
+        Number of the latest negatives to test alone, so that a long good past hides no change. The level is that of
+        one window, fixed beforehand: of many windows, each rejects wrongly with probability up to alpha.
 
     Raises
     ------
@@ -127,11 +167,12 @@ def monitor(
     (True, True)
     """
     require_rate("alpha", alpha)
-    if y is None:
-        scores = as_scores(scores)
-    else:
-        scores, positive = scored(scores, y, pos_label)
-        scores = scores[~positive]
+    scores, n_pending = as_scores(scores), 0
+    if y is not None:
+        labels = Labels(y)
+        same_length(len(scores), y=labels)
+        signs, _ = classes(labels, pos_label, drop_missing=True)
+        scores, n_pending = scores[signs < 0], labels.n_missing
     if not isinstance(threshold, Threshold):
         raise ValueError(
             f"threshold is a {type(threshold).__name__}, expected a Threshold: test each group on its own."
@@ -140,27 +181,47 @@ def monitor(
         raise ValueError("The threshold has no bound on false alarms, so that there is nothing to test.")
     if not len(scores):
         raise ValueError("There are no negatives to count false alarms on.")
-    alarms = threshold.predict(scores)
-    after = np.flatnonzero(alarms) + 1  # evidence grows at alarms only
-    evidence = betting_evidence(np.arange(1, len(after) + 1), after, threshold.rho)
-    # Ville's inequality: the evidence ever exceeds 1 / alpha with probability at most alpha
-    crossed = after[evidence >= -math.log(alpha)]
+    if window is not None and not is_whole(window, 1):
+        raise ValueError(f"window is {window!r:.40}, expected a number of negatives.")
+    n_before = 0 if window is None else max(0, len(scores) - window)
+    scores = scores[n_before:]
+    rho, promised = _tested(threshold, threshold.rho, alpha)
     p_value = distance = None
     if threshold.reference:
         p_value = float(ks_2samp(threshold.reference, scores, method="asymp").pvalue)
         distance = _surely_found(len(threshold.reference), len(scores), alpha)
-    return Monitoring(
-        rho=threshold.rho,
+    alarms = scores > threshold.value
+    found = Monitoring(
+        rho=rho,
         alpha=alpha,
         n_negatives=len(scores),
         false_alarms=int(np.sum(alarms)),
-        evidence=float(np.max(evidence, initial=0.0)),
-        exceeded_after=int(crossed[0]) if len(crossed) else None,
+        evidence=0.0,
+        exceeded_after=None,
         shift_p_value=p_value,
         smallest_shift=distance,
         labelled=y is not None,
         alarms=alarms,
+        n_pending=n_pending,
+        n_before=n_before,
+        promised=promised,
     )
+    after = np.flatnonzero(alarms) + 1  # evidence grows at alarms only
+    evidence = found.evidence_after(after)
+    # Ville's inequality: the evidence ever exceeds 1 / alpha with probability at most alpha
+    crossed = after[evidence >= -math.log(alpha)]
+    first = int(crossed[0]) if len(crossed) else None
+    return replace(found, evidence=float(np.max(evidence, initial=0.0)), exceeded_after=first)
+
+
+def _tested(threshold: Threshold, rho: float, alpha: float) -> tuple[float, float | None]:
+    """Return the rate to test, and rho if it is another."""
+    rule, n = RULES.get(threshold.rule), threshold.n_negatives
+    if rule is None or rule.promise == "guaranteed" or n < rule.fewest(rho, threshold.delta):
+        return rho, None
+    # ties only lower the rate of a threshold below which all other negatives lie
+    accepted = rule.accepted(n, rho, threshold.delta) + threshold.randomized
+    return max(rho, float(rate_above(np.array(accepted), n, alpha / 2))), rho
 
 
 def _surely_found(n: int, m: int, alpha: float) -> float:

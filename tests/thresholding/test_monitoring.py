@@ -97,3 +97,64 @@ def test_unusable_samples_are_refused():
         npbench.monitor([1.0], threshold=grouped)
     with pytest.raises(ValueError, match="alpha"):
         npbench.monitor([1.0], threshold=deployed, alpha=0)
+
+
+@pytest.mark.parametrize("rule", ["average", "empirical"])
+@pytest.mark.parametrize("randomized", [False, True])
+@pytest.mark.parametrize("digits", [1, 9])
+@pytest.mark.filterwarnings("ignore:.*share the largest score")
+def test_thresholds_that_may_exceed_their_bound_raise_no_alarm(rule, randomized, digits):
+    rng, exceeded, above = RNG(4), 0, 0
+    for seed in range(300):
+        scores = np.round(rng.normal(size=60), digits)
+        deployed = npbench.threshold(scores, np.zeros(60), rho=0.1, rule=rule, randomized=randomized, random_state=seed)
+        new = np.round(rng.normal(size=1500), digits)
+        found = npbench.monitor(new, threshold=deployed, alpha=0.1)
+        exceeded += found.exceeded
+        above += npbench.monitor(new, threshold=bounding_at(deployed.value), alpha=0.1).exceeded
+    assert found.promised == 0.1
+    assert found.rho > 0.15
+    assert binomtest(exceeded, 300, 0.1, alternative="greater").pvalue > 0.001
+    assert binomtest(above, 300, 0.1, alternative="greater").pvalue < 0.001
+    drifted = npbench.monitor(rng.normal(1.5, size=1500), threshold=deployed, alpha=0.1)
+    assert drifted.exceeded
+    assert "0.1" in str(drifted)
+
+
+def bounding_at(value):
+    return Threshold(value, rho=0.1, delta=0.05, rule="umbrella", n_negatives=60, false_alarms=5)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_labels_that_have_not_come_count_for_no_class(missing):
+    y = np.array([0] * 80 + [1] * 10 + [missing] * 10, dtype=object)
+    scores = np.r_[np.full(80, -9.0), np.full(20, 9.0)]
+    found = npbench.monitor(scores, y, threshold=bounding(0.01))
+    assert (found.n_negatives, found.n_pending, found.ok) == (80, 10, True)
+    assert "10" in str(found)
+    words = np.where(y == 1, "attack", np.where(y == 0, "ok", None))
+    assert npbench.monitor(scores, words, threshold=bounding(0.01), pos_label="attack").n_pending == 10
+
+
+def test_a_window_is_tested_alone():
+    rng, deployed = RNG(5), bounding(0.05)
+    scores = np.r_[rng.normal(-1, size=5000), rng.normal(0.7, size=400)]  # a good past hides the change
+    y = np.resize([0, 1], 5400)
+    assert not npbench.monitor(scores, y, threshold=deployed).exceeded
+    found = npbench.monitor(scores, y, threshold=deployed, window=200)
+    assert (found.exceeded, found.n_negatives, found.n_before) == (True, 200, 2500)
+    alone = npbench.monitor(scores[-400:], y[-400:], threshold=deployed)
+    assert (found.evidence, found.exceeded_after) == (alone.evidence, alone.exceeded_after)
+    assert "2500" in str(found)
+    with pytest.raises(ValueError, match="window"):
+        npbench.monitor(scores, threshold=deployed, window=0)
+    kept = sum(npbench.monitor(rng.normal(size=900), threshold=deployed, window=300).exceeded for _ in range(300))
+    assert binomtest(kept, 300, 0.05, alternative="greater").pvalue > 0.001
+
+
+def test_abstaining_thresholds_are_monitored_by_their_alarms():
+    rng = RNG(6)
+    scores, y = np.r_[rng.normal(size=300), rng.normal(1, size=300)], np.repeat([0, 1], 300)
+    deployed = npbench.threshold(scores, y, rho=0.1, recall=0.9, abstain=True)
+    found = npbench.monitor(scores[:300], threshold=deployed)
+    assert found.false_alarms == deployed.false_alarms

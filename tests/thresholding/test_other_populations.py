@@ -49,7 +49,7 @@ def test_true_negatives_keep_the_bound_under_wrong_labels(n, n_pos, rho, purity,
 
     assert kept(false_alarms(found) > rho, delta)
     assert np.all(found <= plain)
-    assert np.mean(found < plain) > (0.5 if steps is None else 0.01)
+    assert np.mean(found < plain) > (0.4 if steps is None else 0.01)
 
 
 def test_a_wrong_share_breaks_the_promise():

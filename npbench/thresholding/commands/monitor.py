@@ -21,13 +21,14 @@ from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.thresholding.columns import groups, require_rate
 from npbench.thresholding.commands import score_files
-from npbench.thresholding.monitoring import Monitoring, betting_evidence, monitor
+from npbench.thresholding.monitoring import Monitoring, monitor
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CHART_POINTS = 2000
+PENDING = 2  # in place of the sign of a label that has not come
 LABELS = ("positive", "negative")  # of the two classes, of any type
 
 
@@ -40,10 +41,10 @@ def run(words: Sequence[str]) -> Exit:
     kept, note = score_files.in_use(scores, signs)
     order = table.times(options.time, "--time").arg_sort().to_numpy() if options.time else np.arange(len(kept))
     rows = order[kept[order]]
-    positive = None if signs is None else signs[rows] > 0
+    positive = None if signs is None else np.where(signs[rows] == PENDING, np.nan, signs[rows] > 0)
     of_group = None if by is None else Labels(by[rows], "by")
     try:
-        found = _monitored(scores.to_numpy()[rows], positive, of_group, deployed, options.alpha)
+        found = _monitored(scores.to_numpy()[rows], positive, of_group, deployed, options)
     except ValueError as error:
         raise RequestError(str(error)) from error
     console = terminal.PipeSafeConsole()
@@ -63,10 +64,15 @@ def _parser() -> ArgumentParser:
         "as often as you like on a growing file), and whether the scores of negatives have changed (one look).",
         epilog="Exit code: 0; 1 if the bound is exceeded or the scores have changed; 2 if the request is wrong.",
     )
-    score_files.add_options(parser, score=None, label=None)
+    score_files.add_options(parser, score=None, label=None, unlabelled=("pending", "drop", "refuse"))
     option = parser.add_argument
     option("--threshold", type=Path, required=True, metavar="JSON", help="file that `npbench threshold` wrote")
-    option("--time", metavar="COLUMN", help="column to sort by (default: the order of the file)")
+    option(
+        "--time",
+        metavar="COLUMN",
+        help="column to sort by; if labels come late, when they came (default: as in the file)",
+    )
+    option("--window", type=int, metavar="N", help="test the latest N negatives alone (default: all, at any time)")
     option("--alpha", type=float, default=0.05, help="level of each test (default: 0.05)")
     option("--output", type=Path, default=Path("monitor.png"), metavar="PNG", help="chart (default: monitor.png)")
     option("--no-chart", action="store_true", help="draw nothing")
@@ -105,32 +111,34 @@ def _columns(
     labels = Labels(table.column(name, "--label"), name)
     if not options.negative:  # typed, it leaves out all others
         refuse_others(labels, Classes(names["positive"], names["negative"]), name)
-    drop = options.unlabelled == "drop"
-    found = classes(labels, names["positive"], names["negative"], name=name, settings=OPTIONS, drop_missing=drop)
-    return scores, found[0], by
+    lacking = options.unlabelled != "refuse"
+    signs, _ = classes(labels, names["positive"], names["negative"], name=name, settings=OPTIONS, drop_missing=lacking)
+    if options.unlabelled == "pending":
+        signs[labels.codes < 0] = PENDING
+    return scores, signs, by
 
 
 def _monitored(
     scores: np.ndarray,
-    positive: np.ndarray | None,
+    positive: np.ndarray | None,  # NaN where the label has not come
     by: Labels | None,
     deployed: Threshold | GroupThresholds,
-    alpha: float,
+    options: Namespace,
 ) -> dict[Any, Monitoring]:
     """Return the findings, by group if the threshold has groups; these share alpha."""
     if isinstance(deployed, Threshold):
-        return {None: monitor(scores, positive, threshold=deployed, alpha=alpha, pos_label=True)}
+        return {None: monitor(scores, positive, threshold=deployed, alpha=options.alpha, window=options.window)}
     if by is None:
         raise RequestError("The threshold has groups: name their column by --by.")
     deployed.values(by)  # refuses unknown groups
-    require_rate("alpha", alpha)  # a share of 2 may be a rate
-    each = alpha / len(deployed.groups)
+    require_rate("alpha", options.alpha)  # a share of 2 may be a rate
+    each = options.alpha / len(deployed.groups)
     there = {meaning(name): rows for name, rows in groups(by, len(scores)).items()}
     found = {}
     for name, one in deployed.groups.items():
         if (rows := there.get(meaning(name))) is not None:
             part = None if positive is None else positive[rows]
-            found[name] = monitor(scores[rows], part, threshold=one, alpha=each, pos_label=True)
+            found[name] = monitor(scores[rows], part, threshold=one, alpha=each, window=options.window)
     return found
 
 
@@ -151,20 +159,29 @@ def _chart(found: Mapping[Any, Monitoring]) -> Figure:
 
     figure = Figure(figsize=(7, 5), layout="constrained")
     rate, evidence = figure.subplots(2, 1, sharex=True)
+    highest, lowest = 0.0, 0.0
     for name, one in found.items():
         n = np.unique(np.linspace(1, one.n_negatives, min(one.n_negatives, CHART_POINTS)).astype(int))
         alarms = np.cumsum(one.alarms)[n - 1]
         label = None if name is None else str(name)
         line = rate.plot(n, alarms / n, label=label)[0]
-        evidence.plot(n, betting_evidence(alarms, n, one.rho) / math.log(10), label=label)
-        if one.exceeded_after is not None:
-            for axes in (rate, evidence):
-                axes.axvline(one.exceeded_after, color=line.get_color(), linestyle=":", linewidth=1)
+        shown = one.evidence_after(n) / math.log(10)
+        evidence.plot(n, shown, label=label)
+        # a first alarm among few negatives, or a rate far below the bound, must not set the scale
+        settled = n >= min(1 / one.rho, one.n_negatives / 2)
+        highest = max(highest, 1.5 * one.rho, 1.1 * np.max(alarms[settled] / n[settled]))
+        lowest = min(lowest, max(2 * math.log10(one.alpha), np.min(shown)))
+        if (after := one.exceeded_after) is not None:
+            heights = (np.mean(one.alarms[:after]), one.evidence_after(np.array([after]))[0] / math.log(10))
+            for axes, height in zip((rate, evidence), heights, strict=True):
+                axes.axvline(after, color=line.get_color(), linestyle=":", linewidth=1)
+                axes.plot(after, height, "o", color=line.get_color())
+            rate.annotate(f"after {after}", (after, 0), xytext=(4, 4), textcoords="offset points")
     first = next(iter(found.values()))
     rate.axhline(first.rho, color="grey", linestyle="--", linewidth=1)
     evidence.axhline(-math.log10(first.alpha), color="grey", linestyle="--", linewidth=1)
-    rate.set(ylabel="false-alarm rate so far", ylim=(0, None))
-    evidence.set(ylabel=f"log10 evidence\nfor more than {first.rho:g}", xlabel="negatives (dotted: shown to exceed)")
+    rate.set(ylabel="false-alarm rate so far", ylim=(0, min(1.05, highest)))
+    evidence.set(ylabel=f"log10 evidence\nfor more than {first.rho:g}", xlabel="negatives", ylim=(1.1 * lowest, None))
     if None not in found:
         rate.legend()
     return figure

@@ -18,7 +18,9 @@ from npbench.errors import RequestError
 MAX_GROUPS = 10  # that are drawn
 
 
-def add_options(parser: ArgumentParser, *, score: str | None, label: str | None) -> None:
+def add_options(
+    parser: ArgumentParser, *, score: str | None, label: str | None, unlabelled: tuple[str, ...] = ("refuse", "drop")
+) -> None:
     """Add the file of scores, and the options that say how to read it; without names, those of the threshold count."""
     option = parser.add_argument
     option("file", type=Path, metavar="FILE", help=f"table: {', '.join(FORMATS)}, also packed: .gz, .bz2, .xz")
@@ -29,7 +31,8 @@ def add_options(parser: ArgumentParser, *, score: str | None, label: str | None)
     option(
         "--negative", metavar="LABEL", help=f"label of the negatives, if there are more than two; {REST}: all others"
     )
-    option("--unlabelled", choices=("refuse", "drop"), default="refuse", help="rows without a label (default: refuse)")
+    usual = unlabelled[0]
+    option("--unlabelled", choices=unlabelled, default=usual, help=f"rows without a label (default: {usual})")
     option("--by", metavar="COLUMN", help="groups, each with its own threshold; of times, days")
     option("--format", choices=tuple(FORMATS), help="format of the file (default: by its ending)")
     option("--delimiter", metavar="SIGN", help=f"{', '.join(DELIMITERS)} or a character (default: detected)")

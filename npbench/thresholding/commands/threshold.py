@@ -20,14 +20,14 @@ from npbench.data.table import days
 from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
-from npbench.numerics.thresholds import RULES
+from npbench.numerics.thresholds import RULES, contaminated_umbrella
 from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.report.render.page import write_pictures
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.columns import groups
 from npbench.thresholding.commands import score_files
-from npbench.thresholding.rules import threshold
+from npbench.thresholding.rules import kept_by_weight, threshold
 from npbench.thresholding.threshold import GroupThresholds, Threshold, clopper_pearson, rounded_down
 
 if TYPE_CHECKING:
@@ -49,18 +49,23 @@ def run(words: Sequence[str]) -> Exit:
     kept, note = score_files.in_use(scores, signs)
     values, is_positive = scores.to_numpy()[kept], signs[kept] > 0
     by = None if options.by is None else Labels(days(table.column(options.by, "--by")).filter(kept), "by")
-    asked = {name: getattr(options, name) for name in ("delta", "rule", "recall", "precision", "randomized")}
-    asked |= {"rho": _bound(options), "random_state": options.seed}
+    weights = None if options.weights is None else table.numbers(options.weights, "--weights").to_numpy()[kept]
+    asked = {name: getattr(options, name) for name in ("delta", "rule", "recall", "precision", "abstain", "randomized")}
+    contamination = None if options.contamination is None else tuple(options.contamination)
+    asked |= {"rho": _bound(options), "contamination": contamination, "random_state": options.seed}
     try:
-        found = threshold(values, is_positive, by=by, pos_label=True, **asked)
+        found = threshold(values, is_positive, by=by, pos_label=True, weights=weights, **asked)
     except ValueError as error:
         raise RequestError(str(error)) from error
     names = {"score": options.score, "label": options.label, **known._asdict(), "by": options.by}
     members: Mapping[Any, Threshold] = found.groups if isinstance(found, GroupThresholds) else {None: found}
+    used = np.ones(len(values), dtype=bool)
+    if weights is not None:  # the seed draws the same negatives again
+        used = kept_by_weight(weights, is_positive, np.random.RandomState(options.seed))
     samples = {}
     for name, rows in groups(by, len(values)).items():
         part, above = values[rows], is_positive[rows]
-        samples[name] = Sample(members[name], part[~above], part[above])
+        samples[name] = Sample(members[name], part[~above & used[rows]], part[above])
     _conclude(found, samples, names, options.output, note)
     return Exit.OK
 
@@ -81,8 +86,14 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--precision", type=float, help="least precision to promise, too")
     promises = ", ".join(f"{name}: {rule.promise}" for name, rule in RULES.items())
     parser.add_argument("--rule", choices=tuple(RULES), default="umbrella", help=f"rule, with its promise: {promises}")
+    unsure = 'answer "don\'t know" between two thresholds, so that rho and recall are both kept'
+    parser.add_argument("--abstain", action="store_true", help=unsure)
+    shares = "where labels are wrong: at most M0 of the negatives and at least M1 of the positives are negative"
+    parser.add_argument("--contamination", nargs=2, type=float, metavar=("M0", "M1"), help=shares)
+    ratios = "density ratios of the negatives to come, divided by the largest that can occur"
+    parser.add_argument("--weights", metavar="COLUMN", help=ratios)
     parser.add_argument("--randomized", action="store_true", help="toss a coin where it saves misses")
-    parser.add_argument("--seed", type=int, default=0, help="of the coin (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="of the coin and the weights (default: 0)")
     parser.add_argument("--output", type=Path, default=Path("threshold"), metavar="FOLDER", help="default: threshold")
     return parser
 
@@ -131,7 +142,12 @@ def _conclude(
 ) -> None:
     """Write the result and print it; samples are by group, or under None."""
     shown = dict(islice(samples.items(), score_files.MAX_GROUPS))
-    sheets = [_thresholds(samples), *(_plan(name, sample) for name, sample in shown.items())]
+    abstains = any(one.lower is not None for one, *_ in samples.values())
+    sheets = [
+        _thresholds(samples),
+        *([_unsure(samples)] if abstains else []),
+        *(_plan(name, sample) for name, sample in shown.items()),
+    ]
     stored, page, picture = (output / name for name in ("threshold.json", "threshold.html", "np_roc.png"))
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -161,6 +177,17 @@ def _thresholds(samples: Mapping[Any, Sample]) -> Sheet:
     return Sheet("on the calibration sample", columns if None in samples else ["group", *columns], rows, notes)
 
 
+def _unsure(samples: Mapping[Any, Sample]) -> Sheet:
+    """Return the range of scores that are answered by "don't know", and their share of each class."""
+    rows: list[Row] = []
+    for name, (one, *_) in samples.items():
+        for of_class, share in one.unsure().items():
+            group = [] if name is None else [str(name)]
+            rows.append([*group, f"{one.lower:.6g} to {one.value:.6g}", of_class, *_rate(share)])
+    columns = ["score", "class", "share", "95 % limits"]
+    return Sheet("don't know", columns if None in samples else ["group", *columns], rows, [])
+
+
 def _plan(name: Any, sample: Sample) -> Sheet:
     """Return the negatives that the rule takes for each bound, and what the bound would cost in misses."""
     one, negatives, positives = sample
@@ -170,13 +197,21 @@ def _plan(name: Any, sample: Sample) -> Sheet:
     for rho in sorted({*BOUNDS, one.rho or BOUNDS[0]}, reverse=True):
         needed = rule.fewest(rho, one.share)
         missed = None
-        if len(positives) and len(negatives) >= needed:
-            misses = int(np.sum(positives <= rule.threshold(negatives, rho, one.share)))
+        if len(positives) and len(negatives) >= needed and one.lower is None:
+            misses = int(np.sum(positives <= _value(sample, rho)))
             missed = clopper_pearson(misses, len(positives), 0.95)
         rows.append([f"{100 * rho:.4g} %", needed, max(0, needed - len(negatives)), *_rate(missed)])
     at = f" at {rounded_down(100 * (1 - one.share), 4):g} %" if rule.promise == "guaranteed" else ""
     title = f"other bounds{at}, {rule.promise}; you have {len(negatives)} negatives{of_group}"
     return Sheet(title, ["bound", "negatives", "to collect", "misses", "95 % limits"], rows)
+
+
+def _value(sample: Sample, rho: float) -> float:
+    """Return the threshold at another bound."""
+    one, negatives, positives = sample
+    if one.contamination is not None:
+        return contaminated_umbrella(negatives, positives, rho, one.delta, *one.contamination)
+    return RULES[one.rule].threshold(negatives, rho, one.share)
 
 
 def _rate(missed: Estimate | None) -> Row:

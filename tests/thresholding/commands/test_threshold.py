@@ -118,7 +118,7 @@ def test_rows_without_a_label_are_left_out_if_asked(capsys):
     assert stored() == npbench.threshold(kept["s"], kept["y"], pos_label="attack")
     assert "30 rows of 1500 left out" in capsys.readouterr().out
     with pytest.raises(RequestError, match="--unlabelled"):
-        monitor.run(["late.csv", *STORED])
+        monitor.run(["late.csv", *STORED, "--unlabelled", "refuse"])
     assert monitor.run(["late.csv", *STORED, "--unlabelled", "drop"]) is Exit.OK
     assert "30 rows of 1500 left out" in capsys.readouterr().out
 
@@ -281,7 +281,7 @@ def test_monitor_reads_columns_from_the_threshold_and_returns_a_code(capsys):
     assert Path("monitor.png").exists()
     TABLE.with_columns(pl.col("s") + 1).write_csv("drift.csv")
     assert monitor.run(["drift.csv", *STORED, "--output", "drift.png"]) is Exit.FAILED
-    assert "exceeds 0.05" in capsys.readouterr().out
+    assert "above 0.05" in capsys.readouterr().out
     TABLE.filter(y="ok").select("s", "t").write_csv("unlabelled.csv")
     assert monitor.run(["unlabelled.csv", *STORED]) is Exit.OK
     assert "No labels" in capsys.readouterr().out
@@ -302,6 +302,50 @@ def test_monitor_draws_nothing_if_so_asked():
     assert not Path("monitor.png").exists()
 
 
+def test_labels_that_come_late_are_pending(capsys):
+    threshold.run(["scores.parquet", *COLUMNS])
+    TABLE.with_columns(y=pl.when(pl.col("t") < 100).then(None).otherwise("y")).write_csv("late.csv")
+    capsys.readouterr()
+    assert monitor.run(["late.csv", *STORED, "--window", "200"]) is Exit.OK
+    printed = " ".join(capsys.readouterr().out.split())
+    negatives = TABLE.filter((pl.col("t") >= 100) & (pl.col("y") == "ok")).height
+    assert "100 samples without a label" in printed
+    assert "of 200 negatives" in printed
+    assert f"{negatives - 200} earlier" in printed
+    assert "left out: " not in printed
+    TABLE.with_columns(y=pl.lit(None, pl.String)).write_parquet("none.parquet")
+    with pytest.raises(RequestError, match="no negatives"):
+        monitor.run(["none.parquet", *STORED])
+    with pytest.raises(RequestError, match="window"):
+        monitor.run(["late.csv", *STORED, "--window", "0"])
+
+
+def test_both_thresholds_of_an_abstention_are_printed_and_stored(capsys):
+    threshold.run(["scores.parquet", *COLUMNS, "--abstain", "--recall", "0.9", "--by", "g"])
+    printed = " ".join(capsys.readouterr().out.split())
+    for one in stored().groups.values():
+        assert f"{one.lower:.6g} to {one.value:.6g}" in printed
+        share = one.unsure()["positives"]
+        assert f"{share.value:.3f}" in printed
+    assert f"{share.low:.3f}, {share.high:.3f}" in Path("threshold/threshold.html").read_text()
+    assert monitor.run(["scores.csv", *STORED, "--no-chart"]) is Exit.OK
+
+
+def test_wrong_labels_and_another_population(capsys):
+    threshold.run(["scores.parquet", *COLUMNS, "--contamination", "0.95", "0", "--rho", "0.1"])
+    expected = npbench.threshold(TABLE["s"], TABLE["y"], rho=0.1, pos_label="attack", contamination=(0.95, 0))
+    assert stored() == expected
+    misses = f"{expected.p_nd().value:.3f}"
+    assert capsys.readouterr().out.count(misses) == 2  # the bounds in the plan allow for wrong labels, too
+    TABLE.with_columns(w=pl.when(pl.col("y") == "ok").then(pl.col("t") / 1500)).write_parquet("w.parquet")
+    threshold.run(["w.parquet", *COLUMNS, "--weights", "w", "--seed", "3"])
+    found = stored()
+    assert 450 < found.n_negatives < 600
+    assert f"you have {found.n_negatives} negatives" in " ".join(capsys.readouterr().out.split())
+    with pytest.raises(RequestError, match="largest"):
+        threshold.run(["w.parquet", *COLUMNS, "--weights", "t"])
+
+
 @pytest.mark.slow  # ten commands in processes of their own
 def test_settings_of_matplotlib_for_screens_harm_no_command(tmp_path):
     """A notebook's backend that is not installed here, and LaTeX."""
@@ -320,7 +364,7 @@ def test_monitor_follows_the_time(capsys):
     after = []
     for words in ([], ["--time", "t"]):
         monitor.run(["late.csv", *STORED, *words])
-        after.append(int(capsys.readouterr().out.replace("\n", " ").split("shown after ")[1].split()[0]))
+        after.append(int(capsys.readouterr().out.replace("\n", " ").split("the first ")[1].split()[0]))
     assert after[0] > 500 > after[1]  # in the file, the drift comes last
 
 
@@ -338,7 +382,7 @@ def test_times_are_sorted_as_times(form, capsys):
     drift = drift.with_columns(at=(pl.datetime(999, 1, 1) + pl.duration(days=pl.col("t"))).dt.to_string(form))
     drift.write_csv("drift.csv")
     monitor.run(["drift.csv", *STORED, "--time", "at"])
-    assert int(capsys.readouterr().out.replace("\n", " ").split("shown after ")[1].split()[0]) < 500
+    assert int(capsys.readouterr().out.replace("\n", " ").split("the first ")[1].split()[0]) < 500
 
 
 @pytest.mark.parametrize("wrong", ["yesterday", "31.12.2026", "2026-13-01", None])
