@@ -10,6 +10,7 @@ import contextlib
 import functools
 import logging
 import multiprocessing
+import os
 import signal
 import sys
 import threading
@@ -73,10 +74,10 @@ def records(jobs: JobStream, limits: Limits, context: RunContext, *, address: st
         waiting = chain([first], waiting)
         while cluster.submit(waiting):
             for job, future in cluster.ended():
-                if cluster.may_repeat(job, future):
+                if (record := cluster.record(job, future)) is None:
                     waiting = chain([job], waiting)
                 else:
-                    yield Record({**context.facts, **_record(job, future), **of_run})
+                    yield Record({**context.facts, **record, **of_run})
 
 
 class _Cluster:
@@ -180,12 +181,13 @@ class _Cluster:
         for future in [future for future in self._running if future.status != "pending"]:
             yield self._running.pop(future), future
 
-    def may_repeat(self, job: Job, future: Future) -> bool:
-        """Return whether a job is repeated: its workers were lost, or it came to one that cannot run it."""
+    def record(self, job: Job, future: Future) -> Mapping[str, Primitive] | None:
+        """Return the record of a job, or None if it is repeated: its worker was lost, or one that cannot run it."""
         if future.status == "finished":
-            return False
+            with contextlib.suppress(Exception):  # the worker that held it was lost after the job
+                return cast(Mapping[str, Primitive], future.result())
         _answered(self._client, self._client.nthreads)  # without the scheduler, all jobs are lost
-        return self._attempts[job.key] < ATTEMPTS
+        return _failed(job, future) if self._attempts[job.key] >= ATTEMPTS else None
 
 
 def _answered(
@@ -231,6 +233,7 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(_silent_loggers())
         if address is None:
+            stack.enter_context(_own_environment())
             workers = provenance.available_cores() if n_jobs == -1 else n_jobs
             # Daemonic processes cannot have children; memory is limited per job. Ctrl-C is for this process alone.
             with dask.config.set(LOCAL), _without_main(), _uninterrupted():
@@ -268,6 +271,17 @@ def _connected(connect: Callable[[], Client], address: str) -> Client:
             f"no scheduler answers at execution.address={address} ({reason}): start one with `dask scheduler`, and "
             "workers with `dask worker ADDRESS --no-nanny`"
         ) from error
+
+
+@contextmanager
+def _own_environment() -> Iterator[None]:
+    """Restore the environment variables: Dask sets those of its workers in this process, too."""
+    own = dict(os.environ)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(own)
 
 
 @contextmanager
@@ -310,9 +324,7 @@ def _without_main() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def _record(job: Job, future: Future) -> Mapping[str, Primitive]:
-    if future.status == "finished":
-        return cast(Mapping[str, Primitive], future.result())
+def _failed(job: Job, future: Future) -> Mapping[str, Primitive]:
     error = future.exception() if future.status == "error" else None
     if isinstance(error, RequestError):
         return {**job.columns, **failure(error)}

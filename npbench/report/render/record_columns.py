@@ -61,7 +61,10 @@ def _kind(dtype: pl.DataType) -> str:
 def _readable(series: pl.Series) -> list[Any]:
     """Return values with short hashes, settings as on the command line, and few digits."""
     if series.dtype.is_float():
-        rounded = series.fill_nan(None).round_sig_figs(SHOWN_DIGITS)
+        exact = series.fill_nan(None)
+        rounded = exact.round_sig_figs(SHOWN_DIGITS)
+        # Polars 1.24 has no number left below 1e-300
+        rounded = rounded.zip_with(rounded.is_finite().fill_null(False), exact)
         return [str(value) if value is not None and math.isinf(value) else value for value in rounded]
     if series.name in HASHES:
         series = series.str.head(HASH_LENGTH)

@@ -86,8 +86,10 @@ def test_a_solver_that_fails_affects_its_own_job_only(scheduler, data, run):
 @pytest.mark.slow  # starts a cluster; the weekly smoke test of the extra does so, too
 def test_without_an_address_a_cluster_is_started_and_ended(data, run, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", MODULES, prepend=os.pathsep)
+    own = dict(os.environ)
     counts, _ = run(None, jobs(data, {}, {}, {"act": "leave"}), n_jobs=1)
     assert counts == {"ok": 2, "crashed": 1}
+    assert dict(os.environ) == own
 
 
 def test_an_address_without_a_scheduler_is_an_error(data, run, monkeypatch):
