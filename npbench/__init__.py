@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from npbench.thresholding.ensemble import NPEnsemble
     from npbench.thresholding.monitoring import monitor
     from npbench.thresholding.rules import threshold
-    from npbench.thresholding.threshold import GroupThresholds, Threshold
+    from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
 __version__ = "0.2.0"
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "NPThresholdClassifier",
     "Threshold",
     "__version__",
+    "from_json",
     "from_record",
     "hookimpl",
     "load_dataset",
@@ -50,6 +51,7 @@ _LAZY = {
     "NPRocDisplay": "npbench.thresholding.display",
     "NPThresholdClassifier": "npbench.thresholding.classifier",
     "Threshold": "npbench.thresholding.threshold",
+    "from_json": "npbench.thresholding.threshold",
     "load_records": "npbench.report.select.collect",
     "monitor": "npbench.thresholding.monitoring",
     "threshold": "npbench.thresholding.rules",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
 from collections.abc import Iterable, Mapping
@@ -10,22 +11,23 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_outlier_detector
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, _safe_indexing, check_random_state, column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
-from npbench.data.labels import Labels, classes, meaning, refuse_others
+from npbench.data.labels import Classes, Labels, classes, meaning, refuse_others
 from npbench.estimators.constraints import COUNT, FRACTION, HasMethods, StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.thresholds import NEGATIVES_SHARE, RULES, SAME_RATE
-from npbench.thresholding.columns import complete, groups, positives
+from npbench.thresholding.columns import complete, groups
 from npbench.thresholding.rules import Rule, calibrate, kept_by_weight, require_negatives
-from npbench.thresholding.threshold import GroupThresholds, Threshold, margins, n_promises
+from npbench.thresholding.threshold import GroupThresholds, Threshold, described, margins, n_promises
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
 ALIGNED = "aligned"
@@ -46,8 +48,10 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : classifier
-        Classifier or pipeline. Its score is ``decision_function``, or else the log-odds of ``predict_proba``.
+    estimator : classifier or outlier detector
+        Classifier or pipeline. Its score is ``decision_function``, or else the log-odds of ``predict_proba``. If it
+        refuses the labels, as XGBoost refuses words, it is fitted to 1 for positives and 0 for negatives. An outlier
+        detector is fitted to negatives only, and its score is ``-score_samples``.
     rho : float or None, default=0.05
         Bound on the false-alarm rate, the share of negatives predicted positive, in ]0, 1[; None for ``recall`` or
         ``precision`` alone.
@@ -79,6 +83,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         held out as well as negatives.
     random_state : int, RandomState or None, default=None
         Seed of the held-out samples or folds, of the coin, and of the negatives that weights keep.
+    small : {"refuse", "pool"}, default="refuse"
+        What to do with groups of too few held-out negatives: see :func:`npbench.threshold`.
 
     Attributes
     ----------
@@ -93,7 +99,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     pos_label_ : label
         Label of the positives.
     classes_ : array of shape (2,)
-        Labels, in the order of the classifier.
+        Labels, in the order of the classifier; sorted if it knows them as 0 and 1, or is an outlier detector.
 
     Raises
     ------
@@ -149,6 +155,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     abstain: Any = parameter(Real, str, default=False)  # True and False are Real
     contamination: tuple[float, float] | None = parameter(tuple, list, None, default=None)
     random_state: Any = parameter("random_state", default=None)
+    small: str = parameter(StrOptions({"refuse", "pool"}), default="refuse")
 
     # Sample weights are the inner classifier's.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"sample_weight": UNUSED}
@@ -173,7 +180,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Labels of two classes. With "prefit", the negatives suffice.
         by : array of shape (n_samples,), optional
             Group of each sample, for a threshold in each group: all groups keep rho at once with probability
-            1 - delta. ``predict`` then needs the groups, too.
+            1 - delta. ``predict`` then needs the groups, too, and refuses new ones.
         calibration_weight : array of shape (n_samples,), optional
             Probability to keep each negative for the threshold, so that it promises for another population: the
             ``weights`` of :func:`npbench.threshold`. The other negatives are for fitting only.
@@ -190,7 +197,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._validate_params()
         y = complete(column_or_1d(y, warn=True), "y").array()
         X, y, by, calibration_weight, sample_weight = indexable(X, y, by, calibration_weight, sample_weight)
-        positive, self.pos_label_ = self._positives(y)
+        positive, known = self._positives(y)
+        self.pos_label_, self._coded = known.positive, False
         if not isinstance(self.abstain, bool) and meaning(self.abstain) in map(
             meaning, (*np.unique(y), self.pos_label_)
         ):
@@ -211,7 +219,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if cross_fitted:
                 self.estimator_ = self._fitted(X, y, np.arange(len(y)), options)
         # take over what scikit-learn expects of a fitted estimator, and set the threshold
-        self.classes_ = self.estimator_.classes_
+        own = self._coded or is_outlier_detector(self.estimator_)
+        self.classes_ = np.unique([known.negative, known.positive]) if own else self.estimator_.classes_
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -283,7 +292,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def scores(self, X: Any) -> np.ndarray:
         """Return the score of ``pos_label_``, which is compared with the threshold, as for :func:`npbench.monitor`."""
         check_is_fitted(self)
-        return scores_of(self.estimator_, X, self.pos_label_)
+        return scores_of(self.estimator_, X, self._label_inside())
 
     def decision_function(self, X: Any, *, by: Any = None) -> np.ndarray:
         """Return the score minus the threshold: positive for ``classes_[1]``, as scikit-learn expects.
@@ -326,31 +335,60 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the classifier, which the threshold does not change."""
         check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
+        columns = self.estimator_.predict_proba(X)
+        # a classifier that knows the labels as 0 and 1 has the positives last
+        return columns[:, ::-1] if self._coded and self.pos_label_ == self.classes_[0] else columns
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, by: Any = None) -> float:
+        """Return the share of positives that are detected, which searches such as GridSearchCV maximise by default.
+
+        The threshold bounds the false alarms, so that misses remain to compare. Accuracy would prefer the model with
+        fewer errors in the larger class. Where a recall alone is promised, return the share of negatives rejected.
+
+        Parameters
+        ----------
+        X, y, by
+            As in :meth:`fit`.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples.
+        """
+        positive = classes(y, self.pos_label_)[0] > 0
+        right = (self.predict(X, by=by) == self.pos_label_) == positive
+        counted = positive if self.rho is not None or self.precision is not None else ~positive
+        weights = None if sample_weight is None else np.asarray(sample_weight)[counted]
+        return float(np.average(right[counted], weights=weights))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of metadata: ``by`` is used here, everything else goes to the classifier's ``fit``."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=self).add_self_request(self).add(estimator=self.estimator, method_mapping=mapping)
 
+    def _label_inside(self) -> Any:
+        """Return the label that the positives have in the classifier."""
+        return 1 if self._coded else self.pos_label_
+
     def _is_fitted_before(self) -> bool:
         return isinstance(self.estimator, FrozenEstimator) or (isinstance(self.cv, str) and self.cv == "prefit")
 
-    def _positives(self, y: np.ndarray) -> tuple[np.ndarray, Any]:
+    def _positives(self, y: np.ndarray) -> tuple[np.ndarray, Classes]:
         check_classification_targets(y)
         if type_of_target(y) != "binary":
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}: pass "
                 "y == label, so that all others are negative."
             )
+        if is_outlier_detector(self.estimator):
+            signs, known = classes(y, self.pos_label)
+            return signs > 0, known
         if self._is_fitted_before():
             check_is_fitted(self.estimator)
             known = classes(self.estimator.classes_, self.pos_label)[1]
             refuse_others(Labels(y), known)
-            return classes(y, *known)[0] > 0, known.positive
+            return classes(y, *known)[0] > 0, known
         if len(labels := np.unique(y)) < 2:
             raise ValueError(f"Classifier can't train when only one class is present: {labels}.")
-        return positives(y, self.pos_label)
+        signs, known = classes(y, self.pos_label)
+        return signs > 0, known
 
     def _splits(
         self, X: Any, y: np.ndarray, positive: np.ndarray, by: Any, kept: np.ndarray, random: np.random.RandomState
@@ -370,7 +408,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         usable = np.flatnonzero(~positive & kept)
         counts = {name: len(np.intersect1d(np.intersect1d(rows, usable), scored)) for name, rows in members.items()}
         n_shares = n_promises(self.rho, self.recall, self.precision) / (NEGATIVES_SHARE if self.contamination else 1)
-        require_negatives(counts, self.rho, self.delta, self.threshold, n_shares)
+        require_negatives(counts, self.rho, self.delta, self.threshold, n_shares, self.small)
         return splits
 
     def _hold_out(
@@ -394,6 +432,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if self.recall is not None or self.precision is not None or self.contamination is not None:
                 positives = rows[positive[rows]]
                 parts.append((positives, calibration_count(len(positives), size, None, self.rho, delta)))
+            elif is_outlier_detector(self.estimator):  # it has no use for them: they show the misses
+                parts.append((rows[positive[rows]], int(np.sum(positive[rows]))))
         drawn = held_out(parts, random)
         return np.setdiff1d(np.arange(len(positive)), drawn), drawn
 
@@ -409,8 +449,21 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return np.concatenate([test for _, test in splits]), np.concatenate(scores)
 
     def _fitted(self, X: Any, y: np.ndarray, rows: np.ndarray, options: Mapping[str, Any]) -> Any:
-        options = _check_method_params(X, options, rows)
-        return clone(self.estimator).fit(_safe_indexing(X, rows), y[rows], **options)
+        detects_outliers = is_outlier_detector(self.estimator)
+        if detects_outliers:
+            rows = rows[y[rows] != self.pos_label_]
+        options, part, labels = _check_method_params(X, options, rows), _safe_indexing(X, rows), y[rows]
+        try:
+            return clone(self.estimator).fit(part, None if detects_outliers else labels, **options)
+        except (TypeError, ValueError):
+            # XGBoost takes the labels 0 and 1 only; others may not be coded, as class weights and scorers name them
+            codes = (labels == self.pos_label_).astype(int)
+            if not np.array_equal(codes, labels):
+                with contextlib.suppress(TypeError, ValueError):
+                    fitted = clone(self.estimator).fit(part, codes, **options)
+                    self._coded = True
+                    return fitted
+            raise
 
     def _options(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
         """Return what the classifier's ``fit`` receives besides samples and labels."""
@@ -447,7 +500,11 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             contamination=self.contamination,
             kept=kept,
             coin=random if self.randomized else None,
+            small=self.small,
         )
+        negative = self.classes_[int(self.classes_[0] == self.pos_label_)]
+        labels = {"positive": np.asarray(self.pos_label_).item(), "negative": negative.item()}
+        self.result_ = described(self.result_, **labels, score=score_name(self.estimator_, self._label_inside()))
         if isinstance(self.result_, GroupThresholds):
             self.threshold_ = {name: one.value for name, one in self.result_.groups.items()}
         else:
@@ -496,8 +553,10 @@ def scores_of(classifier: Any, X: Any, pos_label: Any) -> np.ndarray:
 
     Log-odds separate probabilities close to 1, where the next number below 1 is 1e-16 away. A probability of 0, as of
     a forest with unanimous trees, counts as the smallest normal number: such scores are tied, about 708 from 0.
-    ValueError if a score is NaN or infinite.
+    Of an outlier detector, the score is minus that of its samples. ValueError if a score is NaN or infinite.
     """
+    if is_outlier_detector(classifier):
+        return _finite(-np.asarray(classifier.score_samples(X), dtype=np.float64), classifier)
     last = meaning(classifier.classes_[1]) == meaning(pos_label)
     if not last and meaning(classifier.classes_[0]) != meaning(pos_label):
         raise ValueError(f"pos_label is {pos_label!r}, but the classifier has the labels {classifier.classes_}.")
@@ -511,6 +570,21 @@ def scores_of(classifier: Any, X: Any, pos_label: Any) -> np.ndarray:
     else:
         chance = np.maximum(np.asarray(classifier.predict_proba(X), dtype=np.float64), np.finfo(np.float64).tiny)
         given = np.log(chance[:, int(last)]) - np.log(chance[:, int(not last)])
+    return _finite(given, classifier)
+
+
+def score_name(classifier: Any, pos_label: Any) -> str:
+    """Return what :func:`scores_of` computes, for readers without npbench."""
+    name = type(classifier[-1] if isinstance(classifier, Pipeline) else classifier).__name__
+    if is_outlier_detector(classifier):
+        return f"-score_samples of {name}"
+    places = (0, 1) if meaning(classifier.classes_[1]) == meaning(pos_label) else (1, 0)
+    if hasattr(classifier, "decision_function"):
+        return f"{'-' * (places[1] == 0)}decision_function of {name}"
+    return "log(p[{1}]) - log(p[{0}]) of p = predict_proba of {2}".format(*places, name)
+
+
+def _finite(given: np.ndarray, classifier: Any) -> np.ndarray:
     if wrong := int(np.sum(~np.isfinite(given))):
         raise ValueError(
             f"{type(classifier).__name__} gave NaN or infinite scores to {wrong} of {len(given)} samples: scale the "

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import make_scorer
+from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils import column_or_1d
 
-from npbench.contracts import Estimate
+from npbench import registry
+from npbench.contracts import Estimate, Metric, resolve
 from npbench.data.labels import classes, refuse_others
+from npbench.errors import RequestError
 from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
-from npbench.thresholding.columns import complete, require_rate, same_length, scored
+from npbench.problem import PROBLEMS, Problem
+from npbench.thresholding.classifier import scores_of
+from npbench.thresholding.columns import complete, positives, require_rate, same_length, scored
 from npbench.thresholding.threshold import clopper_pearson
 
 
@@ -173,12 +179,7 @@ def np_score(
     1.5
     """
     require_rate("rho", rho)
-    signs, known = classes(y_true, pos_label)
-    positive, found = signs > 0, complete(y_pred, "y_pred")
-    same_length(len(positive), y_pred=found.codes, sample_weight=sample_weight)
-    _require_both(positive)
-    refuse_others(found, known, "y_pred")
-    predicted = classes(found, *known, name="y_pred")[0] > 0
+    positive, predicted = (signs > 0 for signs in _decided(y_true, y_pred, pos_label, sample_weight))
     weight = None if sample_weight is None else _weights(sample_weight, positive)
     missed, alarms = ~predicted[positive], predicted[~positive]
     # class means, with the weights of the class
@@ -198,10 +199,18 @@ def scorer(metric: str, **options: Any) -> Any:
 
     Parameters
     ----------
-    metric : {"tpr_at_fpr", "fpr_at_tpr", "partial_auc", "np_score"}
-        Name of the metric. The sign of those where smaller is better is changed, as in scikit-learn.
+    metric : str
+        "tpr_at_fpr", "fpr_at_tpr", "partial_auc", "np_score", or a name of ``npbench list metrics``, such as "p_fa",
+        "p_nd" or "pauc", also of a plugin. Metrics of decisions take ``predict``, all others the scores. The sign of
+        those where smaller is better is changed, as in scikit-learn.
     **options
-        Parameters of the metric, such as ``fpr`` and ``pos_label``.
+        ``pos_label``, and parameters of the metric: ``fpr``, ``rho``, ``fpr_range`` and others. By default, the label
+        of the positives is the ``pos_label_`` of the classifier, or 1 for labels in {0, 1} or {-1, 1}.
+
+    Raises
+    ------
+    ValueError
+        If there is no such metric, or an option that it does not have.
 
     Examples
     --------
@@ -210,18 +219,77 @@ def scorer(metric: str, **options: Any) -> Any:
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> round(scorer("tpr_at_fpr", fpr=0.05)(GaussianNB().fit(X, y), X, y), 2)
     0.94
+    >>> round(scorer("p_fa")(GaussianNB().fit(X, y), X, y), 2)
+    -0.11
     """
-    scores = ("decision_function", "predict_proba")
-    known = {
-        "tpr_at_fpr": (tpr_at_fpr, scores, True),
-        "fpr_at_tpr": (fpr_at_tpr, scores, False),
-        "partial_auc": (partial_auc, scores, True),
-        "np_score": (np_score, "predict", False),
-    }
-    if metric not in known:
-        raise ValueError(f"Unknown metric {metric!r}: there are {', '.join(known)}.")
-    function, methods, greater_is_better = known[metric]
-    return make_scorer(function, response_method=methods, greater_is_better=greater_is_better, **options)
+    on_scores = {"tpr_at_fpr": (tpr_at_fpr, 1), "fpr_at_tpr": (fpr_at_tpr, -1), "partial_auc": (partial_auc, 1)}
+    if metric == "np_score":
+        return _Scorer(metric, np_score, -1, options, "predict")
+    if metric in on_scores:
+        return _Scorer(metric, *on_scores[metric], options, "scores")
+    described = registry.installed().metric(metric)
+    of_problem = {name: value for name, value in options.items() if name != "pos_label"}
+    function = functools.partial(_of_plugin, metric=described, problem=_problem(described, of_problem))
+    kept = {name: value for name, value in options.items() if name == "pos_label"}
+    sign = -1 if described.direction == "lower" else 1
+    return _Scorer(metric, function, sign, kept, "predict" if "decisions" in described.tags else "scores")
+
+
+class _Scorer(_BaseScorer):
+    """A metric of predicted labels, or of the scores of the positives."""
+
+    def __init__(self, name: str, score_func: Any, sign: int, kwargs: dict[str, Any], response_method: str) -> None:
+        self.name = name
+        inspect.signature(score_func).bind(None, None, **kwargs)  # an unknown option is an error here, not in each fold
+        super().__init__(score_func, sign, kwargs, response_method)
+
+    def __repr__(self) -> str:
+        return f"scorer({', '.join([repr(self.name), *(f'{name}={value!r}' for name, value in self._kwargs.items())])})"
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **weight: Any) -> float:
+        options = {"pos_label": getattr(estimator, "pos_label_", None), **self._kwargs, **weight}
+        if isinstance(self._score_func, functools.partial):
+            options["estimator"] = estimator
+        if self._response_method == "predict":
+            found = method_caller(estimator, "predict", X)
+        else:
+            found = scores_of(estimator, X, positives(y_true, options["pos_label"])[1])
+        return self._sign * self._score_func(y_true, found, **options)
+
+
+def _of_plugin(
+    y_true: Any, found: Any, *, metric: Metric, problem: Any, pos_label: Any = None, estimator: Any = None
+) -> float:
+    """Return a metric of the registry; ``found`` are labels if it is of decisions, and scores otherwise."""
+    if "decisions" in metric.tags:
+        y, found = _decided(y_true, found, pos_label)
+    else:
+        y, found, _ = _checked(y_true, found, pos_label, None)
+    value = resolve(metric.compute)(y, found, problem=problem, estimator=estimator)
+    return float(value.value if isinstance(value, Estimate) else value)
+
+
+def _problem(metric: Metric, options: dict[str, Any]) -> Problem:
+    """Return the problem of a metric with these parameters, of several the first that has them."""
+    known = [PROBLEMS[name] for name in metric.problems or PROBLEMS]
+    fitting = [one for one in known if options.keys() <= one().parameters().keys()]
+    if not fitting:
+        there = sorted({name for one in known for name in one().parameters()})
+        raise ValueError(f"{metric.name} has no option {', '.join(options)}: expected {', '.join(there)}.")
+    problem = fitting[0](**options)
+    if faults := problem.faults():
+        raise RequestError(*faults)
+    return problem
+
+
+def _decided(y_true: Any, y_pred: Any, pos_label: Any, weight: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return true and predicted labels in {-1, 1}."""
+    signs, known = classes(y_true, pos_label)
+    found = complete(y_pred, "y_pred")
+    same_length(len(signs), y_pred=found.codes, sample_weight=weight)
+    _require_both(signs > 0)
+    refuse_others(found, known, "y_pred")
+    return signs, classes(found, *known, name="y_pred")[0]
 
 
 def _checked(y: Any, scores: Any, pos_label: Any, weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import betaincc, betaln
-from scipy.stats import ks_2samp
+from scipy.stats import kstwo
 
 from npbench.data.labels import Labels, classes
 from npbench.numerics.binomial_limits import rate_above
@@ -33,7 +33,7 @@ class Monitoring:
     exceeded_after : int, optional
         Number of negatives after which the bound is rejected; None if it is not.
     shift_p_value : float, optional
-        P-value of the test for equal scores; None without reference scores.
+        P-value of the test for equal scores; None without quantiles to compare with.
     smallest_shift : float, optional
         Distance of two distribution functions that the test finds with probability 1 - alpha or more.
     labelled : bool
@@ -126,9 +126,9 @@ def monitor(
     """Test on new samples whether a threshold still keeps its bound, and whether the scores have changed.
 
     The false-alarm rate is tested sequentially: run it as often as you like on a growing file, and the probability of
-    ever rejecting a rate of rho or less is at most alpha. The scores of negatives are compared with the threshold's
-    reference scores by the two-sample test of Kolmogorov and Smirnov, which is valid once, on a file that is not
-    chosen by looking at it.
+    ever rejecting a rate of rho or less is at most alpha. The scores of negatives are compared with those of the
+    calibration sample by the two-sample test of Kolmogorov and Smirnov at the quantiles that the threshold keeps: it is
+    valid once, on a file that is not chosen by looking at it.
 
     A threshold that is guaranteed exceeds rho with probability delta from the start. One by the rule "average" or
     "empirical" does so about every other time; it is therefore tested whether the rate exceeds what the calibration
@@ -187,9 +187,13 @@ def monitor(
     scores = scores[n_before:]
     rho, promised = _tested(threshold, threshold.rho, alpha)
     p_value = distance = None
-    if threshold.reference:
-        p_value = float(ks_2samp(threshold.reference, scores, method="asymp").pvalue)
-        distance = _surely_found(len(threshold.reference), len(scores), alpha)
+    n, at, shares = threshold.distribution()
+    if len(at):
+        # at some scores only, the largest distance is at most that of Kolmogorov and Smirnov, which keeps the level
+        largest = np.max(np.abs(np.searchsorted(np.sort(scores), at, side="right") / len(scores) - shares))
+        p_value = float(kstwo.sf(largest, round(n * len(scores) / (n + len(scores)))))
+        step = float(np.max(np.diff(shares, prepend=0, append=1)))  # between these scores, a distance is seen less it
+        distance = min(1.0, _surely_found(n, len(scores), alpha) + step)
     alarms = scores > threshold.value
     found = Monitoring(
         rho=rho,
@@ -230,7 +234,7 @@ def _surely_found(n: int, m: int, alpha: float) -> float:
     It is the critical distance and the largest deviations of both samples (Dvoretzky, Kiefer, Wolfowitz, Massart).
     """
     critical = math.sqrt(math.log(2 / alpha) / 2 * (1 / n + 1 / m))
-    return min(1.0, critical + sum(math.sqrt(math.log(4 / alpha) / (2 * size)) for size in (n, m)))
+    return critical + sum(math.sqrt(math.log(4 / alpha) / (2 * size)) for size in (n, m))
 
 
 def betting_evidence(alarms: np.ndarray, n: np.ndarray, rho: float) -> np.ndarray:

@@ -5,19 +5,25 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from sklearn.utils import check_random_state, column_or_1d
 
+from npbench import __version__
+from npbench.data.labels import classes
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_above
-from npbench.thresholding.columns import groups, require_rate, same_length, scored
+from npbench.thresholding.columns import as_scores, groups, require_rate, same_length
 from npbench.thresholding.threshold import (
     GroupThresholds,
     Threshold,
     as_contamination,
+    described,
     n_promises,
+    quantiles_of,
     rounded_down,
     rounded_up,
 )
@@ -25,7 +31,6 @@ from npbench.thresholding.threshold import (
 Rule = str | Callable[[np.ndarray, np.ndarray], float]
 Parts = dict[Any, tuple[np.ndarray, np.ndarray]]  # scores of each group, and which samples are positive
 MAX_TRIED_PRECISIONS = 60
-REFERENCE_SIZE = 1000  # largest number of scores kept, to notice a shift later
 
 
 class _Options(TypedDict, total=False):
@@ -40,6 +45,8 @@ class _Options(TypedDict, total=False):
     weights: Any
     randomized: bool
     random_state: Any
+    small: str
+    keep_scores: bool
 
 
 @overload
@@ -66,6 +73,8 @@ def threshold(
     weights: Any = None,
     randomized: bool = False,
     random_state: Any = None,
+    small: str = "refuse",
+    keep_scores: bool = False,
 ) -> Threshold | GroupThresholds:
     """Return a threshold for scores that bounds the false-alarm rate.
 
@@ -84,7 +93,7 @@ def threshold(
         Probability with which "umbrella" may exceed rho, in ]0, 1[.
     by : array of shape (n_samples,), optional
         Group of each sample. Each group has its own threshold, with ``delta / n_groups``, so that all groups keep rho
-        at once with probability 1 - delta.
+        at once with probability 1 - delta. A group that is not among them has no threshold, and is refused.
     pos_label : int, float, bool or str, optional
         Label of the positives; 1 for labels in {0, 1} or {-1, 1}.
     rule : {"umbrella", "average", "empirical"} or callable, default="umbrella"
@@ -110,6 +119,12 @@ def threshold(
         coin: fewer misses at the same promise.
     random_state : int, RandomState or None, default=None
         Seed of the coin and of the negatives that weights keep.
+    small : {"refuse", "pool"}, default="refuse"
+        What to do with groups of too few negatives. "pool" gives the fewest of the smallest groups one threshold
+        together, whose promise is for all their negatives, mixed as here, and not for each of these groups.
+    keep_scores : bool, default=False
+        Whether the result, and its JSON, keep the scores of all negatives. By default they keep at most 99 quantiles
+        for :func:`npbench.monitor`.
 
     Returns
     -------
@@ -145,10 +160,10 @@ def threshold(
     299 negatives needed for 0.01 at 0.95; you have 300
     misses: 0.0% of 100 [0.0%, 3.6%]
     """
-    scores, positive = scored(scores, y, pos_label, by=by)
-    same_length(len(scores), weights=weights)
-    random = check_random_state(random_state)
-    return calibrate(
+    scores, (signs, known) = as_scores(scores), classes(y, pos_label)
+    same_length(len(scores), y=signs, by=by, weights=weights)
+    positive, random = signs > 0, check_random_state(random_state)
+    found = calibrate(
         scores,
         positive,
         by,
@@ -161,7 +176,10 @@ def threshold(
         contamination=contamination,
         kept=None if weights is None else kept_by_weight(weights, positive, random),
         coin=random if randomized else None,
+        small=small,
+        keep_scores=keep_scores,
     )
+    return described(found, **known._asdict(), score="given, larger for more positive samples")
 
 
 def kept_by_weight(weights: Any, positive: np.ndarray, random: np.random.RandomState) -> np.ndarray:
@@ -190,6 +208,8 @@ def calibrate(
     contamination: tuple[float, float] | None = None,
     kept: np.ndarray | None = None,
     coin: np.random.RandomState | None = None,
+    small: str = "refuse",
+    keep_scores: bool = False,
 ) -> Threshold | GroupThresholds:
     """Return the threshold for checked scores; ``positive`` has True for positives, ``kept`` for samples to use."""
     for name, rate in {"rho": rho, "delta": delta, "recall": recall, "precision": precision}.items():
@@ -218,21 +238,28 @@ def calibrate(
             kept is not None and precision is not None,
             "weights are of negatives, and a precision takes both classes as they come: leave out one of them.",
         ),
+        (
+            small not in ("refuse", "pool") or (small == "pool" and rho is None),
+            f"small is {small!r}, expected 'refuse', or 'pool' for a bound on false alarms.",
+        ),
     ):
         if is_refused:
             raise ValueError(why)
-    members = groups(by, len(scores))
-    if kept is not None:
-        members = {name: rows[kept[rows]] for name, rows in members.items()}
-    parts = {name: (scores[rows], positive[rows]) for name, rows in members.items()}
+    members, pooled = groups(by, len(scores)), ()
+    kept_rows = {name: rows if kept is None else rows[kept[rows]] for name, rows in members.items()}
+    if rho is not None:
+        counts = {name: int(np.sum(~positive[rows])) for name, rows in kept_rows.items()}
+        n_shares = n_promised / (thresholds.NEGATIVES_SHARE if contamination else 1)
+        pooled = require_negatives(counts, rho, delta, rule, n_shares, small)
+    # pooled groups are one part, under their names
+    own = {name: rows for name, rows in kept_rows.items() if name not in pooled}
+    together: dict[Any, np.ndarray] = {pooled: np.concatenate([kept_rows[name] for name in pooled])} if pooled else {}
+    parts = {name: (scores[rows], positive[rows]) for name, rows in (own | together).items()}
     each = delta / len(parts)
     share = each / n_promised
-    counts = {name: int(np.sum(~is_positive)) for name, (_, is_positive) in parts.items()}
     # the bound on false alarms gives the lowest threshold; a precision may raise it, a recall forbids it
     values = dict.fromkeys(parts, -math.inf)
     if rho is not None:
-        n_shares = n_promised / (thresholds.NEGATIVES_SHARE if contamination else 1)
-        require_negatives(counts, rho, delta, rule, n_shares)
         values = {name: _value(*part, rho, share, rule, contamination, coin) for name, part in parts.items()}
     if precision is not None:
         values = _precise(parts, values, precision, share)
@@ -248,8 +275,6 @@ def calibrate(
             lower = min(value, _highest(part[is_positive], recall, share))
         above, negatives = part > value, part[~is_positive]
         unsure = ~above & (part >= (np.inf if lower is None else lower))
-        # without regard to the order of the scores: a random sample of a random sample
-        reference = np.random.default_rng(0).permutation(negatives)[:REFERENCE_SIZE]
         found[name] = Threshold(
             value,
             None if rho is None else float(rho),  # JSON takes no number of NumPy
@@ -268,9 +293,13 @@ def calibrate(
             unsure_positives=int(np.sum(unsure & is_positive)),
             contamination=contamination,
             weighted=kept is not None,
-            reference=tuple(reference.tolist()),
+            quantiles=quantiles_of(negatives),
+            reference=tuple(negatives.tolist()) if keep_scores else (),
+            date=datetime.now(UTC).date().isoformat(),
+            npbench_version=__version__,
         )
-    return found[None] if by is None else GroupThresholds(found, delta)
+    of_group = {name: found[pooled if name in pooled else name] for name in members}
+    return found[None] if by is None else GroupThresholds(of_group, delta, pooled)
 
 
 def _value(
@@ -400,30 +429,51 @@ def warn_if_saturated(negatives: np.ndarray, scores: np.ndarray, value: float) -
         )
 
 
-def require_negatives(counts: Mapping[Any, int], rho: float, delta: float, rule: Rule, n_promised: float) -> None:
-    """Raise a ValueError if a group has too few calibration negatives for the rule.
+def require_negatives(
+    counts: Mapping[Any, int], rho: float, delta: float, rule: Rule, n_promised: float, small: str = "refuse"
+) -> tuple[Any, ...]:
+    """Return the groups to pool; raise a ValueError if a group has too few calibration negatives for the rule.
 
     ``counts`` has the negatives of each group. The groups share delta, and so do the promises of a group.
     """
     if callable(rule):
-        return
+        return ()
     if rule not in thresholds.RULES:
         raise ValueError(f"The rule is {rule!r}, expected {', '.join(thresholds.RULES)} or a callable.")
+    if small == "pool":
+        if (pooled := _pooled(counts, rho, delta / n_promised, rule)) is not None:
+            return pooled
+        counts = {None: sum(counts.values())}
     n_shares = len(counts) * n_promised
     needed = thresholds.RULES[rule].fewest(rho, delta / n_shares)
     name, count = min(counts.items(), key=lambda one: one[1])
     if count >= needed:
-        return
+        return ()
     few = f"{count} held-out negatives{_in_group(name)}, expected at least {needed}"
     if rule == "empirical":
         raise ValueError(f"{few}.")
     bounds = f"rho={rho:g}" + (f" and delta={delta / n_shares:.3g}" if rule == "umbrella" else "")
     shared = f", {delta:g} shared by {round(n_shares)} bounds" if rule == "umbrella" and n_shares >= 2 else ""
     instead = _feasible(count, rho, delta, n_shares, rule)
+    if len(counts) > 1:
+        instead.append("small='pool', one threshold for all small groups")
     if n_promised == 1:
         instead.append("the rule 'empirical', which guarantees nothing")
     advice = ", or ".join(["hold out more of them", *([f"use {instead[0]}", *instead[1:]] if instead else [])])
     raise ValueError(f"{few} for {bounds}{shared}: {advice}.")
+
+
+def _pooled(counts: Mapping[Any, int], rho: float, delta: float, rule: str) -> tuple[Any, ...] | None:
+    """Return the fewest of the smallest groups that, as one, leave none with too few negatives; None if all are few."""
+    ascending = sorted(counts, key=counts.__getitem__)
+    sizes = [counts[name] for name in ascending]
+    unions = [math.inf, *accumulate(sizes)]
+    for n_pooled in (0, *range(2, len(sizes) + 1)):
+        n_parts = len(sizes) - max(0, n_pooled - 1)
+        smallest = min([unions[n_pooled], *sizes[n_pooled : n_pooled + 1]])
+        if smallest >= thresholds.RULES[rule].fewest(rho, delta / n_parts):
+            return tuple(ascending[:n_pooled])
+    return None
 
 
 def _feasible(n: int, rho: float, delta: float, n_shares: float, rule: str) -> list[str]:

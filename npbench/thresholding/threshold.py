@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any, Self
 
@@ -12,12 +12,14 @@ import numpy as np
 
 from npbench.contracts import Estimate
 from npbench.data.labels import meaning
+from npbench.data.wording import listed
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_limits
-from npbench.thresholding.columns import as_scores, complete, require_rate, same_length
+from npbench.thresholding.columns import as_scores, complete, groups, require_rate, same_length
 from npbench.values import is_number, is_whole
 
 CUSTOM = "custom"  # rule of the caller
+MAX_QUANTILES = 99
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,17 @@ class Threshold:
         Largest share of negatives among the samples labelled negative, and smallest among those labelled positive.
     weighted : bool
         Whether negatives were drawn by weights, to stand for another population.
+    quantiles : tuple of (share, score)
+        At most 99 scores of calibration negatives, one of ten or fewer, and the shares of negatives that are not
+        larger, to compare later scores with.
     reference : tuple of float
-        Scores of at most 1000 calibration negatives, drawn at random, to compare later ones with.
+        Scores of calibration negatives, if they are kept.
+    positive, negative : label
+        Labels of both classes.
+    score : str
+        What the score is.
+    date, npbench_version : str
+        Day and version that set the threshold.
     """
 
     value: float
@@ -71,7 +82,13 @@ class Threshold:
     unsure_positives: int = 0
     contamination: tuple[float, float] | None = None
     weighted: bool = False
+    quantiles: tuple[tuple[float, float], ...] = field(default=(), repr=False, compare=False)
     reference: tuple[float, ...] = field(default=(), repr=False, compare=False)
+    positive: Any = field(default=None, repr=False, compare=False)
+    negative: Any = field(default=None, repr=False, compare=False)
+    score: str = field(default="", repr=False, compare=False)
+    date: str = field(default="", repr=False, compare=False)
+    npbench_version: str = field(default="", repr=False, compare=False)
 
     @property
     def promise_kind(self) -> str:
@@ -169,6 +186,14 @@ class Threshold:
             if self.lower is not None
         }
 
+    def distribution(self) -> tuple[int, np.ndarray, np.ndarray]:
+        """Return a number of calibration negatives, some of their scores, and the share of negatives up to each."""
+        if self.reference:
+            at, counts = np.unique(self.reference, return_counts=True)
+            return len(self.reference), at, np.cumsum(counts) / len(self.reference)
+        shares, at = np.reshape(self.quantiles, (-1, 2)).T
+        return self.n_negatives, at, shares
+
     def predict(self, scores: Any) -> np.ndarray:
         """Return whether each score is above the threshold; with ``lower``, None stands for "don't know"."""
         return _answers(as_scores(scores), self.value, self.lower)
@@ -179,6 +204,7 @@ class Threshold:
         missed = self.p_nd()
         return {
             **{one.name: getattr(self, one.name) for one in fields(self)},  # asdict copies each number
+            "comparison": ">",
             "guaranteed": self.guaranteed,
             "promise_kind": self.promise_kind,
             "promise": self.promise,
@@ -203,7 +229,7 @@ class Threshold:
         """
         found = from_json(text)
         if not isinstance(found, cls):
-            raise ValueError("The JSON is of groups: read it by npbench.GroupThresholds.from_json.")
+            raise ValueError("The JSON is of groups: read it by npbench.from_json.")
         return found
 
     def __str__(self) -> str:
@@ -227,13 +253,17 @@ class GroupThresholds:
     Parameters
     ----------
     groups : mapping
-        Threshold of each group. Each has a delta of ``delta / len(groups)``.
+        Threshold of each group. Each has its share of delta, and pooled groups have one together.
     delta : float
         Bound on the probability that any group exceeds rho.
+    pooled : tuple of label
+        Small groups that share one threshold. The promise is for the negatives of all of them together, mixed as in
+        the calibration sample, and not for each.
     """
 
     groups: Mapping[Any, Threshold]
     delta: float
+    pooled: tuple[Any, ...] = ()
 
     @property
     def guaranteed(self) -> bool:
@@ -246,11 +276,25 @@ class GroupThresholds:
         one = next(iter(self.groups.values()))
         if not self.guaranteed:
             return f"In each group: {one.promise}"
+        as_one = f", where {len(self.pooled)} small groups count as one, mixed as here" if self.pooled else ""
         each = f"in each alone, with probability {complement(one.delta)}"
-        return one._promised(self.delta, "new samples", f" in all {len(self.groups)} groups at once; {each}")
+        return one._promised(self.delta, "new samples", f" in all {self.n_parts} groups at once{as_one}; {each}")
+
+    @property
+    def n_parts(self) -> int:
+        """Number of thresholds: of groups, where all pooled ones count as one."""
+        return len(self.groups) - max(0, len(self.pooled) - 1)
+
+    def parts(self, by: Any) -> Iterator[tuple[Any, Threshold, np.ndarray]]:
+        """Yield the name, the threshold and the rows of each group, of pooled ones together, that has rows."""
+        there = {meaning(name): rows for name, rows in groups(by, len(by)).items()}
+        own = {name: [name] for name in self.groups if name not in self.pooled}
+        for name, members in (own | {f"{len(self.pooled)} pooled groups": [*self.pooled]}).items():
+            if found := [there[one] for one in map(meaning, members) if one in there]:
+                yield name, self.groups[members[0]], np.sort(np.concatenate(found))
 
     def values(self, by: Any) -> np.ndarray:
-        """Return the threshold of each sample, given its group; raise a ValueError for a new group."""
+        """Return the threshold of each sample, given its group; raise a ValueError for a new group, which has none."""
         return self.limits(by)[0]
 
     def limits(self, by: Any) -> tuple[np.ndarray, np.ndarray | None]:
@@ -259,7 +303,10 @@ class GroupThresholds:
         labels = complete(by, "by")
         known = {meaning(name): (one.value, one.lower) for name, one in self.groups.items()}
         if unknown := [name for name in labels.values if meaning(name) not in known]:
-            raise ValueError(f"No threshold for group {unknown[0]!r}: the groups in fit are {list(self.groups)}.")
+            raise ValueError(
+                f"No threshold, and no promise, for the new group {unknown[0]!r}: use a group that was there, "
+                f"{listed(map(repr, self.groups))}, or set the thresholds again with the group."
+            )
         values, lower = (np.array(each) for each in zip(*(known[meaning(name)] for name in labels.values), strict=True))
         abstains = next(iter(self.groups.values())).lower is not None
         return values[labels.codes], lower[labels.codes].astype(np.float64) if abstains else None
@@ -272,8 +319,8 @@ class GroupThresholds:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the promise and each group's threshold, for JSON."""
-        groups = [{"group": name, **one.to_dict()} for name, one in self.groups.items()]
-        return {"promise": self.promise, "delta": self.delta, "groups": groups}
+        each = [{"group": name, **one.to_dict()} for name, one in self.groups.items()]
+        return {"promise": self.promise, "delta": self.delta, "pooled": self.pooled, "groups": each}
 
     def to_json(self) -> str:
         """Return :meth:`to_dict` as JSON."""
@@ -284,15 +331,45 @@ class GroupThresholds:
         """Return the thresholds that :meth:`to_json` wrote; raise a ValueError for other text."""
         found = from_json(text)
         if not isinstance(found, cls):
-            raise ValueError("The JSON has no groups: read it by npbench.Threshold.from_json.")
+            raise ValueError("The JSON has no groups: read it by npbench.from_json.")
         return found
 
     def __str__(self) -> str:
-        return "\n".join([self.promise, *(f"{name}: score > {one.value:g}" for name, one in self.groups.items())])
+        lines = [self.promise]
+        for name, one in self.groups.items():
+            of = "negatives of the pooled groups" if name in self.pooled else "negatives"
+            lines.append(f"{name}: score > {one.value:g}, by {one.n_negatives} {of}")
+        return "\n".join(lines)
+
+
+def described(found: Threshold | GroupThresholds, **known: Any) -> Threshold | GroupThresholds:
+    """Return a threshold, or those of all groups, with other fields."""
+    if isinstance(found, Threshold):
+        return replace(found, **known)
+    return replace(found, groups={name: replace(one, **known) for name, one in found.groups.items()})
 
 
 def from_json(text: str) -> Threshold | GroupThresholds:
-    """Return what ``to_json`` wrote: a threshold, or one for each group; raise a ValueError for other text."""
+    """Return what ``to_json`` or ``npbench threshold`` wrote: a threshold, or one for each group.
+
+    Parameters
+    ----------
+    text : str
+        JSON of any version of npbench.
+
+    Raises
+    ------
+    ValueError
+        If the text is something else.
+
+    Examples
+    --------
+    >>> import npbench
+    >>> scores, y, by = [*range(200)], [0] * 200, ["FR", "US"] * 100
+    >>> stored = npbench.threshold(scores, y, by=by, pos_label=1).to_json()
+    >>> npbench.from_json(stored).predict([196, 196.5, 198], ["FR", "US", "FR"]).tolist()
+    [False, False, False]
+    """
     try:
         stored = json.loads(text)
     except RecursionError as error:  # brackets too deep for Python
@@ -304,17 +381,19 @@ def from_json(text: str) -> Threshold | GroupThresholds:
 
 def _groups(stored: Mapping[str, Any]) -> GroupThresholds:
     """Return the thresholds by group in a JSON object of a stranger; raise a ValueError if there are none."""
-    groups, delta = stored["groups"], stored.get("delta", 0.0)
-    if not isinstance(groups, list) or not groups:
+    each, delta, pooled = stored["groups"], stored.get("delta", 0.0), stored.get("pooled", [])
+    if not isinstance(each, list) or not each:
         raise ValueError("The JSON has no groups.")
-    names = [one.get("group") if isinstance(one, dict) else None for one in groups]
+    names = [one.get("group") if isinstance(one, dict) else None for one in each]
     if any(not isinstance(name, (str, int, float, bool)) for name in names) or len(set(names)) < len(names):
         raise ValueError("The JSON has groups without a name of their own.")
+    if not isinstance(pooled, list) or any(name not in names for name in pooled):
+        raise ValueError("The JSON pools groups that it does not have.")
     require_rate("delta", delta)
-    members = [Threshold(**_threshold_fields(one)) for one in groups]
+    members = [Threshold(**_threshold_fields(one)) for one in each]
     if len({one.lower is None for one in members}) > 1:
         raise ValueError("The JSON has groups with lower and groups without it.")
-    return GroupThresholds(dict(zip(names, members, strict=True)), float(delta))
+    return GroupThresholds(dict(zip(names, members, strict=True)), float(delta), tuple(pooled))
 
 
 def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -323,11 +402,10 @@ def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
     known = {one.name: stored[one.name] for one in fields(Threshold) if one.name in stored}
     if lacking := {"value", "rho", "delta", "rule", "n_negatives", "false_alarms"} - known.keys():
         raise ValueError(f"The JSON is not a threshold: it lacks {', '.join(sorted(lacking))}.")
-    reference = known.get("reference", ())
     value, lower = known["value"], known.get("lower")
-    numbers = (value, value if lower is None else lower)
-    if not isinstance(reference, list | tuple) or not all(map(is_number, (*numbers, *reference))):
-        raise ValueError("The JSON is not a threshold: value, lower and reference must be finite numbers.")
+    known |= _origin_fields(known)
+    if lower is not None and not is_number(lower):
+        raise ValueError(f"lower is {lower!r:.40}, expected a finite number.")
     if known["rule"] not in (rules := (*thresholds.RULES, CUSTOM)):
         raise ValueError(f"The rule is {known['rule']!r:.40}, expected one of {', '.join(rules)}.")
     for name in ("cross_fitted", "randomized", "weighted"):
@@ -343,7 +421,7 @@ def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"lower is {lower!r:.40}, expected at most value, with bounds on rho and recall.")
     contamination = None if known.get("contamination") is None else as_contamination(known["contamination"])
     found = {"value": float(value), "lower": None if lower is None else float(lower), "contamination": contamination}
-    return {**known, **found, "reference": tuple(map(float, reference))}
+    return {**known, **found}
 
 
 def _require_counts(known: Mapping[str, Any]) -> None:
@@ -381,6 +459,32 @@ def _answers(scores: np.ndarray, value: Any, lower: Any) -> np.ndarray:
     answers = (margin > 0).astype(object)
     answers[margin == 0] = None
     return answers
+
+
+def _origin_fields(known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the kept scores in the fields of a stranger, checked as its texts are."""
+    reference, quantiles = known.get("reference", []), known.get("quantiles", [])
+    if not isinstance(quantiles, list) or not all(isinstance(one, list) and len(one) == 2 for one in quantiles):
+        raise ValueError("The JSON is not a threshold: quantiles must be pairs of a share and a score.")
+    numbers = [known["value"], *(number for pair in quantiles for number in pair)]
+    if not isinstance(reference, list) or not all(map(is_number, (*numbers, *reference))):
+        raise ValueError("The JSON is not a threshold: value, quantiles and reference must be finite numbers.")
+    for name in ("score", "date", "npbench_version"):
+        if not isinstance(known.get(name, ""), str):
+            raise ValueError(f"{name} is {known[name]!r:.40}, expected text.")
+    pairs = tuple((float(share), float(score)) for share, score in quantiles)
+    return {"reference": tuple(map(float, reference)), "quantiles": pairs}
+
+
+def quantiles_of(negatives: np.ndarray) -> tuple[tuple[float, float], ...]:
+    """Return shares and scores, as in :class:`Threshold`; with ties, of the last of them."""
+    # each stands for ten scores, so that few of a small sample show
+    count = min(MAX_QUANTILES, len(negatives) // 10)
+    ascending = np.sort(negatives)
+    ranks = np.round(np.arange(1, count + 1) * len(negatives) / (count + 1)).astype(int)
+    scores = np.unique(ascending[ranks - 1])
+    shares = np.searchsorted(ascending, scores, side="right") / max(1, len(negatives))
+    return tuple(zip(shares.tolist(), scores.tolist(), strict=True))
 
 
 def n_promises(*rates: float | None) -> int:

@@ -1,13 +1,17 @@
 """A classifier with a threshold: what it is fitted to, what it promises, and what scikit-learn expects of it."""
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.covariance import EllipticEnvelope
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
+    IsolationForest,
     RandomForestClassifier,
     StackingClassifier,
     VotingClassifier,
@@ -21,7 +25,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC, OneClassSVM
 from sklearn.utils.estimator_checks import check_estimator
 
 from class_samples import Reader, gaussians
@@ -379,3 +384,110 @@ def test_impossible_requests_are_refused_before_any_fit(options, words):
 
     with pytest.raises(ValueError, match=words):
         NPThresholdClassifier(Never(), **options).fit(X, Y)
+
+
+class OnlyCodes(LogisticRegression):
+    """Refuses words, as XGBoost does."""
+
+    def fit(self, X, y, sample_weight=None):
+        if not set(np.unique(y)) <= {0, 1}:
+            raise ValueError("Invalid classes: expected [0 1].")
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("labels", [WORDS, SIGNS[ORDER]])
+@pytest.mark.parametrize("cv", [None, 2])
+def test_classifiers_that_refuse_the_labels_get_codes(labels, cv):
+    for pos_label in np.unique(labels).tolist():
+        settings = {"pos_label": pos_label, "rho": 0.1, "cv": cv, "random_state": 0}
+        coded, plain = (
+            NPThresholdClassifier(one(), **settings).fit(X, labels) for one in (OnlyCodes, LogisticRegression)
+        )
+        assert coded.classes_.tolist() == plain.classes_.tolist()
+        assert coded.estimator_.classes_.tolist() == [0, 1]
+        assert coded.estimator_.predict(X).mean() == np.mean(plain.estimator_.predict(X) == pos_label)
+        np.testing.assert_array_equal(coded.predict(X), plain.predict(X))
+        np.testing.assert_allclose(coded.predict_proba(X), plain.predict_proba(X), atol=1e-12)
+        np.testing.assert_allclose(coded.decision_function(X), plain.decision_function(X), atol=1e-9)
+    frozen = FrozenEstimator(OnlyCodes().fit(X, Y))
+    assert NPThresholdClassifier(frozen, rho=0.1).fit(X, Y).classes_.tolist() == [0, 1]
+
+
+def test_faults_of_the_data_are_not_hidden_by_codes():
+    with pytest.raises(ValueError, match="NaN"):
+        NPThresholdClassifier(LogisticRegression(), pos_label="fraud").fit(np.full_like(X, np.nan), WORDS)
+    weighted = LogisticRegression(class_weight={"fraud": 10, "ok": 1})  # codes would not have these weights
+    model = NPThresholdClassifier(weighted, pos_label="fraud", random_state=0).fit(X, WORDS)
+    assert model.estimator_.classes_.tolist() == ["fraud", "ok"]
+
+
+@pytest.mark.parametrize(
+    "detector",
+    [IsolationForest(random_state=0), OneClassSVM(nu=0.1), make_pipeline(StandardScaler(), EllipticEnvelope())],
+)
+def test_outlier_detectors_see_negatives_only(detector):
+    model = NPThresholdClassifier(detector, rho=0.1, pos_label="fraud", random_state=0).fit(X, WORDS)
+    assert model.classes_.tolist() == ["fraud", "ok"]
+    assert model.result_.n_positives == np.sum(Y == 1)  # they show the misses
+    np.testing.assert_array_equal(model.scores(X), -model.estimator_.score_samples(X))
+    new, signs = gaussians(20_000, shift=1.5, seed=7)
+    flagged = model.predict(new) == "fraud"
+    assert np.mean(flagged[signs < 0]) < 0.1 < np.mean(flagged[signs > 0])
+    alone = NPThresholdClassifier(detector, rho=0.1, pos_label="fraud", random_state=0)
+    alone.fit(X[Y == 0], WORDS[Y == 0])  # there may be no example of what is to be found
+    assert set(alone.predict(new)) == {"fraud", "ok"}
+    prefit = NPThresholdClassifier(FrozenEstimator(detector.fit(X[:300][Y[:300] == 0])), rho=0.1).fit(X[300:], Y[300:])
+    assert prefit.result_.n_negatives == np.sum(Y[300:] == 0)
+
+
+def test_score_is_the_share_detected():
+    model = NPThresholdClassifier(LogisticRegression(), rho=0.1, pos_label="fraud", random_state=0).fit(X, WORDS)
+    assert model.score(X, WORDS) == np.mean(model.predict(X[Y == 1]) == "fraud")
+    weight = np.random.default_rng(0).random(len(X))
+    found = np.average(model.predict(X[Y == 1]) == "fraud", weights=weight[Y == 1])
+    assert model.score(X, WORDS, sample_weight=weight) == pytest.approx(found)
+    recall = NPThresholdClassifier(LogisticRegression(), rho=None, recall=0.8, pos_label="fraud", random_state=0)
+    assert recall.fit(X, WORDS).score(X, WORDS) == np.mean(recall.predict(X[Y == 0]) == "ok")
+
+
+def test_the_default_score_of_a_search_prefers_fewer_misses_where_accuracy_does_not():
+    """Few positives: a useless model is right about most samples, as it rejects almost all."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(4000) < 0.03).astype(int)
+    features = np.column_stack([rng.normal(2 * y), rng.normal(size=4000)])
+    useless = make_pipeline(FunctionTransformer(_second), GaussianNB())
+    model = NPThresholdClassifier(useless, rho=0.05, random_state=0)
+    columns = {"estimator__functiontransformer__func": [_first, _second]}
+    search = GridSearchCV(model, columns, cv=3).fit(features, y)
+    assert search.best_params_ == {"estimator__functiontransformer__func": _first}
+    assert search.best_score_ > 0.4
+
+
+def _first(X):
+    return X[:, :1]
+
+
+def _second(X):
+    return X[:, 1:]
+
+
+def test_small_groups_share_a_threshold():
+    by = np.where(np.arange(600) < 450, "FR", np.where(np.arange(600) < 530, "US", "NG"))
+    model = NPThresholdClassifier(LogisticRegression(), rho=0.1, random_state=0)
+    with pytest.raises(ValueError, match="small='pool'"):
+        model.fit(X, Y, by=by)
+    model.set_params(small="pool").fit(X, Y, by=by)
+    assert set(model.result_.pooled) == {"NG", "US"}
+    assert model.threshold_["NG"] == model.threshold_["US"] != model.threshold_["FR"]
+    assert "2 small groups" in model.result_.promise
+
+
+def test_the_stored_threshold_says_what_the_score_is():
+    model = NPThresholdClassifier(GaussianNB(), pos_label="ok", random_state=0).fit(X, WORDS)
+    stored = json.loads(model.result_.to_json())
+    assert (stored["positive"], stored["negative"]) == ("ok", "fraud")
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(eval(stored["score"].partition(" of ")[0], {"log": np.log, "p": p.T}), model.scores(X))
+    svm = NPThresholdClassifier(LinearSVC(), pos_label="fraud", random_state=0).fit(X, WORDS)
+    assert svm.result_.score == "-decision_function of LinearSVC"
+    np.testing.assert_array_equal(svm.scores(X), -svm.estimator_.decision_function(X))

@@ -1,17 +1,23 @@
 """Metrics at low false-positive rates: against brute force, scikit-learn, and repeated samples."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import IsolationForest, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, roc_auc_score
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, cross_val_score, cross_validate
+from sklearn.svm import SVC
 
-from npbench import metrics
+from npbench import NPThresholdClassifier, metrics, registry
+from npbench.contracts import resolve
 from npbench.numerics import pauc_metrics
+from npbench.problem import PROBLEMS
 
 scored = st.lists(st.tuples(st.booleans(), st.integers(-3, 3), st.integers(1, 4)), min_size=2, max_size=30).filter(
     lambda rows: len({positive for positive, _, _ in rows}) == 2
@@ -120,6 +126,54 @@ def test_scorers_turn_round_for_the_other_class():
     assert np.all(cross_val_score(model, X, LABELS, scoring=metrics.scorer("partial_auc", pos_label="benign")) > 0.5)
 
 
+@pytest.mark.parametrize("name", sorted(registry.installed().metrics))
+def test_every_metric_is_a_scorer_by_its_name(name):
+    model = SVC(random_state=0).fit(X, LABELS)
+    described = registry.installed().metric(name)
+    scoring = pickle.loads(pickle.dumps(metrics.scorer(name, pos_label="malignant")))
+    given = model.decision_function(X)  # malignant is classes_[1]
+    problem = PROBLEMS[(described.problems or ("np",))[0]]()
+    expected = resolve(described.compute)(np.where(BENIGN == 1, -1, 1), given, problem=problem, estimator=model)
+    expected = getattr(expected, "value", expected)
+    sign = -1 if described.direction == "lower" else 1
+    np.testing.assert_allclose(scoring(model, X, LABELS), sign * expected)
+    assert name in repr(scoring)
+
+
+def test_rates_of_decisions_follow_predict_and_its_labels():
+    model = NPThresholdClassifier(LogisticRegression(solver="liblinear"), pos_label="malignant", random_state=0)
+    (p_fa, p_nd), other = (metrics.scorer(name) for name in ("p_fa", "p_nd")), {"pos_label": "benign"}
+    model.fit(X, LABELS)  # whose pos_label_ the scorers take
+    alarms = np.mean(model.predict(X)[LABELS == "benign"] == "malignant")
+    misses = np.mean(model.predict(X)[LABELS == "malignant"] == "benign")
+    assert (p_fa(model, X, LABELS), p_nd(model, X, LABELS)) == (-alarms, -misses)
+    assert metrics.scorer("p_nd", **other)(model, X, LABELS) == -alarms
+    assert metrics.scorer("np_score", rho=0.01)(model, X, LABELS) == -misses - max(0, alarms - 0.01) / 0.01
+    forest = FixedThresholdClassifier(RandomForestClassifier(20, random_state=0), threshold=0.9, pos_label="malignant")
+    found = cross_validate(forest, X, LABELS, scoring={"fa": metrics.scorer("p_fa", pos_label="malignant")}, cv=3)
+    assert np.all(found["test_fa"] > -0.05)  # NaN is not
+
+
+def test_options_reach_the_problem_of_a_metric_and_weights_the_own_metrics():
+    model = LogisticRegression(solver="liblinear").fit(X, BENIGN)
+    f = model.decision_function(X)
+    found = metrics.scorer("pauc_mcclish", fpr_range=(0, 0.2))(model, X, BENIGN)
+    assert found == pytest.approx(roc_auc_score(BENIGN, f, max_fpr=0.2))
+    weight = np.random.default_rng(0).integers(1, 4, len(X))
+    scoring = metrics.scorer("tpr_at_fpr", fpr=0.02)
+    assert scoring(model, X, BENIGN, sample_weight=weight) == metrics.tpr_at_fpr(
+        BENIGN, f, fpr=0.02, sample_weight=weight
+    )
+    with pytest.raises(TypeError, match="fp"):
+        metrics.scorer("tpr_at_fpr", fp=0.1)
+
+
+def test_outlier_detectors_are_scored():
+    detector = IsolationForest(random_state=0).fit(X[BENIGN == 1])
+    found = metrics.scorer("auc", pos_label="malignant")(detector, X, LABELS)
+    assert found == pytest.approx(roc_auc_score(LABELS == "malignant", -detector.score_samples(X)))
+
+
 @pytest.mark.parametrize(
     ("metric", "args", "options", "words"),
     [
@@ -148,7 +202,9 @@ def test_scorers_turn_round_for_the_other_class():
         ),
         (metrics.np_score, ([0, 1], [0, 1]), {"rho": 0}, "rho"),
         (metrics.partial_auc, ([0, 1], [0, 1]), {"confidence": 95}, "confidence is 95"),
-        (metrics.scorer, ("auc",), {}, "'auc'"),
+        (metrics.scorer, ("acu",), {}, "'acu'"),
+        (metrics.scorer, ("pauc",), {"rho": 0.1}, "pauc has no option rho"),
+        (metrics.scorer, ("pauc",), {"fpr_range": (2, 3)}, "fpr_range"),
     ],
 )
 def test_unusable_input_is_refused(metric, args, options, words):

@@ -1,9 +1,11 @@
 """Monitoring: the level of both tests in simulations, drift that is detected, and what is refused."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.stats import binomtest, ks_2samp, norm
+from scipy.stats import binomtest, ks_2samp, kstwo, norm
 
 import npbench
 from npbench import Threshold
@@ -83,7 +85,38 @@ def test_a_distance_that_is_said_to_be_found_is_found():
         far = npbench.monitor(new + found.smallest_shift, threshold=deployed, alpha=0.1)
         missed += not far.shifted
     assert binomtest(missed, 100, 0.1, alternative="greater").pvalue > 0.001
-    assert far.shift_p_value == ks_2samp(deployed.reference, new + found.smallest_shift, method="asymp").pvalue
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize(("n", "n_new", "distinct"), [(40, 100, 0), (200, 300, 0), (200, 300, 12)])
+def test_quantiles_keep_the_level_as_all_scores_do(n, n_new, distinct, keep):
+    """The test at quantiles sees at most the distance of Kolmogorov and Smirnov, which scipy computes."""
+    rng, rejected = RNG(5), 0
+    for _ in range(200):
+        old, new = (rng.integers(0, distinct, m) / 7 if distinct else rng.normal(size=m) for m in (n, n_new))
+        deployed = npbench.threshold(old, np.zeros(n), rho=0.3, keep_scores=keep)
+        found = npbench.monitor(new, threshold=deployed, alpha=0.1)
+        exact = ks_2samp(old, new, method="asymp")
+        assert found.shift_p_value >= exact.pvalue * (1 - 1e-9)
+        if keep:  # all but distances just below a score
+            later = kstwo.sf(exact.statistic - 1 / n - 1e-9, round(n * n_new / (n + n_new)))
+            assert found.shift_p_value <= later
+        rejected += found.shifted
+    assert binomtest(rejected, 200, 0.1, alternative="greater").pvalue > 0.001
+    drifted = npbench.monitor(new + 1, threshold=deployed, alpha=0.1)
+    assert drifted.shifted
+
+
+def test_files_of_earlier_versions_are_compared_with_the_scores_that_they_keep():
+    old, new = RNG(6).normal(size=500), RNG(7).normal(0.3, size=400)
+    stored = json.loads(npbench.threshold(old, np.zeros(500), rho=0.1).to_json())
+    for name in ("quantiles", "positive", "negative", "score", "date", "npbench_version", "comparison"):
+        del stored[name]
+    assert npbench.monitor(new, threshold=npbench.from_json(json.dumps(stored))).shift_p_value is None
+    earlier = npbench.from_json(json.dumps({**stored, "reference": old[:200].tolist()}))
+    found = npbench.monitor(new, threshold=earlier)
+    expected = ks_2samp(old[:200], new, method="asymp").pvalue
+    assert expected <= found.shift_p_value < 3 * expected
 
 
 def test_unusable_samples_are_refused():

@@ -1,5 +1,6 @@
 """Thresholds for scores: the promise in simulations, counts and limits against SciPy, and what is refused."""
 
+import datetime
 import json
 import math
 import re
@@ -233,9 +234,11 @@ def test_json_has_what_a_deployment_needs():
         found = npbench.threshold(scores, y, **options)
         again = from_json(found.to_json())
         assert again == type(found).from_json(found.to_json()) == found
-    assert set(Threshold.from_json(npbench.threshold(scores, y).to_json()).reference) == set(scores[:300])
+    assert set(Threshold.from_json(npbench.threshold(scores, y, keep_scores=True).to_json()).reference) == {*range(300)}
     many = npbench.threshold(np.arange(5000.0), np.zeros(5000))
-    assert len(set(many.reference)) == 1000
+    assert many.reference == ()
+    assert len(many.quantiles) == 99
+    assert all(share == pytest.approx(np.mean(np.arange(5000) <= score)) for share, score in many.quantiles)
     for text in ("[]", "{}", "[" * 100_000, "7", '{"groups": 5}', '{"groups": [{"value": 1}], "delta": 0.1}'):
         with pytest.raises(ValueError, match="JSON"):
             from_json(text)
@@ -243,11 +246,78 @@ def test_json_has_what_a_deployment_needs():
         type(npbench.threshold(scores, y, by=by)).from_json(many.to_json())
 
 
+def test_json_serves_readers_without_npbench():
+    scores, words = np.arange(400.0), np.repeat(["ok", "fraud"], [300, 100])
+    kept = json.loads(npbench.threshold(scores, words, pos_label="fraud").to_json())
+    assert (kept["comparison"], kept["positive"], kept["negative"]) == (">", "fraud", "ok")
+    assert "larger" in kept["score"]
+    assert kept["npbench_version"] == npbench.__version__
+    assert datetime.date.fromisoformat(kept["date"]).year >= 2026
+    assert kept["reference"] == []
+
+
+def test_small_groups_share_a_threshold_and_keep_the_bound_together():
+    """Two small groups of unlike scores: the bound is for both, mixed as in the sample, and not for each."""
+    rng, rho, delta = np.random.default_rng(0), 0.1, 0.1
+    sizes, means = {"a": 200, "b": 25, "c": 15}, {"a": 0.0, "b": 0.0, "c": 1.0}
+    by = np.repeat(list(sizes), list(sizes.values()))
+    exceeded = alone = 0
+    for _ in range(400):
+        scores = rng.normal([means[name] for name in by])
+        found = npbench.threshold(scores, np.zeros(240), by=by, rho=rho, delta=delta, pos_label=1, small="pool")
+        own = {name: norm.sf(one.value - means[name]) for name, one in found.groups.items()}
+        together = (25 * own["b"] + 15 * own["c"]) / 40
+        exceeded += own["a"] > rho or together > rho
+        alone += own["c"] > rho
+    assert (found.pooled, found.n_parts) == (("c", "b"), 2)
+    assert found.groups["b"] == found.groups["c"] != found.groups["a"]
+    assert (found.groups["b"].n_negatives, found.groups["a"].delta) == (40, delta / 2)
+    assert found.guaranteed
+    assert binomtest(exceeded, 400, delta, alternative="greater").pvalue > 0.001
+    assert binomtest(alone, 400, delta, alternative="greater").pvalue < 0.001  # not for the smallest alone
+    assert from_json(found.to_json()) == found
+    assert [(name, len(rows)) for name, _, rows in found.parts(by)] == [("a", 200), ("2 pooled groups", 40)]
+    with pytest.raises(ValueError, match="new group 'd'"):
+        found.predict([1.0], ["d"])
+
+
+@pytest.mark.parametrize(
+    ("counts", "pooled"),
+    [
+        ([100, 100], set()),
+        ([100, 50], {0, 1}),  # the union of all is one group
+        ([200, 200, 50], {2, 0}),  # a single small group takes the next smallest with it
+        ([200, 200, 60, 60], {2, 3}),
+        ([0, 300], {0, 1}),
+    ],
+)
+def test_the_fewest_small_groups_are_pooled(counts, pooled):
+    by = np.repeat(np.arange(len(counts)), counts)
+    by, y = np.r_[by, np.arange(len(counts))], np.r_[np.zeros(len(by)), np.ones(len(counts))]
+    found = npbench.threshold(np.arange(len(y)) / 7, y, by=by, small="pool")
+    assert set(found.pooled) == pooled
+    needed = fewest_negatives(0.05, 0.05 / found.n_parts)
+    assert all(one.n_negatives >= needed for one in found.groups.values())
+
+
+def test_too_few_negatives_cannot_be_pooled():
+    scores, by = np.arange(50.0), np.tile(["a", "b"], 25)
+    with pytest.raises(ValueError, match="50 held-out negatives"):
+        npbench.threshold(scores, np.zeros(50), by=by, small="pool")
+    with pytest.raises(ValueError, match="small='pool'"):
+        npbench.threshold(scores, np.zeros(50), by=by)
+    for options in ({"small": "merge"}, {"small": "pool", "rho": None, "recall": 0.5}):
+        with pytest.raises(ValueError, match="small"):
+            npbench.threshold(scores, np.zeros(50), **options)
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [
         ("value", [math.nan, math.inf, "1", None, 10**400, [1]]),
         ("reference", [5, [math.nan], ["a"], {"a": 1}]),
+        ("quantiles", [5, [1], [[0.5]], [[0.5, "a"]], [[math.nan, 1.0]], {"a": 1}]),
+        *((name, [5, None, ["a"]]) for name in ("score", "date", "npbench_version")),
         ("delta", [2, -1, 0, math.nan, "0.1", None, [0.1]]),
         ("rho", [2, -1, 0, math.nan, "0.1", None, [0.1]]),
         *((name, [2, -1, math.nan, "0.1"]) for name in ("recall", "precision")),
@@ -264,7 +334,7 @@ def test_a_stored_threshold_of_a_stranger_is_refused(name, values):
     for value in values:
         text = json.dumps({**kept, name: value})
         for stored in (text, json.dumps({"delta": 0.1, "groups": [{"group": "a", **json.loads(text)}]})):
-            with pytest.raises(ValueError, match=name if name not in ("value", "reference") else "finite"):
+            with pytest.raises(ValueError, match=name):
                 from_json(stored)
 
 

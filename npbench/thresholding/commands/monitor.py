@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 
 from npbench.console import write
-from npbench.data.labels import Classes, Labels, classes, meaning, refuse_others
+from npbench.data.labels import Classes, Labels, classes, refuse_others
 from npbench.data.table import Table, days
 from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
-from npbench.thresholding.columns import groups, require_rate
+from npbench.thresholding.columns import require_rate
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.monitoring import Monitoring, monitor
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
@@ -132,13 +132,11 @@ def _monitored(
         raise RequestError("The threshold has groups: name their column by --by.")
     deployed.values(by)  # refuses unknown groups
     require_rate("alpha", options.alpha)  # a share of 2 may be a rate
-    each = options.alpha / len(deployed.groups)
-    there = {meaning(name): rows for name, rows in groups(by, len(scores)).items()}
+    each = options.alpha / deployed.n_parts
     found = {}
-    for name, one in deployed.groups.items():
-        if (rows := there.get(meaning(name))) is not None:
-            part = None if positive is None else positive[rows]
-            found[name] = monitor(scores[rows], part, threshold=one, alpha=each, window=options.window)
+    for name, one, rows in deployed.parts(by):
+        part = None if positive is None else positive[rows]
+        found[name] = monitor(scores[rows], part, threshold=one, alpha=each, window=options.window)
     return found
 
 

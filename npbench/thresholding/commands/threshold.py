@@ -25,10 +25,9 @@ from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.report.render.page import write_pictures
 from npbench.report.sheet import Row, Sheet, interval, number
-from npbench.thresholding.columns import groups
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.rules import kept_by_weight, threshold
-from npbench.thresholding.threshold import GroupThresholds, Threshold, clopper_pearson, rounded_down
+from npbench.thresholding.threshold import GroupThresholds, Threshold, clopper_pearson, described, rounded_down
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,20 +51,22 @@ def run(words: Sequence[str]) -> Exit:
     weights = None if options.weights is None else table.numbers(options.weights, "--weights").to_numpy()[kept]
     asked = {name: getattr(options, name) for name in ("delta", "rule", "recall", "precision", "abstain", "randomized")}
     contamination = None if options.contamination is None else tuple(options.contamination)
+    asked |= {"small": options.small, "keep_scores": options.keep_scores}
     asked |= {"rho": _bound(options), "contamination": contamination, "random_state": options.seed}
     try:
-        found = threshold(values, is_positive, by=by, pos_label=True, weights=weights, **asked)
+        given = threshold(values, is_positive, by=by, pos_label=True, weights=weights, **asked)
     except ValueError as error:
         raise RequestError(str(error)) from error
+    found = described(given, **known._asdict(), score=f"column {options.score}, larger for positives")
     names = {"score": options.score, "label": options.label, **known._asdict(), "by": options.by}
-    members: Mapping[Any, Threshold] = found.groups if isinstance(found, GroupThresholds) else {None: found}
     used = np.ones(len(values), dtype=bool)
     if weights is not None:  # the seed draws the same negatives again
         used = kept_by_weight(weights, is_positive, np.random.RandomState(options.seed))
+    parts = found.parts(by) if isinstance(found, GroupThresholds) else [(None, found, np.arange(len(values)))]
     samples = {}
-    for name, rows in groups(by, len(values)).items():
+    for name, one, rows in parts:
         part, above = values[rows], is_positive[rows]
-        samples[name] = Sample(members[name], part[~above & used[rows]], part[above])
+        samples[name] = Sample(one, part[~above & used[rows]], part[above])
     _conclude(found, samples, names, options.output, note)
     return Exit.OK
 
@@ -94,6 +95,8 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--weights", metavar="COLUMN", help=ratios)
     parser.add_argument("--randomized", action="store_true", help="toss a coin where it saves misses")
     parser.add_argument("--seed", type=int, default=0, help="of the coin and the weights (default: 0)")
+    parser.add_argument("--small", choices=("refuse", "pool"), default="refuse", help="groups of too few negatives")
+    parser.add_argument("--keep-scores", action="store_true", help="keep the scores of negatives (default: quantiles)")
     parser.add_argument("--output", type=Path, default=Path("threshold"), metavar="FOLDER", help="default: threshold")
     return parser
 
