@@ -110,19 +110,6 @@ RULES = {
 }
 
 
-def empirical(negatives: np.ndarray, rho: float) -> float:
-    """Return the lowest threshold with a false-alarm rate of at most rho on the sample, in O(n).
-
-    The rate on new samples then exceeds rho with a probability of about one half.
-    """
-    return _above_rank(negatives, empirical_rank(len(negatives), rho))
-
-
-def empirical_rank(n: int, rho: float) -> int:
-    """Return the k of :func:`empirical`: its threshold is just above the k-th smallest of n scores."""
-    return n - min(math.floor(n * rho + SAME_RATE), n - 1)
-
-
 def umbrella(negatives: np.ndarray, rho: float, delta: float) -> float:
     """Return a threshold whose false-alarm rate on new samples exceeds rho with probability at most delta, in O(n).
 
@@ -147,11 +134,6 @@ def umbrella_rank(n: int, rho: float, delta: float) -> int:
             f"{1 - delta:g}: at least {fewest_negatives(rho, delta)} are needed."
         )
     return n - few + 1
-
-
-def violation(n: int, k: int, rho: float) -> float:
-    """Return a bound on the probability that more than rho lies above the k-th smallest score; exact without ties."""
-    return RULES["umbrella"].level(n, n - k, rho)
 
 
 def contaminated_umbrella(

@@ -220,28 +220,21 @@ def calibrate(
         raise ValueError("rho is None, and so are recall and precision: bound one of them.")
     contamination = None if contamination is None else as_contamination(contamination)
     second, alone = recall is not None or precision is not None, n_promised == 1 and rho is not None
+    with_coin, wrong = coin is not None, contamination is not None
     for is_refused, why in (
         (second and rule != "umbrella", f"The rule {rule!r} promises no recall or precision: use the rule 'umbrella'."),
         (
-            coin is not None and (callable(rule) or not alone),
-            "randomized is for a bound on false alarms alone, by a rule of npbench: leave it out.",
-        ),
-        (
-            abstain and (rho is None or recall is None or precision is not None),
-            "abstain bounds false alarms and misses: set rho and recall, and no precision.",
-        ),
-        (
-            contamination is not None and (rule != "umbrella" or not alone or coin is not None),
-            "contamination is for a bound on false alarms alone, by the rule 'umbrella' and without a coin.",
-        ),
-        (
-            kept is not None and precision is not None,
-            "weights are of negatives, and a precision takes both classes as they come: leave out one of them.",
+            with_coin and (callable(rule) or not alone),
+            "randomized is for rho alone, by a rule of npbench.",
         ),
         (
             small not in ("refuse", "pool") or (small == "pool" and rho is None),
             f"small is {small!r}, expected 'refuse', or 'pool' for a bound on false alarms.",
         ),
+        (abstain and (None in (rho, recall) or precision), "abstain takes rho and recall, and no precision."),
+        (wrong and (rule != "umbrella" or not alone), "contamination is for rho alone, by the rule 'umbrella'."),
+        (wrong and with_coin, "contamination allows no coin: leave out randomized."),
+        (kept is not None and precision, "weights are of negatives, but a precision needs both classes as they come."),
     ):
         if is_refused:
             raise ValueError(why)

@@ -16,7 +16,7 @@ from npbench.estimators.kernel import KernelClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.evaluation.splits import Fold
 from npbench.numerics.threads import blas_threads
-from npbench.numerics.thresholds import empirical
+from npbench.numerics.thresholds import RULES
 from npbench_two_nu_svm.candidates import Grid, Visited, by_constraint, by_error
 from npbench_two_nu_svm.reduced_hulls import DualNu, ReducedHulls
 from npbench_two_nu_svm.search import Found, search
@@ -209,7 +209,7 @@ class TwoNuSVM(KernelClassifier):
         if self._shifts and not found.meet:
             # threshold of the scores without intercept: rounding then changes no comparison
             self.intercept_ = np.zeros(1)
-            self.intercept_ = np.array([-empirical(self._scores(X)[signs < 0], self.rho)])
+            self.intercept_ = np.array([-RULES["empirical"].threshold(self._scores(X)[signs < 0], self.rho, delta=0.0)])
         self.margin_, self.n_iter_ = found.margin, found.n_steps
         self.objective_: float = found.objective
         self.duality_gap_: float = found.gap

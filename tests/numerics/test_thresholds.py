@@ -14,7 +14,6 @@ from npbench.numerics.binomial_limits import rate_above, rate_below, rate_limits
 from npbench.numerics.rates import rates, share_accepted
 from npbench.numerics.thresholds import (
     RULES,
-    empirical,
     fewest_negatives,
     just_above,
     q_value,
@@ -81,7 +80,7 @@ def test_rank_of_a_million(n, rho):
 @given(tied | apart, share)
 @example(np.arange(100.0), Fraction(29, 100))  # 100 * 0.29 is 28.999999999999996
 def test_empirical_accepts_as_much_as_the_bound_allows(negatives, rho):
-    t = empirical(negatives, float(rho))
+    t = RULES["empirical"].threshold(negatives, float(rho), delta=0.05)
     count = np.sum(negatives - t >= 0)
     assert Fraction(int(count), len(negatives)) <= rho
     levels = np.unique(negatives)

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binomtest, norm
 
 import npbench
-from npbench.numerics.thresholds import fewest_negatives, umbrella, umbrella_rank, violation
+from npbench.numerics.thresholds import RULES, fewest_negatives, umbrella
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
 DRAWS = 1000
@@ -30,7 +30,7 @@ def test_promise_holds_and_is_not_wasted(rho, delta, n):
     found = [npbench.threshold(scores, y, rho=rho, delta=delta).value for scores in negatives]
     violations = np.sum(norm.sf(found) > rho)
     assert not_rejected(violations, delta)
-    exact = violation(n, umbrella_rank(n, rho, delta), rho)
+    exact = RULES["umbrella"].level(n, RULES["umbrella"].accepted(n, rho, delta), rho)
     assert delta / 3 < exact <= delta
     assert binomtest(int(violations), DRAWS, exact).pvalue > 0.001
     empirical = [npbench.threshold(scores, y, rho=rho, rule="empirical").value for scores in negatives]

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 
 import polars as pl
 
 from npbench.numerics.binomial_limits import rate_limits
-from npbench.numerics.thresholds import empirical_rank, umbrella_rank, violation
+from npbench.numerics.thresholds import RULES
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sheet import Cell, Row, Sheet, interval, number, spread
 from npbench_papers.axes import Figure, drawn
 from npbench_papers.records import Printed, printed_for
 from npbench_papers.verdicts import claim, kept
 
-RANKS: dict[str, Callable[[int, float, float], int]] = {
-    "umbrella": umbrella_rank,
-    "empirical": lambda n, rho, _: empirical_rank(n, rho),
-}
 NOTES = [
     "By formula: the probability for scores without ties; there is no formula for a majority. Bound: whether the share "
     "is at most delta. Verdict: reproduced if the formula's value is within the limits of the share, or, without a "
@@ -87,7 +83,7 @@ def with_rules(records: pl.DataFrame) -> pl.DataFrame:
 def _row(same: pl.DataFrame, printed: Printed, shown: Sequence[str]) -> Row:
     n, rule, rho, delta = (same[name][0] for name in ("left_out", "rule", "rho", "delta"))
     above, low, high = _share(same)
-    exact = violation(n, RANKS[rule](n, rho, delta), rho) if rule in RANKS else None
+    exact = RULES["umbrella"].level(n, RULES[rule].accepted(n, rho, delta), rho) if rule in RULES else None
     theirs = printed_for(printed, n=n, threshold=rule)
     return [
         number(n, "d"),
