@@ -34,7 +34,7 @@ from npbench.report.select.labels import method_labels
 from npbench.report.select.recorded_settings import notes, protocols
 from npbench.report.sheet import Section
 from npbench_benchmark.charts import settings
-from npbench_benchmark.leaderboard import Standing, bounded, score_of, standings
+from npbench_benchmark.leaderboard import Standing, bounded, by_promise, score_of, standings
 from npbench_papers.headlines import headline
 from npbench_papers.verdicts import MEANINGS
 
@@ -209,18 +209,19 @@ def benchmark(name: str, first: int) -> None:
     stored = published(name)
     cog.outl(f"\n{protocols(stored)}")
     for text, records in settings(stored):
-        found, with_bound = standings(records), bounded(records)
-        bound = ("above", "allowed", "P_nd") if with_bound else ()
+        with_bound = bounded(records)
+        bound = ("above", "allowed", "P_fa", "P_nd") if with_bound else ()
         heads = ("method", *bound, "rank", "places", "Elo", "score" if with_bound else "pauc", "seconds")
-        cut = f", the first {first}" if first < len(found) else ""
-        cog.outl(f"\n{records['dataset'].n_unique()} data sets, `{text}`{cut}:")
-        cog.outl(table(heads, (_standing(one, with_bound) for one in found[:first])))
+        for promise, found in by_promise(standings(records)):
+            cut = f", the first {first} of {len(found)}" if first < len(found) else ""
+            cog.outl(f"\n{records['dataset'].n_unique()} data sets, `{text}`{promise}{cut}:")
+            cog.outl(table(heads, (_standing(one, with_bound) for one in found[:first])))
     cog.outl(f"{processors(stored)}\n")
 
 
 def _standing(one: Standing, with_bound: bool) -> list[str]:
     above = f"{one.above}/{one.n_good}" + "*" * (one.verdict == "exceeded")
-    bound = [above, f"{one.allowed:.2g}", f"{one.p_nd:.2f}"] if with_bound else []
+    bound = [above, f"{one.allowed:.2g}", f"{one.p_fa:.3f}", f"{one.p_nd:.2f}"] if with_bound else []
     places = "-".join(map(str, dict.fromkeys(one.places_without)))
     score = f"{one.score:.2f}" if with_bound else f"{1 - one.score:.3f}"
     return [one.label, *bound, f"{one.rank:.1f}", places, f"{one.elo:.0f}", score, f"{one.seconds:.2g}"]

@@ -15,19 +15,24 @@ from npbench.report.sections.ranking import diagram
 from npbench.report.select.metrics import axis_title
 from npbench.report.select.pairing import setting_text
 from npbench.report.stats.ranks import critical_difference, groups
-from npbench_benchmark.leaderboard import Standing, judge, standings
+from npbench_benchmark.leaderboard import Standing, by_promise, judge, standings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MUTED_NOTE = "Lines join the efficient methods. Grey: methods that are efficient nowhere; on the page, point at one."
+MUTED_NOTE = (
+    "Lines join the efficient methods with the same promise. Grey: methods that are efficient nowhere; on the page, "
+    "point at one."
+)
 SHARED_BAR = "Methods beside one bar do not differ significantly."
 
 
 def charts(records: pl.DataFrame, printed: Sequence[Any]) -> list[Chart]:
     """Return score against seconds for all settings, and for each setting the critical-difference chart."""
     found = {text: standings(group) for text, group in settings(records)}
-    difference = [_difference(text, one) for text, one in found.items()]
+    difference = [
+        _difference(text + promise, alike) for text, one in found.items() for promise, alike in by_promise(one)
+    ]
     return [_efficiency(judge(records), found), *(chart for chart in difference if chart is not None)]
 
 
@@ -69,17 +74,17 @@ def _panel(text: str, title: str, found: Sequence[Standing], efficient: Set[str]
             for one in ordered
         ],
         x_log=True,
-        lines=[_staircase([one for one in found if one.is_efficient])],
+        lines=[_staircase(promise, [one for one in alike if one.is_efficient]) for promise, alike in by_promise(found)],
     )
 
 
-def _staircase(efficient: Sequence[Standing]) -> Line:
-    """Return the line that bounds what no method reaches."""
+def _staircase(promise: str, efficient: Sequence[Standing]) -> Line:
+    """Return the line that bounds what no method with a promise reaches."""
     corners = sorted((one.seconds, one.score) for one in efficient)
     points = corners[:1]
     for seconds, score in corners[1:]:
         points += [(seconds, points[-1][1]), (seconds, score)]
-    return Line("efficient", [seconds for seconds, _ in points], [score for _, score in points])
+    return Line(f"efficient{promise}", [seconds for seconds, _ in points], [score for _, score in points])
 
 
 def _difference(text: str, found: Sequence[Standing]) -> Chart | None:

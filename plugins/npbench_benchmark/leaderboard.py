@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,18 +12,19 @@ import numpy as np
 import polars as pl
 
 from npbench.numerics.binomial_limits import rate_limits
+from npbench.numerics.thresholds import PROMISES
 from npbench.problem import PROBLEMS
 from npbench.records.fields import METHOD
 from npbench.report.select.labels import method_labels
 from npbench.report.select.metrics import better
 from npbench.report.stats.paired import Limits
 from npbench_benchmark import ratings
-from npbench_benchmark.promises import allowed, promised
+from npbench_benchmark.promises import Promise, expected
 
 SCORE_OF_FAILURE = 1.0  # the NP score of a classifier that accepts nothing
 # Score by which methods are compared on a data set, which a failed job loses.
 COMPARED = pl.when(pl.col("n_good") == pl.col("n_jobs")).then("score").otherwise(math.inf)
-CHANCE_SHARE = 0.5  # share of test parts above rho for a method whose true rate is rho
+NOISE = 1.96  # standard deviations
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,14 @@ class Standing:
     keys: frozenset[str]  # of its records
     above: int  # good jobs whose false-alarm rate on the test part exceeds rho
     share_limits: Limits  # exact 95 % limits of the share of these
-    promised: float | None  # largest promised probability of a true rate above rho: delta of an umbrella threshold
-    allowed: float  # share of test parts above rho that counts as keeping the bound
+    promise: str  # kind of the promise, by which methods are ranked; empty for problems without a bound
+    allowed: float  # share of test parts above rho to expect if the promise is kept
+    excess: float  # of the mean false-alarm rate over rho, in standard deviations if it is rho; NaN where unknown
+    p_fa: float | None  # mean over data sets of the means over good jobs
     p_nd: float | None  # mean over data sets of the means over good jobs
     score: float  # mean of score_of over data sets
     seconds: float  # geometric mean of processor seconds of selection and fit; NaN if none were measured
-    rank: float  # a data set on which a job failed is lost to every method without failures
+    rank: float  # among methods with the same promise; a data set on which a job failed is lost to all without failures
     win_rate: float
     elo: float
     elo_limits: Limits  # 95 % limits by the bootstrap over data sets
@@ -62,15 +65,33 @@ class Standing:
         """Verdict on the bound."""
         if self.share is None:
             return "not measured"
+        if self.promise == "on average" and not math.isnan(self.excess):
+            return "kept" if self.excess <= 0 else "kept within noise" if self.excess <= NOISE else "exceeded"
         if self.share <= self.allowed:
             return "kept"
         return "kept within noise" if self.share_limits[0] <= self.allowed else "exceeded"
 
 
 def standings(records: pl.DataFrame) -> list[Standing]:
-    """Return the methods with records at one setting, by place."""
+    """Return the methods with records at one setting, by promise and place."""
     results = by_dataset(records)
     found = list(_alone(records, results))
+    ranked: list[Standing] = []
+    for kind in dict.fromkeys(one["promise"] for one in found):
+        alike = [one for one in found if one["promise"] == kind]
+        ranked += _ranked(alike, results.filter(pl.col("label").is_in([one["label"] for one in alike])))
+    order = ["", *PROMISES]
+    return sorted(ranked, key=lambda one: (order.index(one.promise), one.place, one.label))
+
+
+def by_promise(found: Sequence[Standing]) -> list[tuple[str, list[Standing]]]:
+    """Return the methods that are ranked together, each time with words to add to the setting."""
+    kinds = dict.fromkeys(one.promise for one in found)
+    return [(f", promise: {kind}" if kind else "", [one for one in found if one.promise == kind]) for kind in kinds]
+
+
+def _ranked(found: list[dict[str, Any]], results: pl.DataFrame) -> Iterator[Standing]:
+    """Compare methods with each other."""
     datasets, _, values = table(results)
     won = ratings.wins(values)
     low, high = ratings.elo_limits(won)
@@ -90,10 +111,8 @@ def standings(records: pl.DataFrame) -> list[Standing]:
         "is_efficient": ratings.pareto(*(np.array([one[name] for one in found]) for name in ("score", "seconds"))),
     }
     lists = {name: _plain(column) for name, column in compared.items()}
-    made = [
-        Standing(**one, **{name: column[number] for name, column in lists.items()}) for number, one in enumerate(found)
-    ]
-    return sorted(made, key=lambda one: (one.place, one.label))
+    for number, one in enumerate(found):
+        yield Standing(**one, **{name: column[number] for name, column in lists.items()})
 
 
 def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
@@ -152,7 +171,8 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, A
         n_good, above = int(group["n_good"].sum()), int(group["above"].sum())
         method = group.select(METHOD).row(0)
         params, good = json.loads(group["params"][0]), ended.get(method, records.clear())
-        delta = promised(params, set(good["solver_status"]))
+        promise = Promise.of(params, set(good["solver_status"]))
+        share, noise = expected(promise, good)
         yield {
             "label": group["label"][0],
             "n_datasets": len(group),
@@ -161,12 +181,19 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, A
             "keys": keys[method],
             "above": above,
             "share_limits": rate_limits(above, n_good) if n_good else (0.0, 1.0),
-            "promised": delta,
-            "allowed": CHANCE_SHARE if delta is None else allowed(delta, params, good),
+            "promise": promise.kind if bounded(records) else "",
+            "allowed": share,
+            "excess": _excess(good, noise),
+            "p_fa": group["p_fa"].mean(),
             "p_nd": group["p_nd"].mean(),
             "score": group["score"].mean(),
             "seconds": group.select(pl.col("log_seconds").mean().exp().fill_null(math.nan)).item(),
         }
+
+
+def _excess(good: pl.DataFrame, noise: float) -> float:
+    """Return the excess of the mean false-alarm rate over rho, in units of its noise."""
+    return math.nan if math.isnan(noise) else good.select((pl.col("p_fa") - pl.col("rho")).mean()).item() / noise
 
 
 def _ends(values: np.ndarray) -> np.ndarray:

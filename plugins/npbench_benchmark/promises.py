@@ -1,57 +1,110 @@
-"""Promises of thresholds, and how often a kept promise looks broken on a test part."""
+"""Promises of thresholds, and what a kept one looks like on test parts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from npbench.numerics.thresholds import fewest_negatives, umbrella_rank
+from npbench.numerics.thresholds import RULES
+from npbench.thresholding.classifier import ALIGNED, calibration_count
 
-UMBRELLA = "umbrella"  # threshold and status of a scorer
+AUTO = "umbrella"  # rule of threshold="auto" where it can promise
+CHANCE_SHARE = 0.5  # share of test parts above rho for a method whose true rate is rho
 COUNT_ROUNDING = 1e-9
 
 
-def promised(params: dict[str, Any], rules: Collection[str]) -> float | None:
-    """Return delta of an umbrella threshold, or None for a majority, for folds, or if "auto" chose another rule."""
-    is_umbrella = params.get("threshold") == UMBRELLA or (
-        params.get("threshold") == "auto" and set(rules) == {UMBRELLA}
-    )
-    holds_out_once = params.get("n_splits", 1) == 1 and params.get("cv") is None
-    delta = params.get("delta")
-    return delta if is_umbrella and holds_out_once and isinstance(delta, float) else None
+@dataclass(frozen=True)
+class Promise:
+    """The promise of a method, as the parameters in its records have it."""
+
+    kind: str  # a word of npbench.numerics.thresholds.PROMISES
+    rule: str = ""
+    delta: float = 0.0
+    size: Any = None  # share of the negatives held out, or "aligned"; 1.0 for all, which other fits have scored
+    randomized: bool = False
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any], used: Collection[str]) -> Promise:
+        """Return what a threshold with these parameters promises, if these rules were used."""
+        asked = str(params.get("threshold"))
+        rule = AUTO if asked == "auto" and set(used) == {AUTO} else asked
+        delta, kind = params.get("delta"), RULES[rule].promise if rule in RULES else "none"
+        if kind == "none" or not isinstance(delta, float):
+            return cls("none")
+        size = params.get("calibration_size")
+        if params.get("cv") is not None:
+            # a solver of npbench trains for rho: each fold has its own zero, and the scores have no common scale
+            kind, size = "measured" if "." in str(params.get("estimator")) else "none", 1.0
+        elif params.get("n_splits", 1) > 1:  # a majority decides
+            kind = "measured"
+        return cls(kind, rule, delta, size, params.get("randomized", False))
 
 
-def allowed(delta: float, params: dict[str, Any], records: pl.DataFrame) -> float:
-    """Return the mean of :func:`seen_above` over records of an umbrella threshold, or delta if sizes are unknown."""
-    sizes = records.select("rho", "n_samples", "n_positive", "n_test_positive").drop_nulls()
-    share, shares = params.get("calibration_size"), []
-    for rho, n, n_positive, n_test_positive in sizes.iter_rows() if isinstance(share, float) else ():
-        n_negative = n - n_positive
-        n_test = round(n_negative * n_test_positive / n_positive)  # parts are stratified
-        n_calibration = math.ceil(share * (n_negative - n_test))
-        if n_calibration >= fewest_negatives(rho, delta):
-            shares.append(seen_above(n_calibration, n_test, rho, delta))
-    return float(np.mean(shares)) if shares else delta
+def expected(promise: Promise, records: pl.DataFrame) -> tuple[float, float]:
+    """Return the share of test parts above rho to expect if the promise is kept, and the noise of the mean rate.
+
+    The noise is a standard deviation. They are delta and NaN if sizes are unknown, a half and NaN without a promise.
+    """
+    if promise.kind == "none":
+        return CHANCE_SHARE, math.nan
+    seen = [_seen(promise, *sizes) for sizes in _sizes(promise, records)]
+    if not seen:
+        return promise.delta, math.nan
+    shares, variances = zip(*seen, strict=True)
+    return float(np.mean(shares)), math.sqrt(np.sum(variances)) / len(seen)
 
 
-def seen_above(n_calibration: int, n_test: int, rho: float, delta: float) -> float:
-    """Return the probability that an umbrella threshold has more than a share rho of false alarms on a test part.
+def _sizes(promise: Promise, records: pl.DataFrame) -> Iterator[tuple[int, int, float]]:
+    """Yield the numbers of calibration and of test negatives of each record, with its rho, where they are known."""
+    known = records.select("rho", "n_samples", "n_positive", "n_test_positive").drop_nulls()
+    if promise.size != ALIGNED and not isinstance(promise.size, float):
+        return
+    for rho, n, n_positive, n_test_positive in known.iter_rows():
+        n_test = round((n - n_positive) * n_test_positive / n_positive)  # parts are stratified
+        count = n_train = n - n_positive - n_test
+        if promise.size != 1.0:
+            count = calibration_count(n_train, promise.size, promise.rule, rho, promise.delta)
+        if count >= RULES[promise.rule].fewest(rho, promise.delta):
+            yield count, n_test, rho
 
-    The threshold is the k-th smallest of the scores of n calibration negatives, without ties. Its true rate has a
-    Beta(n - k + 1, k) distribution, so that the number of false alarms among the test negatives is beta-binomial. With
-    many of both, and twice as many in the test part, the probability is nearly .09 for delta = .05.
+
+def _seen(promise: Promise, n_calibration: int, n_test: int, rho: float) -> tuple[float, float]:
+    """Return the probability that the rate on a test part exceeds rho, and the variance of this rate."""
+    rule = RULES[promise.rule]
+    m, target = rule.accepted(n_calibration, rho, promise.delta), rule.target(rho, promise.delta)
+    coin = 0.0
+    if promise.randomized and m + 1 < n_calibration:
+        kept, exceeded = (rule.level(n_calibration, one, rho) for one in (m, m + 1))
+        coin = (target - kept) / (exceeded - kept)
+    shares, moments = np.array([1 - coin, coin]), []
+    for accepted in (m, min(m + 1, n_calibration - 1)):
+        alarms = false_alarms(n_calibration, accepted, n_test)
+        moments.append(
+            (alarms.sf(np.floor(rho * n_test + COUNT_ROUNDING)), alarms.mean(), alarms.var() + alarms.mean() ** 2)
+        )
+    above, mean, square = shares @ np.array(moments)
+    return float(above), float(square - mean**2) / n_test**2
+
+
+def false_alarms(n_calibration: int, accepted: int, n_test: int) -> Any:
+    """Return the distribution of the number of false alarms on a test part, of scipy.stats.
+
+    The threshold lies above all but ``accepted`` of n calibration negatives, without ties. Its true rate has a
+    Beta(accepted + 1, n - accepted) distribution, so that the number among the test negatives is beta-binomial. With
+    many of both, and twice as many in the test part, an umbrella threshold is above rho on nearly 9 % of the test parts
+    for delta = .05.
 
     Examples
     --------
-    >>> round(seen_above(100, 200, 0.1, 0.05), 3), round(seen_above(10**5, 2 * 10**5, 0.1, 0.05), 3)
-    (0.04, 0.088)
+    >>> m = RULES["umbrella"].accepted(100, 0.1, 0.05)
+    >>> round(float(false_alarms(100, m, 200).sf(20)), 3)
+    0.04
     """
     from scipy.stats import betabinom  # slow to import
 
-    k = umbrella_rank(n_calibration, rho, delta)
-    few = np.floor(rho * n_test + COUNT_ROUNDING)
-    return float(betabinom.sf(few, n_test, n_calibration - k + 1, k))
+    return betabinom(n_test, accepted + 1, n_calibration - accepted)

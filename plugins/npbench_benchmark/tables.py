@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -13,22 +13,25 @@ from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, interva
 from npbench.report.stats.paired import MIN_VALUES
 from npbench.report.stats.ranks import critical_difference
 from npbench_benchmark.charts import complete, settings
-from npbench_benchmark.leaderboard import COMPARED, Standing, bounded, by_dataset, judge, standings, table
+from npbench_benchmark.leaderboard import COMPARED, Standing, bounded, by_dataset, by_promise, judge, standings, table
 
-BOUND_COLUMNS = ["method", "verdict", "jobs", "above rho", "share", "95 % limits", "allowed", "P_nd"]
+BOUND_COLUMNS = ["method", "promise", "verdict", "jobs", "above rho", "share", "95 % limits", "allowed", "P_fa", "P_nd"]
 RANK_COLUMNS = ["method", "data sets", "rank", "place", "less a source", "wins", "Elo", "95 % limits"]
 RANK_COLUMNS += ["score", "seconds", "efficient"]
 BOUND_NOTES = [
+    "Promise: guaranteed with probability 1 - delta, proved on average, measured (kept in simulations), or none.",
     "Share of test parts with P_fa > rho, with Clopper and Pearson's limits for independent test parts; those of one "
-    "data set overlap, so the limits are too narrow. Allowed: the share to expect of umbrella thresholds that keep "
-    "their promise, by the numbers of negatives; otherwise a half, the share of a method whose true rate is rho.",
-    "P_nd: misses, mean over data sets, of methods that keep the bound.",
+    "data set overlap, so the limits are too narrow. Allowed: the share to expect if the promise is kept, by the "
+    "numbers of negatives; without one a half, the share of a method whose true rate is rho. A promise on average is "
+    "judged by the mean P_fa, with the noise of its beta-binomial distribution.",
+    "P_fa, P_nd: false alarms, and misses of methods that keep the bound; means over data sets.",
 ]
 SCORES = {"np_score": "the NP score, P_nd + max(0, P_fa - rho) / rho"}
 RANK_NOTES = [
-    "A data set on which a job failed or took too long is lost. Place: by mean rank; less a source: the places if "
-    "the data sets of one source are left out. Wins: share of comparisons won over all data sets and other methods. "
-    "Elo: Bradley and Terry's model, centred near 1000, limits by the bootstrap over six data sets or more.",
+    "Methods with the same promise. A data set on which a job failed or took too long is lost. Place: by mean rank; "
+    "less a source: the places if the data sets of one source are left out. Wins: share of comparisons won over all "
+    "data sets and other methods. Elo: Bradley and Terry's model, centred near 1000, limits by the bootstrap over six "
+    "data sets or more.",
     "Score and processor seconds of selection and fit: mean and geometric mean over data sets; a failed job scores 1, "
     "as if it accepted nothing. Efficient: no other method scores better in less time.",
 ]
@@ -40,13 +43,16 @@ def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
 
 
 def places(records: pl.DataFrame, keys: Sequence[str]) -> list[Sheet]:
-    """Return the places of the methods with these records among all methods."""
+    """Return the places of the methods with these records among all methods with the same promise."""
     own = frozenset(keys)
-    found = {text: standings(group) for text, group in settings(records)}
+    found = [
+        (text + promise, alike) for text, group in settings(records) for promise, alike in by_promise(standings(group))
+    ]
     rows = [
-        _placed(text, one, standing, is_own=bool(one.keys & own))
-        for text, standing in found.items()
-        for one in _near(standing, own)
+        _placed(text, one, alike, is_own=bool(one.keys & own))
+        for text, alike in found
+        if any(one.keys & own for one in alike)
+        for one in _near(alike, own)
     ]
     columns = ["setting", "method", "place", "data sets", "rank", "score", "bound"]
     note = "The best method, and > those of this run between their neighbours."
@@ -97,20 +103,17 @@ def _sheets(text: str, records: pl.DataFrame) -> Iterator[Sheet]:
     if bounded(records):
         kept = list(map(_kept, found))
         yield Sheet(f"{text}: who keeps the bound", BOUND_COLUMNS, kept, BOUND_NOTES, f"{text} bound")
-    yield Sheet(
-        f"{text}: ranking",
-        RANK_COLUMNS,
-        [_ranked(one, len(datasets)) for one in found],
-        [_scored(records), *RANK_NOTES, *_difference(found)],
-        f"{text} ranking",
-    )
+    for promise, alike in by_promise(found):
+        ranked = [_ranked(one, len(datasets)) for one in alike]
+        notes = [_scored(records), *RANK_NOTES, *_difference(alike)]
+        yield Sheet(f"{text}: ranking{promise}", RANK_COLUMNS, ranked, notes, f"{text} ranking{promise}")
     order = [labels.index(one.label) for one in found]
     columns = ["data set", *(one.label for one in found)]
     rows: list[Row] = [
         [name, *(_score(value) for value in row[order])] for name, row in zip(datasets, scores, strict=True)
     ]
     yield Sheet(f"{text}: score by data set", columns, rows, name=f"{text} score by data set", detail=True)
-    yield _each(text, results)
+    yield _each(text, results, {one.label: one.promise for one in found})
     yield _left_out(text, found)
 
 
@@ -122,12 +125,14 @@ def _scored(records: pl.DataFrame) -> str:
 def _kept(one: Standing) -> Row:
     return [
         one.label,
+        one.promise,
         one.verdict,
         count(one.n_good, one.n_jobs),
         number(one.above, "d"),
         number(one.share),
         interval(one.share_limits) if one.n_good else MISSING,
         number(one.allowed, ".2g"),
+        number(one.p_fa),
         MISSING if one.verdict == "exceeded" else number(one.p_nd),
     ]
 
@@ -167,13 +172,16 @@ def _difference(found: Sequence[Standing]) -> list[str]:
     ]
 
 
-def _each(text: str, results: pl.DataFrame) -> Sheet:
+def _each(text: str, results: pl.DataFrame, promises: Mapping[str, str]) -> Sheet:
     """Return a row for each data set and method, the best first."""
-    columns = ["data set", "method", "rank", "score", "P_fa", "P_nd", "above rho", "jobs", "seconds"]
-    ranked = results.with_columns(rank=COMPARED.rank().over("dataset")).sort("dataset", "rank", "label")
+    columns = ["data set", "promise", "method", "rank", "score", "P_fa", "P_nd", "above rho", "jobs", "seconds"]
+    results = results.with_columns(promise=pl.col("label").replace_strict(promises, return_dtype=pl.String))
+    alike = ["dataset", "promise"]
+    ranked = results.with_columns(rank=COMPARED.rank().over(alike)).sort(*alike, "rank", "label")
     rows: list[Row] = [
         [
             row["dataset"],
+            row["promise"] or MISSING,
             row["label"],
             number(row["rank"], "g"),
             number(row["score"]),
@@ -196,6 +204,7 @@ def _left_out(text: str, found: Sequence[Standing]) -> Sheet:
         rows.append(
             [
                 one.label,
+                one.promise or MISSING,
                 number(one.rank, ".2f"),
                 interval(one.ranks_without if is_known else None, ".2f"),
                 number(one.place, "d"),
@@ -203,7 +212,7 @@ def _left_out(text: str, found: Sequence[Standing]) -> Sheet:
                 one.moved_by,
             ]
         )
-    columns = ["method", "rank", "range", "place", "places", "largest change without"]
+    columns = ["method", "promise", "rank", "range", "place", "places", "largest change without"]
     note = "Ranks and places if all data sets of one source are left out, over all sources."
     return Sheet(
         f"{text}: sensitivity to the choice of data sets", columns, rows, [note], f"{text} sensitivity", detail=True

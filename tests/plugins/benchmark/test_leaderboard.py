@@ -1,21 +1,25 @@
 """Standings from made-up records, computed by hand."""
 
 import dataclasses
+import json
 import math
 
 import numpy as np
+import polars as pl
 import pytest
+from scipy.stats import binom
 
-from npbench.numerics.thresholds import umbrella
+from npbench.numerics.thresholds import RULES
 from npbench_benchmark.charts import charts, figure
 from npbench_benchmark.leaderboard import by_dataset, standings, table
-from npbench_benchmark.promises import seen_above
+from npbench_benchmark.promises import Promise, expected, false_alarms
 from npbench_benchmark.tables import places, tables
 from sample_records import cells, frame, record
 
 SIZE = {"n_samples": 768, "n_features": 8, "n_positive": 268, "n_test_positive": 134}
-SCORER = "scorer estimator=sgd threshold=umbrella"
+SCORER = "scorer estimator=sgd threshold=empirical"
 UMBRELLA = {"delta": 0.05, "estimator": "sgd", "threshold": "umbrella"}
+EMPIRICAL = {**UMBRELLA, "threshold": "empirical"}  # promises as little as gen
 
 
 def result(solver, dataset, repeat, p_fa, p_nd, status="ok", seconds=1.0, solver_status="", **columns):
@@ -31,58 +35,109 @@ RECORDS = [
     result("gen", "pima", 1, 0.15, 0.2),  # above rho: scores 0.7
     result("gen", "heart", 0, 0.1, 0.4, seconds=4.0),
     result("gen", "heart", 1, 0.1, 0.2, seconds=4.0),
-    *(result("scorer", "pima", n, 0.0, 0.5, params=UMBRELLA) for n in (0, 1)),
-    result("scorer", "heart", 0, 0.0, 0.1, params=UMBRELLA),
-    result("scorer", "heart", 1, 0.0, 0.0, "timeout", 100.0, params=UMBRELLA),
+    *(result("scorer", "pima", n, 0.0, 0.5, params=EMPIRICAL) for n in (0, 1)),
+    result("scorer", "heart", 0, 0.0, 0.1, params=EMPIRICAL),
+    result("scorer", "heart", 1, 0.0, 0.0, "timeout", 100.0, params=EMPIRICAL),
 ]
 NEWCOMER = [result("np_svm", name, repeat, 0.1, 0.1) for name in ("pima", "heart") for repeat in (0, 1)]
 
 
 def test_by_hand():
     gen, scorer = standings(frame(RECORDS))
-    assert (gen.label, gen.n_jobs, gen.n_good, gen.above, gen.promised, gen.verdict) == ("gen", 4, 4, 1, None, "kept")
+    assert (gen.label, gen.n_jobs, gen.n_good, gen.above, gen.promise, gen.verdict) == ("gen", 4, 4, 1, "none", "kept")
     assert (gen.p_nd, gen.score) == (pytest.approx(0.25), pytest.approx((0.45 + 0.3) / 2))
     assert gen.seconds == pytest.approx(2.0)
     assert (gen.rank, gen.win_rate, gen.is_efficient, gen.place) == (1.0, 1.0, True, 1)
-    assert (scorer.label, scorer.n_good, scorer.above, scorer.promised) == (SCORER, 3, 0, 0.05)
+    assert (scorer.label, scorer.n_good, scorer.above, scorer.promise) == (SCORER, 3, 0, "none")
     assert scorer.p_nd == pytest.approx((0.5 + 0.1) / 2)
     assert scorer.score == pytest.approx((0.5 + (0.1 + 1.0) / 2) / 2)
     assert scorer.seconds == pytest.approx(math.sqrt(1.0 * 10.0))
     assert (scorer.rank, scorer.win_rate, scorer.is_efficient) == (2.0, 0.0, False)
 
 
+FOREST = {"estimator": "sklearn.ensemble.RandomForestClassifier"}
+
+
 @pytest.mark.parametrize(
-    ("params", "rules", "promised"),
+    ("params", "rules", "promise"),
     [
-        ({"threshold": "umbrella"}, ["umbrella", "umbrella"], 0.05),
-        ({"threshold": "umbrella", "n_splits": 5}, ["umbrella", "umbrella"], None),  # a majority decides
-        ({"threshold": "umbrella", "cv": 4}, ["umbrella", "umbrella"], None),  # scores of other classifiers
-        ({"threshold": "auto"}, ["umbrella", "umbrella"], 0.05),
-        ({"threshold": "auto"}, ["umbrella", "empirical"], None),  # too few negatives for the umbrella
-        ({"threshold": "empirical"}, ["empirical", "empirical"], None),
-        ({"threshold": "umbrella", "delta": None}, ["umbrella", "umbrella"], None),  # a solver of its own
+        ({}, ["umbrella", "umbrella"], "guaranteed"),
+        ({"threshold": "average"}, ["average", "average"], "on average"),
+        ({"threshold": "empirical"}, ["empirical", "empirical"], "none"),
+        ({"n_splits": 5}, ["umbrella", "umbrella"], "measured"),  # a majority decides
+        ({"cv": 4, **FOREST}, ["umbrella", "umbrella"], "measured"),  # scores of other classifiers
+        ({"cv": "oob", **FOREST}, ["umbrella", "umbrella"], "measured"),
+        ({"cv": 4, "threshold": "empirical", **FOREST}, ["empirical", "empirical"], "none"),
+        ({"cv": 4}, ["umbrella", "umbrella"], "none"),  # each fold has its own zero
+        ({"threshold": "auto"}, ["umbrella", "umbrella"], "guaranteed"),
+        ({"threshold": "auto"}, ["umbrella", "empirical"], "none"),  # too few negatives for the umbrella
+        ({"delta": None}, ["umbrella", "umbrella"], "none"),  # a solver of its own
     ],
 )
-def test_what_a_threshold_promises(params, rules, promised):
+def test_what_a_threshold_promises(params, rules, promise):
     params = {**UMBRELLA, **params}
     made = [result("scorer", "pima", n, 0.1, 0.1, params=params, solver_status=rule) for n, rule in enumerate(rules)]
-    assert [one.promised for one in standings(frame(made))] == [promised]
+    (one,) = standings(frame(made))
+    assert one.promise == promise
+    assert f"promise: {promise}" in tables(frame(made), [])[1].title
 
 
-@pytest.mark.parametrize(("more", "n_calibration"), [({"calibration_size": 0.3}, 75), ({"calibration_size": 0.5}, 125)])
-def test_what_a_promise_allows(more, n_calibration):
+@pytest.mark.parametrize(
+    ("more", "n_calibration", "accepted"),
+    [
+        ({"calibration_size": 0.3}, 75, 2),
+        ({"calibration_size": 0.5}, 125, 6),
+        ({"calibration_size": "aligned"}, 116, 6),  # the least that allows six
+        ({"calibration_size": 0.5, "threshold": "average"}, 125, 11),  # 12 / 126 < .1
+        ({"calibration_size": 0.5, "cv": "oob", **FOREST}, 250, 16),  # all
+    ],
+)
+def test_what_a_promise_allows(more, n_calibration, accepted):
     """Of 500 negatives, 250 are in the test part."""
-    (one,) = standings(frame(result("scorer", "pima", n, 0.0, 0.5, params={**UMBRELLA, **more}) for n in range(2)))
-    assert one.allowed == pytest.approx(seen_above(n_calibration, 250, 0.1, 0.05))
+    rule = more.get("threshold", "umbrella")
+    if rule == "umbrella":  # as defined
+        assert binom.cdf(accepted, n_calibration, 0.1) <= 0.05 < binom.cdf(accepted + 1, n_calibration, 0.1)
+    params = {**UMBRELLA, **more}
+    records = [result("scorer", "pima", n, 0.0, 0.5, params=params, solver_status=rule) for n in range(2)]
+    (one,) = standings(frame(records))
+    assert one.allowed == pytest.approx(false_alarms(n_calibration, accepted, 250).sf(25))
 
 
+@pytest.mark.parametrize("rule", ["umbrella", "average"])
+@pytest.mark.parametrize("randomized", [False, True])
 @pytest.mark.parametrize(("n", "n_test", "rho", "delta"), [(60, 120, 0.05, 0.05), (300, 100, 0.1, 0.2)])
-def test_promises_that_are_kept_seem_broken_on_some_test_parts(n, n_test, rho, delta):
-    draws, rng = 20_000, np.random.default_rng(0)
-    thresholds = [umbrella(rng.random(n), rho, delta) for _ in range(draws)]
-    seen = np.mean(rng.binomial(n_test, 1 - np.array(thresholds)) > rho * n_test)
-    expected = seen_above(n, n_test, rho, delta)
-    assert abs(seen - expected) <= 4 * np.sqrt(expected / draws)
+def test_promises_that_are_kept_seem_broken_on_some_test_parts(rule, randomized, n, n_test, rho, delta):
+    draws, rng, coin = 5000, np.random.default_rng(0), np.random.RandomState(0)
+    set_on = [rng.random(n) for _ in range(draws)]
+    thresholds = [RULES[rule].threshold(one, rho, delta, coin if randomized else None) for one in set_on]
+    rates = rng.binomial(n_test, 1 - np.array(thresholds)) / n_test
+    sizes = {"n_samples": n + n_test + 2, "n_positive": 2, "n_test_positive": 2 * n_test / (n + n_test), "rho": rho}
+    promise = Promise("guaranteed", rule, delta, 1.0, randomized)
+    share, noise = expected(promise, pl.DataFrame([sizes]))
+    assert abs(np.mean(rates > rho + 1e-9) - share) <= 4 * np.sqrt(share / draws)
+    assert np.std(rates) == pytest.approx(noise, rel=0.06)
+
+
+@pytest.mark.parametrize(("rate", "verdict"), [(0.09, "kept"), (0.104, "kept within noise"), (0.13, "exceeded")])
+def test_a_promise_on_average_is_judged_by_the_mean(rate, verdict):
+    params = {**UMBRELLA, "threshold": "average", "calibration_size": 0.5}
+    (one,) = standings(frame(result("scorer", "pima", n, rate, 0.5, params=params) for n in range(10)))
+    assert (one.verdict, one.p_fa) == (verdict, pytest.approx(rate))
+
+
+def test_unlike_promises_have_rankings_of_their_own():
+    umbrella = [{**one, "key": f"u{n}"} for n, one in enumerate(RECORDS)]
+    umbrella = [dict(one, params=json.dumps(UMBRELLA)) for one in umbrella if one["solver"] == "scorer"]
+    apart = standings(frame([*RECORDS, *umbrella]))
+    assert [(one.promise, one.place, one.rank) for one in apart] == [
+        ("guaranteed", 1, 1.0),
+        ("none", 1, 1.0),
+        ("none", 2, 2.0),
+    ]
+    sheets = tables(frame([*RECORDS, *umbrella]), [])
+    assert [len(sheet.rows) for sheet in sheets if "ranking" in sheet.title] == [1, 2]
+    (sheet,) = places(frame([*RECORDS, *umbrella]), ["u4"])
+    assert [row["place"] for row in cells(sheet)] == ["1 of 1"]
 
 
 def test_a_job_without_a_score_is_lost():
@@ -139,8 +194,8 @@ def test_tables_and_places_of_some_records():
         {"data set": "heart", "gen": "0.300", SCORER: "failed"},
         {"data set": "pima", "gen": "0.450", SCORER: "0.500"},
     ]
-    order = [[name, *one] for name in ("heart", "pima") for one in (("gen", "1"), (SCORER, "2"))]
-    assert [row[:3] for row in each.texts] == order
+    order = [[name, "none", *one] for name in ("heart", "pima") for one in (("gen", "1"), (SCORER, "2"))]
+    assert [row[:4] for row in each.texts] == order
     assert [row["places"] for row in cells(left_out)] == ["1 to 1", "2 to 2"]
     records = frame({**one, "key": f"{number}"} for number, one in enumerate(RECORDS + NEWCOMER))
     (sheet,) = places(records, records.filter(solver="np_svm")["key"].to_list())
@@ -181,7 +236,7 @@ def test_partial_auc_is_ranked_upwards():
 def test_charts():
     made = charts(frame(RECORDS + NEWCOMER), [])
     ((panel,),) = made[0].rows
-    assert [(line.label, list(line.x)) for line in panel.lines] == [("efficient", [1.0])]
+    assert [(line.label, list(line.x)) for line in panel.lines] == [("efficient, promise: none", [1.0])]
     assert {series.muted for series in panel.series} == {True, False}
     slow = [result("gen", "pima", 0, 0.1, 0.1, seconds=9.0), result("sgd", "pima", 0, 0.1, 0.3, seconds=1.0)]
     ((panel,),) = charts(frame(slow), [])[0].rows
