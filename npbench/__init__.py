@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from npbench.thresholding.display import NPRocDisplay
     from npbench.thresholding.ensemble import NPEnsemble
     from npbench.thresholding.monitoring import monitor
+    from npbench.thresholding.multiclass import NPMulticlassClassifier
     from npbench.thresholding.rules import threshold
     from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
@@ -28,6 +29,7 @@ __version__ = "0.2.0"
 __all__ = [
     "GroupThresholds",
     "NPEnsemble",
+    "NPMulticlassClassifier",
     "NPRocDisplay",
     "NPThresholdClassifier",
     "Threshold",
@@ -48,6 +50,7 @@ __all__ = [
 _LAZY = {
     "GroupThresholds": "npbench.thresholding.threshold",
     "NPEnsemble": "npbench.thresholding.ensemble",
+    "NPMulticlassClassifier": "npbench.thresholding.multiclass",
     "NPRocDisplay": "npbench.thresholding.display",
     "NPThresholdClassifier": "npbench.thresholding.classifier",
     "Threshold": "npbench.thresholding.threshold",

@@ -75,6 +75,14 @@ def contamination() -> str:
     return _listed(_rows("contamination"), head, line)
 
 
+def several_classes() -> str:
+    """Return how often bounds on two classes are kept, and the errors of all three."""
+    head = "classifier | samples | bounds | promise | weights found | above | by a fifth | mean error rates"
+    line = "{model} | {n} | {bounds[0]:g}, {bounds[1]:g} | {promise}, {strategy} | {found} of {draws} | {above} | {far_above}"
+    rates = " | {rates[0]:.3f}, {rates[2]:.3f}; {rates[1]:.3f}"
+    return _listed(_rows("several_classes"), head, line + rates)
+
+
 def overhead() -> str:
     """Return the costs of a job that does nothing."""
     head = (

@@ -375,7 +375,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if type_of_target(y) != "binary":
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}: pass "
-                "y == label, so that all others are negative."
+                "y == label, so that all others are negative, or bound each class by npbench.NPMulticlassClassifier."
             )
         if is_outlier_detector(self.estimator):
             signs, known = classes(y, self.pos_label)

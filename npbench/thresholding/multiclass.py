@@ -1,0 +1,369 @@
+"""A classifier of several classes, with bounds on the error rates of some of them."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import Tags, _safe_indexing, check_random_state, column_or_1d, get_tags, indexable
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_method_params, check_is_fitted
+
+from npbench.contracts import Estimate
+from npbench.data.labels import Labels
+from npbench.estimators.constraints import FRACTION, HasMethods, StrOptions
+from npbench.estimators.parameters import keyword_parameters, parameter
+from npbench.numerics.class_weights import least_weights, lowered_weights
+from npbench.numerics.thresholds import PROMISES, RULES
+from npbench.thresholding.classifier import ALIGNED, calibration_count, held_out
+from npbench.thresholding.columns import complete, require_rate
+from npbench.thresholding.threshold import clopper_pearson, complement, rounded_up
+from npbench.values import is_number
+
+# The rule that counts the errors allowed to a class, and the promises that hold out samples for it.
+RULE_OF = {"guaranteed": "umbrella", "on average": "average", "measured": "umbrella", "none": "empirical"}
+HOLD_OUT = ("guaranteed", "on average")
+FACTORS = 1.05 ** np.arange(1, 200)  # of bounds that an error may advise
+
+
+@dataclass(frozen=True)
+class ClassBounds:
+    """Bounds on the error rates of classes, with their promise and the errors that were counted.
+
+    Parameters
+    ----------
+    bounds : mapping of label to float
+        Bounds on error rates.
+    counts : mapping of label to (int, int)
+        Number of errors and of samples of each class. Samples of a class with a bound are held out if the promise needs
+        it; all others are scored out of fold.
+    promise_kind : {"guaranteed", "on average", "measured", "none"}
+        Kind of the promise.
+    delta : float
+        Probability with which any bound may be exceeded.
+    """
+
+    bounds: Mapping[Any, float]
+    counts: Mapping[Any, tuple[int, int]]
+    promise_kind: str
+    delta: float
+
+    @property
+    def promise(self) -> str:
+        """The promise as a sentence."""
+        kept = "no class exceeds its bound among new samples from the same population"
+        either = f"either no classifier is returned, or {kept}" if len(self.bounds) > 1 else kept
+        sure = f"with probability {complement(self.delta)}"
+        return {
+            "guaranteed": f"{sure.capitalize()} or more, {either}.",
+            "on average": f"On average over samples like these, {either}; with these, one may.",
+            "measured": f"Measured, not proved: {kept} {sure}. The errors are counted out of fold.",
+            "none": "No guarantee: among new samples, each bound is exceeded with a probability of about one half.",
+        }[self.promise_kind]
+
+    def rates(self, confidence: float = 0.95) -> dict[Any, Estimate]:
+        """Return the error rate of each class with its exact limits."""
+        return {label: clopper_pearson(*counts, confidence) for label, counts in self.counts.items()}
+
+    def __str__(self) -> str:
+        lines = [self.promise]
+        for label, rate in self.rates().items():
+            bound = f", bound {self.bounds[label]:g}" if label in self.bounds else ""
+            lines.append(
+                f"{label}: {rate.value:.1%} of {self.counts[label][1]} wrong [{rate.low:.1%}, {rate.high:.1%}]{bound}"
+            )
+        return "\n".join(lines)
+
+
+@keyword_parameters
+class NPMulticlassClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Any classifier of several classes, with bounds on the error rates of some of them.
+
+    The error rate of a class is the share of its samples that go to other classes. Of all rules that keep the bounds,
+    it approaches the one with the smallest weighted error::
+
+        minimize    sum_k w_k P(error | k)
+        subject to  P(error | k) <= bounds[k]
+
+    The solution gives x to the class with the largest ``c_k p_k(x)``, with ``c_k = (w_k + lam_k) / P(k)`` and a
+    multiplier ``lam_k`` of each bound.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Classifier or pipeline with ``predict_proba``. A FrozenEstimator stays as it is: fit on samples that it has not
+        seen.
+    bounds : mapping of label to float
+        Bounds on error rates, in ]0, 1[; of some classes, or of all.
+    weights : mapping of label to float, optional
+        Weights w of the error rates, 0 for classes left out. By default the shares of the classes: the share of samples
+        that are wrong is minimized.
+    promise : {"guaranteed", "on average", "measured", "none"}, default="guaranteed"
+        The first two hold out samples of the classes with bounds. "guaranteed" keeps all bounds with probability
+        1 - delta, "on average" in the mean over samples. "measured" counts the errors out of fold, and no sample is
+        lost: see Notes. "none" keeps the bounds on these errors only, as the methods of Tian and Feng.
+    delta : float, default=0.05
+        Probability with which any bound may be exceeded, in ]0, 1[.
+    strategy : {"er", "cx"}, default="er"
+        How multipliers are found. "er" counts errors of labelled samples. "cx" trusts the probabilities, which must be
+        calibrated; it then varies less. "cx" cannot be "measured".
+    cv : int or splitter, default=5
+        Folds, so that probabilities are of samples that the classifier has not seen.
+    random_state : int, RandomState or None, default=None
+        Seed of the held-out samples and the folds.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted classifier.
+    classes_ : array of shape (n_classes,)
+        Labels, in ascending order.
+    log_weights_ : array of shape (n_classes,)
+        Logarithms of c.
+    class_errors_ : dict of label to Estimate
+        Error rates with their 95 % limits, on the samples of ``result_``.
+    result_ : ClassBounds
+        The promise and the counts of errors, to print.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``: if a class has too few samples for its bound, or the bounds cannot be kept together.
+
+    Notes
+    -----
+    "guaranteed" lowers the weights of the bounded classes on held-out samples, all at one pace. Each stops by the
+    umbrella rule with its part of delta. Until then its errors only grow, along a path that the other classes set;
+    afterwards they only fall. So each bound is exceeded with a probability of at most its part of delta, for any
+    classifier and any distribution. Bounds that can only just be kept are often refused.
+
+    "measured" applies the same counts out of fold, without proof: the same samples set the weights.
+
+    Sample weights reach the classifier; errors are counted without them.
+
+    References
+    ----------
+    Y. Tian, Y. Feng (2025), Neyman-Pearson multi-class classification via cost-sensitive learning, Journal of the
+    American Statistical Association 120(550), arXiv:2111.04597.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = NPMulticlassClassifier(GaussianNB(), bounds={1: 0.1}, random_state=0).fit(X, y)
+    >>> print(model.result_)
+    With probability 0.95 or more, no class exceeds its bound among new samples from the same population.
+    0: 3.4% of 59 wrong [0.4%, 11.7%]
+    1: 0.0% of 29 wrong [0.0%, 11.9%], bound 0.1
+    2: 0.0% of 48 wrong [0.0%, 7.4%]
+    """
+
+    estimator: Any = parameter(HasMethods(["fit", "predict_proba"]), ClassifierMixin, kw_only=False)
+    bounds: Any = parameter(Mapping, None, default=None)
+    weights: Any = parameter(Mapping, None, default=None)
+    promise: str = parameter(StrOptions(set(PROMISES)), default="guaranteed")
+    delta: float = parameter(FRACTION, default=0.05)
+    strategy: str = parameter(StrOptions({"cx", "er"}), default="er")
+    cv: Any = parameter("cv_object", default=5)
+    random_state: Any = parameter("random_state", default=None)
+
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+        """Fit the classifier and set the weights of the classes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, frame or list of length n_samples
+            Samples, as the classifier takes them.
+        y : array of shape (n_samples,)
+            Labels.
+        **params
+            Other parameters of the classifier's ``fit``, such as ``sample_weight``.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self._validate_params()
+        labels = complete(column_or_1d(y, warn=True), "y")
+        X, y = indexable(X, labels.array())
+        check_classification_targets(y)
+        self.classes_ = np.array(labels.values)
+        if len(self.classes_) < 2:
+            raise ValueError(f"Classifier can't train when only one class is present: {self.classes_}.")
+        if self.strategy == "cx" and self.promise == "measured":
+            raise ValueError("strategy='cx' trusts the probabilities, and no promise of it is measured: use 'er'.")
+        bounds, weights = self._bounds(labels), self._weights(labels)
+        held = self._held_out(labels, bounds)
+        train = np.setdiff1d(np.arange(len(y)), held)
+        # the weights are found out of fold; held-out samples then set the scale of those with a bound
+        log_p, codes = self._out_of_fold(X, y, train, params), labels.codes[train]
+        with np.errstate(divide="ignore"):  # of a class without weight
+            floor = np.log(weights * len(train) / np.bincount(codes))
+        self.log_weights_ = self._least(log_p, codes, bounds, floor)
+        self.estimator_ = self._fitted(X, y, train, params)
+        scored = [(log_p, codes)]
+        if len(held):
+            scored.append((self._log_p(self.estimator_, _safe_indexing(X, held)), labels.codes[held]))
+            self.log_weights_ = self._lowered(*scored[1], bounds, floor)
+        counts: dict[int, tuple[int, int]] = {}
+        for log_p, codes in scored:
+            counts |= _counts(log_p + self.log_weights_, codes)
+        self.result_ = ClassBounds(
+            {labels.values[k]: rate for k, rate in bounds.items()},
+            {label: counts[k] for k, label in enumerate(labels.values)},
+            self.promise,
+            self.delta,
+        )
+        self.class_errors_ = self.result_.rates()
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the label with the largest weighted probability of each sample."""
+        check_is_fitted(self)
+        return self.classes_[np.argmax(self._log_p(self.estimator_, X) + self.log_weights_, axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classifier, which the weights do not change."""
+        check_is_fitted(self)
+        return self._probabilities(self.estimator_, X)
+
+    def _bounds(self, labels: Labels) -> dict[int, float]:
+        """Return the bounds by the places of their classes."""
+        if not self.bounds:
+            raise ValueError(f"bounds is {self.bounds}: bound a class, as in bounds={{{labels.values[0]!r}: 0.05}}.")
+        for label, rate in self.bounds.items():
+            require_rate(f"The bound of {label!r}", rate)
+        return _by_place("bounds", self.bounds, labels)
+
+    def _weights(self, labels: Labels) -> np.ndarray:
+        """Return the weights of the error rates of all classes."""
+        if self.weights is None:
+            return np.array(labels.counts) / len(labels)
+        given = _by_place("weights", self.weights, labels)
+        if not all(is_number(one) and one >= 0 for one in given.values()) or not any(given.values()):
+            raise ValueError(f"weights is {self.weights}: expected numbers of 0 or more, not all 0.")
+        return np.array([float(given.get(k, 0)) for k in range(len(labels.values))])
+
+    def _held_out(self, labels: Labels, bounds: Mapping[int, float]) -> np.ndarray:
+        """Return the rows to hold out; raise a ValueError if a class has too few samples for its bound."""
+        parts, each = [], self.delta / len(bounds)
+        for k, rate in bounds.items():
+            n, rule = labels.counts[k], RULE_OF[self.promise]
+            held = calibration_count(n, ALIGNED, rule, rate, each) if self.promise in HOLD_OUT else 0
+            if (held or n) < (needed := RULES[rule].fewest(rate, each)):
+                raise ValueError(
+                    f"{held or n} {'held-out ' if held else ''}samples of {labels.values[k]!r}, expected at least "
+                    f"{needed} for its bound {rate:g} and promise={self.promise!r}: collect more, or use a larger "
+                    "bound or another promise."
+                )
+            parts.append((np.flatnonzero(labels.codes == k), held))
+        return held_out(parts, check_random_state(self.random_state))
+
+    def _out_of_fold(self, X: Any, y: np.ndarray, rows: np.ndarray, params: Mapping[str, Any]) -> np.ndarray:
+        """Return log-probabilities of rows by classifiers that have not seen them."""
+        folds = self.cv
+        if isinstance(folds, int):
+            folds = StratifiedKFold(folds, shuffle=True, random_state=check_random_state(self.random_state))
+        log_p = np.empty((len(rows), len(self.classes_)))
+        for train, test in check_cv(folds, y[rows], classifier=True).split(_safe_indexing(X, rows), y[rows]):
+            model = self._fitted(X, y, rows[train], params)
+            log_p[test] = self._log_p(model, _safe_indexing(X, rows[test]))
+        return log_p
+
+    def _fitted(self, X: Any, y: np.ndarray, rows: np.ndarray, params: Mapping[str, Any]) -> Any:
+        params = _check_method_params(X, params, rows)
+        return clone(self.estimator).fit(_safe_indexing(X, rows), y[rows], **params)
+
+    def _probabilities(self, model: Any, X: Any) -> np.ndarray:
+        """Return probabilities in the order of ``classes_``, 0 for a class that a fold lacks."""
+        given = np.asarray(model.predict_proba(X), dtype=np.float64)
+        found = np.zeros((len(given), len(self.classes_)))
+        places = _by_place("The classifier", dict.fromkeys(model.classes_), Labels(self.classes_))
+        found[:, list(places)] = given
+        return found
+
+    def _log_p(self, model: Any, X: Any) -> np.ndarray:
+        found = self._probabilities(model, X)
+        if wrong := int(np.sum(~np.isfinite(found).all(axis=1))):
+            raise ValueError(f"{type(model).__name__} gave NaN or infinite probabilities to {wrong} samples.")
+        return np.log(np.maximum(found, np.finfo(np.float64).tiny))
+
+    def _least(
+        self, log_p: np.ndarray, codes: np.ndarray, bounds: Mapping[int, float], floor: np.ndarray
+    ) -> np.ndarray:
+        """Return the least weights that keep the bounds out of fold; raise a ValueError if there are none."""
+        shares = np.exp(log_p) if self.strategy == "cx" else np.eye(len(floor))[codes]
+        shares /= shares.sum(axis=0)
+        # held-out samples correct the weights where there are any
+        rule = "empirical" if self.promise in HOLD_OUT else RULE_OF[self.promise]
+        n = np.bincount(codes)
+
+        def found(factor: float = 1.0) -> np.ndarray | None:
+            rates = {k: factor * rate for k, rate in bounds.items() if factor * rate < 1}
+            if self.strategy == "er":
+                rates = {k: allowed / n[k] for k, allowed in self._allowed(rule, n, rates).items()}
+            return least_weights(log_p, shares, rates, floor)
+
+        if (log_c := found()) is not None:
+            return log_c
+        factor = FACTORS[bisect.bisect_left(FACTORS, True, key=lambda factor: found(factor) is not None)]
+        kept = {label: rounded_up(min(factor * rate, 1), 2) for label, rate in self.bounds.items()}
+        raise ValueError(
+            f"No weights of the classes keep the bounds {dict(self.bounds)} on the samples, scored out of fold. "
+            f"{kept} can be kept there. Use larger bounds, a better classifier, or more samples."
+        )
+
+    def _lowered(
+        self, log_p: np.ndarray, codes: np.ndarray, bounds: Mapping[int, float], floor: np.ndarray
+    ) -> np.ndarray:
+        """Return the weights that held-out samples allow; raise a ValueError if there are none."""
+        n = np.bincount(codes)
+        allowed = self._allowed(RULE_OF[self.promise], n, bounds)
+        found = lowered_weights(log_p, codes, allowed, self.log_weights_, floor)
+        if found is not None:
+            return found
+        # these errors remain if no sample goes to a class without a bound
+        alone = np.where(np.isin(np.arange(len(floor)), list(bounds)), self.log_weights_, -np.inf)
+        wrong = _counts(log_p + alone, codes)
+        k = max(bounds, key=lambda k: wrong[k][0] - allowed[k])
+        raise ValueError(
+            f"Held-out samples do not confirm the bounds {dict(self.bounds)}: {wrong[k][0]} of {n[k]} of "
+            f"{self.classes_[k]!r} go to other classes with a bound, and at most {allowed[k]} may. Use larger bounds, "
+            "a better classifier, more samples or another promise."
+        )
+
+    def _allowed(self, rule: str, n: np.ndarray, bounds: Mapping[int, float]) -> dict[int, int]:
+        """Return how many samples of each class may be wrong."""
+        return {k: RULES[rule].accepted(int(n[k]), rate, self.delta / len(bounds)) for k, rate in bounds.items()}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        return tags
+
+
+def _by_place(name: str, given: Mapping[Any, Any], labels: Labels) -> dict[int, Any]:
+    """Return the values of labels by their places; raise a ValueError for a label without samples."""
+    found = {}
+    for label, value in given.items():
+        if (place := labels.find(label)) is None:
+            raise ValueError(f"{name} has {label!r}, which is no label of y. There are {labels.shown()}.")
+        found[place] = value
+    return found
+
+
+def _counts(scores: np.ndarray, codes: np.ndarray) -> dict[int, tuple[int, int]]:
+    """Return the number of errors and of samples of each class."""
+    wrong = np.argmax(scores, axis=1) != codes
+    return {int(k): (int(np.sum(wrong[codes == k])), int(np.sum(codes == k))) for k in np.unique(codes)}
