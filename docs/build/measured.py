@@ -76,11 +76,10 @@ def contamination() -> str:
 
 
 def several_classes() -> str:
-    """Return how often bounds on two classes are kept, and the errors of all three."""
-    head = "classifier | samples | bounds | promise | weights found | above | by a fifth | mean error rates"
-    line = "{model} | {n} | {bounds[0]:g}, {bounds[1]:g} | {promise}, {strategy} | {found} of {draws} | {above} | {far_above}"
-    rates = " | {rates[0]:.3f}, {rates[2]:.3f}; {rates[1]:.3f}"
-    return _listed(_rows("several_classes"), head, line + rates)
+    """Return how often bounds on two classes are exceeded, and the errors of the third."""
+    line, title = "{model}, {n}: {bounds[0]:g}, {bounds[1]:g}", "classifier, samples: bounds"
+    cell = "{above} of {found}; {rates[1]:.3f}"
+    return _crossed(_rows("several_classes"), line, "{promise}, {strategy}", cell, title=title)
 
 
 def overhead() -> str:

@@ -15,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import check_estimator
 
 from npbench import NPMulticlassClassifier, NPThresholdClassifier
+from npbench.numerics.thresholds import RULES
 
 # The example of R's npcs: three normal classes in R^5; the second has no bound, and its error is minimized.
 MEANS = np.array([[-1, 2, 1, 1, 1], [1, 1, 0, 2, 0], [2, -1, -1, 0, 0]])
@@ -80,7 +81,10 @@ def test_one_bound_of_two_classes_is_a_threshold(promise, threshold):
     assert other.result_.counts["high"] == (one.result_.false_alarms, one.result_.n_negatives)
 
 
-@pytest.mark.parametrize("promise", ["guaranteed", "on average", "measured", "none"])
+RULE = {"guaranteed": "umbrella", "on average": "average", "measured": "umbrella", "none": "empirical"}
+
+
+@pytest.mark.parametrize("promise", list(RULE))
 def test_words_are_bounded_and_the_report_has_every_class(promise):
     X, y = drawn(1500)
     model = NPMulticlassClassifier(GaussianNB(), bounds={"high": 0.1, "middle": 0.1}, promise=promise, random_state=0)
@@ -90,6 +94,9 @@ def test_words_are_bounded_and_the_report_has_every_class(promise):
     X_test, y_test = drawn(20_000, seed=1)
     rates = error_rates(model, X_test, NAMES[y_test])
     assert np.all(rates[[0, 2]] < 0.13)
+    allowed = {name: RULES[RULE[promise]].accepted(model.result_.counts[name][1], 0.1, 0.025) for name in model.bounds}
+    assert all(model.result_.counts[name][0] <= most for name, most in allowed.items())
+    assert any(model.result_.counts[name][0] == most for name, most in allowed.items())
     text = str(model.result_)
     for name, rate in zip(model.classes_, rates, strict=True):
         assert model.class_errors_[name].low - 0.02 < rate < model.class_errors_[name].high + 0.02
