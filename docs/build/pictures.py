@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 import polars as pl
 import speed_history
 from blocks import PUBLISHED
+from matplotlib import pyplot
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 
@@ -101,6 +103,13 @@ THEORY: dict[str, tuple[Any, ...]] = {
 RATES = {"rates": "records/*", "tutorial_comparison": "tutorial/records/tutorial_comparison"}  # two runs
 
 
+def gallery() -> dict[str, str]:
+    """Return the code of each picture of the gallery, as the page shows it."""
+    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```\n\n!\[[^\]]*\]\(img/(\w+)\.png\)", page, re.MULTILINE | re.DOTALL)
+    return {name: code for code, name in blocks}
+
+
 def experiments() -> list[str]:
     """Return the published experiments whose figure a page shows."""
     pages = "".join(page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("*.md")))
@@ -123,6 +132,10 @@ def draw(name: str) -> Figure:
     if name in THEORY:
         drawn, _, *of = THEORY[name]
         return drawn(*of)
+    if code := gallery().get(name):
+        pyplot.close("all")
+        exec(code, {})
+        return pyplot.gcf()
     if name in RATES:
         return rates.plot(records(name).filter(solver="np_svm") if name == "rates" else records(name), [])
     return experiment.figure(load_experiment(name), records(name))
@@ -130,6 +143,8 @@ def draw(name: str) -> Figure:
 
 def digest(name: str) -> str:
     """Return a hash of the data of a figure, stored in its image to detect outdated ones."""
+    if code := gallery().get(name):
+        return f"data {hashlib.sha256(code.encode()).hexdigest()}"
     # Three digits of what formulas give: the last ones depend on the machine.
     _, data, *of = THEORY.get(name, (None, None))
     content = data(*of).write_csv(float_precision=3).encode() if data else _stored(name)[0].read_bytes()
@@ -137,6 +152,6 @@ def digest(name: str) -> str:
 
 
 if __name__ == "__main__":
-    for name in (*THEORY, *RATES, *experiments()):
+    for name in sys.argv[1:] or (*THEORY, *RATES, *gallery(), *experiments()):
         with drawing.own_style():
             draw(name).savefig(IMAGES / f"{name}.png", dpi=110, metadata={"Description": digest(name)})

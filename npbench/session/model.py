@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,7 +24,7 @@ from npbench.evaluation.measure import solver_seed
 from npbench.evaluation.preprocess import pipeline
 from npbench.evaluation.splits import k_fold, random_state
 from npbench.planning.plan import prepare
-from npbench.thresholding.classifier import NPThresholdClassifier
+from npbench.thresholding.classifier import ALIGNED, NPThresholdClassifier, calibration_count, held_out
 
 FOLDS = 4  # of the selection, where the protocol has no number
 
@@ -50,26 +49,26 @@ def winner(requests: Sequence[Request], settings: RunSettings) -> Request:
 def final_model(request: Request, *, delta: float = 0.05, rule: str = "umbrella") -> NPThresholdClassifier:
     """Return a fitted pipeline with a threshold.
 
-    Half of the negatives are held out for the threshold. Parameters are selected by cross-validation on the other rows,
-    and the pipeline is fitted to these.
+    As many negatives as the rule makes use of, mostly less than half, are held out for the threshold. Parameters are
+    selected by cross-validation on the other rows, and the pipeline is fitted to these.
     """
     if "rho" not in request.problem.parameters():
         raise RequestError(f"problem={request.problem.name} has no bound on false alarms: use problem=np.")
     samples = without_missing(load(request.dataset, **request.dataset_params), request.features["missing"])
-    random = random_state(request.seed, 0)
-    negatives = np.flatnonzero(samples.y < 0)
-    held_out = np.sort(random.permutation(negatives)[: math.ceil(len(negatives) / 2)])
-    rest = np.setdiff1d(np.arange(samples.n_samples), held_out)
+    negatives, rho = np.flatnonzero(samples.y < 0), request.problem.parameters()["rho"]
+    count = calibration_count(len(negatives), ALIGNED, rule, rho, delta)
+    calibration = held_out([(negatives, count)], random_state(request.seed, 0))
+    rest = np.setdiff1d(np.arange(samples.n_samples), calibration)
     try:
         estimator = estimator_factory(request, solver_seed(request))(**_selected(request, samples, rest))
         if hasattr(estimator, "without_threshold"):  # it would hold out negatives of its own
             estimator = estimator.without_threshold()
         model = NPThresholdClassifier(
             _chain(samples, request.features, estimator),
-            rho=request.problem.parameters()["rho"],
+            rho=rho,
             delta=delta,
             threshold=rule,
-            cv=[(rest, held_out)],
+            cv=[(rest, calibration)],
         )
         return model.fit(samples.X, samples.y)
     except ValueError as error:

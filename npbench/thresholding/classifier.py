@@ -503,7 +503,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             small=self.small,
         )
         negative = self.classes_[int(self.classes_[0] == self.pos_label_)]
-        labels = {"positive": np.asarray(self.pos_label_).item(), "negative": negative.item()}
+        labels = {"positive": np.asarray(self.pos_label_).item(), "negative": np.asarray(negative).item()}
         self.result_ = described(self.result_, **labels, score=score_name(self.estimator_, self._label_inside()))
         if isinstance(self.result_, GroupThresholds):
             self.threshold_ = {name: one.value for name, one in self.result_.groups.items()}

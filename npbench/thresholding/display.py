@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Self
 
 from npbench.numerics.np_roc import NPROC, np_roc
@@ -32,6 +33,8 @@ class NPRocDisplay:
         The curve.
     band_ : matplotlib PolyCollection
         Its limits.
+    point_ : matplotlib Line2D
+        The threshold at the bound, if one is marked and the negatives suffice for it.
 
     Examples
     --------
@@ -71,7 +74,7 @@ class NPRocDisplay:
         y : array of shape (n_samples,)
             Labels of both classes.
         rho : float, optional
-            Bound to mark by a line.
+            Bound to mark by a line, and the threshold that keeps it.
         delta : float, default=0.05
             Probability that a limit fails, in ]0, 1[.
         pos_label : int, float, bool or str, optional
@@ -127,6 +130,11 @@ class NPRocDisplay:
         self.band_ = ax.fill_between(bands.p_fa_high, low, high, step="post", alpha=0.2, color=colour)
         if rho is not None:
             ax.axvline(rho, color="grey", linestyle="--", linewidth=1)
+            with contextlib.suppress(ValueError):  # too few negatives for this bound
+                chosen = self.curve.at(rho)
+                (self.point_,) = ax.plot(rho, 1 - chosen.p_nd, "o", color=colour)
+                place = {"xytext": (7, -12), "textcoords": "offset points"}
+                ax.annotate(f"score > {chosen.threshold:.3g}", (rho, 1 - chosen.p_nd), color=colour, **place)
         ax.set(
             xscale="log",
             ylim=(0, 1.01),

@@ -3,13 +3,17 @@
 import dataclasses
 import json
 import re
+import shutil
+import subprocess
 import warnings
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 import yaml
 
+import npbench
 from npbench import contracts, hookspecs, registry
 from npbench.problem import PROBLEMS
 from npbench.records import fields
@@ -182,6 +186,18 @@ def test_built_pages_have_every_table_column_data_set_and_generator(built):
     for page in marked:
         assert "<!-- reference:" not in built(page)
         assert len(built(page)) > len(read(page))
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="needs node")
+def test_a_service_without_npbench_decides_by_the_stored_threshold(tmp_path):
+    (code,) = re.findall(r"^```js\n(.*?)^```", read("deploy.md"), re.M | re.S)
+    found = npbench.threshold(np.arange(400.0) / 200, np.resize(["ok", "fraud"], 400), pos_label="fraud")
+    (tmp_path / "threshold").mkdir()
+    (tmp_path / "threshold" / "threshold.json").write_text(found.to_json())
+    (tmp_path / "read.mjs").write_text(code)
+    done = subprocess.run(["node", "read.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    expected = ["fraud" if found.predict([score])[0] else "ok" for score in (0.5, found.value, 4.0)]
+    assert done.stdout.split() == expected == ["ok", "ok", "fraud"]
 
 
 def test_errata_name_tests_that_exist():

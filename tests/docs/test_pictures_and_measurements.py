@@ -14,7 +14,8 @@ from npbench_papers.narasimhan import ideas
 def test_images_show_the_published_records_and_the_theory(script):
     pictures = script("pictures")
     assert len(pictures.experiments()) > 10
-    for name in (*pictures.THEORY, *pictures.RATES, *pictures.experiments()):
+    assert len(pictures.gallery()) == 8
+    for name in (*pictures.THEORY, *pictures.RATES, *pictures.gallery(), *pictures.experiments()):
         image = (pictures.IMAGES / f"{name}.png").read_bytes()
         assert pictures.digest(name).encode() in image, f"{name}: run python docs/build/pictures.py"
     for name in script("screenshots").SCRIPTS:

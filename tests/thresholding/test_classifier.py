@@ -413,6 +413,18 @@ def test_classifiers_that_refuse_the_labels_get_codes(labels, cv):
     assert NPThresholdClassifier(frozen, rho=0.1).fit(X, Y).classes_.tolist() == [0, 1]
 
 
+def test_labels_of_type_object_are_stored():
+    class LikeCatBoost(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            super().fit(X, y, sample_weight)
+            self.classes_ = self.classes_.astype(object)
+            return self
+
+    model = NPThresholdClassifier(LikeCatBoost(), pos_label="fraud", random_state=0).fit(X, WORDS)
+    assert json.loads(model.result_.to_json())["negative"] == "ok"
+    assert set(model.predict(X)) == {"fraud", "ok"}
+
+
 def test_faults_of_the_data_are_not_hidden_by_codes():
     with pytest.raises(ValueError, match="NaN"):
         NPThresholdClassifier(LogisticRegression(), pos_label="fraud").fit(np.full_like(X, np.nan), WORDS)

@@ -26,7 +26,12 @@ def test_scores_are_drawn_with_their_band_and_bound(ax):
     heights = shown.band_.get_paths()[0].vertices[:, 1]
     assert (heights.min(), heights.max()) == (min(1 - bands.p_nd_high), max(1 - bands.p_nd_low))
     assert ax.get_xscale() == "log"
-    assert [line.get_xdata()[0] for line in ax.lines if line is not shown.line_] == [0.05]
+    assert [line.get_xdata()[0] for line in ax.lines if line is not shown.line_] == [0.05, 0.05]
+    deployed = npbench.threshold(scores, y, rho=0.05, delta=0.1)
+    assert shown.point_.get_ydata() == [1 - deployed.p_nd().value]
+    assert [text.get_text() for text in ax.texts] == [f"score > {deployed.value:.3g}"]
+    few = npbench.NPRocDisplay.from_scores(scores, y, rho=0.001, ax=Figure().subplots())
+    assert not hasattr(few, "point_")
     assert (shown.ax_, shown.figure_) == (ax, ax.figure)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["detector"]
 

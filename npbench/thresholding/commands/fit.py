@@ -14,6 +14,7 @@ from rich.console import Console
 from npbench import session
 from npbench.console import write
 from npbench.errors import Exit, RequestError
+from npbench.numerics.thresholds import RULES
 from npbench.session.model import final_model, winner
 
 SUFFIXES = (".skops", ".pkl")
@@ -39,14 +40,15 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         "npbench fit",
         usage="npbench fit [-m] [SETTINGS] --save FILE [--delta D] [--rule RULE]",
-        description="Fit a solver on all rows, with its preprocessing and a threshold that keeps problem.rho. Half of "
-        "the negatives set the threshold; parameters are selected on the others. Several solvers are compared by the "
-        "records of the same command without `fit`, and the best is fitted.",
+        description="Fit a solver on all rows, with its preprocessing and a threshold that keeps problem.rho. At "
+        "most half of the negatives set the threshold; parameters are selected on the others. Several solvers are "
+        "compared by the records of the same command without `fit`, and the best is fitted.",
         allow_abbrev=False,
     )
     parser.add_argument("--save", type=Path, required=True, metavar="FILE", help=f"model: {', '.join(SUFFIXES)}")
     parser.add_argument("--delta", type=float, default=0.05, help="probability of a broken promise (default: 0.05)")
-    parser.add_argument("--rule", choices=("umbrella", "empirical"), default="umbrella", help="empirical: no promise")
+    promises = ", ".join(f"{name}: {rule.promise}" for name, rule in RULES.items())
+    parser.add_argument("--rule", choices=tuple(RULES), default="umbrella", help=f"rule, with its promise: {promises}")
     return parser
 
 

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import npbench
 from npbench.config.files import settings_of
 from npbench.errors import Exit, RequestError
+from npbench.numerics.thresholds import RULES
 from npbench.thresholding.commands import fit
 
 QUICK = ["solver=logistic_regression", "solver.params.C=1", "problem.rho=0.1"]
@@ -49,9 +50,18 @@ def test_the_saved_model_takes_frames_and_keeps_its_promise(capsys, suffix):
     assert set(predicted) == {-1, 1}
     np.testing.assert_array_equal(predicted, model.predict(table.drop("label").to_numpy()))
     n_negatives = int((table["label"] == 0).sum())
-    assert model.result_.n_negatives == (n_negatives + 1) // 2
+    assert model.result_.n_negatives == RULES["umbrella"].aligned((n_negatives + 1) // 2, 0.1, 0.1) < n_negatives / 2
     assert np.mean(predicted[table["label"] == 1] == 1) > 0.5
     assert (model.result_.rho, model.result_.delta, model.result_.guaranteed) == (0.1, 0.1, True)
+
+
+def test_a_bound_on_average_takes_fewer_negatives():
+    table = pl.read_csv("table.csv")
+    table.filter((pl.col("label") == 1) | (pl.col("label").cum_count() % 12 == 0)).write_csv("table.csv")
+    with pytest.raises(RequestError, match="59"):
+        fitted("solver=logistic_regression", "solver.params.C=1", "problem.rho=0.05", *OWN)
+    model = fitted("solver=logistic_regression", "solver.params.C=1", "problem.rho=0.05", *OWN, "--rule", "average")
+    assert (model.result_.promise_kind, model.result_.n_negatives) == ("on average", 19)
 
 
 def test_parameters_are_selected_without_the_negatives_of_the_threshold():
