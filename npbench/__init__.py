@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from npbench.data import BinaryData
     from npbench.report.select.collect import load_records
     from npbench.thresholding.classifier import NPThresholdClassifier
+    from npbench.thresholding.compare import Comparison, compare
     from npbench.thresholding.display import NPRocDisplay
     from npbench.thresholding.ensemble import NPEnsemble
     from npbench.thresholding.monitoring import monitor
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 __all__ = [
+    "Comparison",
     "GroupThresholds",
     "NPEnsemble",
     "NPMulticlassClassifier",
@@ -34,6 +36,7 @@ __all__ = [
     "NPThresholdClassifier",
     "Threshold",
     "__version__",
+    "compare",
     "from_json",
     "from_record",
     "hookimpl",
@@ -48,12 +51,14 @@ __all__ = [
 
 # Imported at first use: listing and completion need no scikit-learn.
 _LAZY = {
+    "Comparison": "npbench.thresholding.compare",
     "GroupThresholds": "npbench.thresholding.threshold",
     "NPEnsemble": "npbench.thresholding.ensemble",
     "NPMulticlassClassifier": "npbench.thresholding.multiclass",
     "NPRocDisplay": "npbench.thresholding.display",
     "NPThresholdClassifier": "npbench.thresholding.classifier",
     "Threshold": "npbench.thresholding.threshold",
+    "compare": "npbench.thresholding.compare",
     "from_json": "npbench.thresholding.threshold",
     "load_records": "npbench.report.select.collect",
     "monitor": "npbench.thresholding.monitoring",

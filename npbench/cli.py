@@ -22,6 +22,7 @@ from npbench.errors import Exit, RequestError, unknown_name
 # Module of each command: in the room whose reader it serves, or among those about runs and the catalogue.
 COMMANDS = {
     "check": "npbench.testing.commands.check",
+    "compare": "npbench.thresholding.commands.compare",
     "data": "npbench.commands.data",
     "fit": "npbench.thresholding.commands.fit",
     "info": "npbench.commands.info",

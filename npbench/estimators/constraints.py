@@ -6,11 +6,8 @@ The only module that imports scikit-learn's private names for them.
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
 
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions  # noqa: F401 - for estimators
-
-Constraints = dict[str, list[Any]]
 
 NUMBER = Interval(Real, None, None, closed="neither")
 POSITIVE = Interval(Real, 0, None, closed="neither")

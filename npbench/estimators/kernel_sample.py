@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from npbench.estimators.kernel import KernelClassifier
+from npbench.estimators.kernel import MEGABYTE, KernelClassifier
 from npbench.evaluation.splits import Fold
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.gram import Kernel, squared_distances
 from npbench.numerics.threads import blas_threads
 
 Model = TypeVar("Model", bound=KernelClassifier)
+Scored = list[tuple[np.ndarray, np.ndarray]]  # labels and scores of the validation part of each fold
 
 NEGLIGIBLE_EXPONENT = 30.0  # exp(-30) is 1e-13
 MAX_RUNS = 50  # with more runs of consecutive rows, single rows are copied
@@ -59,13 +60,18 @@ def _runs(index: np.ndarray) -> list[tuple[int, int]]:
     return list(pairwise([0, *breaks.tolist(), len(index)]))
 
 
-def varies_by_fold(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]]) -> bool:
-    """Return whether a kernel of the search depends on the fold: gamma="scale", a given matrix, or landmarks."""
-    if "n_components" in search or getattr(estimator, "n_components", None) is not None:
-        return True
+def shares_gram(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]], n_rows: int) -> bool:
+    """Return whether the Gram matrix of all rows serves all folds of a search.
+
+    It must fit into ``cache_size``, and no kernel depend on the fold: gamma="scale", a given matrix, or landmarks.
+    """
+    too_large = 8 * n_rows**2 > estimator.cache_size * MEGABYTE
+    if too_large or "n_components" in search or getattr(estimator, "n_components", None) is not None:
+        return False
     kernels = search.get("kernel", [estimator.kernel])
     gammas = search.get("gamma", [estimator.gamma])
-    return "precomputed" in kernels or ("scale" in gammas and any(kernel in ("rbf", "poly") for kernel in kernels))
+    is_scaled = "scale" in gammas and any(kernel in ("rbf", "poly") for kernel in kernels)
+    return not is_scaled and "precomputed" not in kernels
 
 
 class KernelSample:
@@ -106,18 +112,34 @@ class KernelSample:
 def search_by_kernel(
     models: Sequence[Model],
     keys: Sequence[Any],
-    work: Callable[[list[Model]], Iterable[tuple[float, int]]],
+    sample: KernelSample,
+    y: np.ndarray,
+    folds: Sequence[Fold],
+    loss: Callable[[Scored], float],
+    fit_fold: Callable[[list[Model], np.ndarray, np.ndarray, np.ndarray], Iterable[tuple[np.ndarray, bool]]],
     n_threads: int,
 ) -> tuple[list[float], int]:
     """Return the loss of each model, and the number of fits that did not converge.
 
-    ``work(models)`` returns both for each of the models with equal keys, which share a kernel; ``n_threads`` of these
-    calls run at a time.
+    ``fit_fold(models, K, y, between)`` fits models with equal keys, which share a kernel, on a fold with the Gram
+    matrix K. It returns for each the scores of the validation samples, whose kernel values are ``between``, and whether
+    it converged. ``n_threads`` keys are searched at a time.
     """
     places: dict[Any, list[int]] = {}
     for place, key in enumerate(keys):
         places.setdefault(key, []).append(place)
+
+    def work(group: list[int]) -> list[tuple[float, int]]:
+        alike = [models[place] for place in group]
+        gram, missed = sample.gram(alike[0]), [0] * len(alike)
+        scored: list[Scored] = [[] for _ in alike]
+        for fit, validate in folds:
+            found = fit_fold(alike, block(gram, fit, fit), y[fit], block(gram, validate, fit))
+            for k, (scores, converged) in enumerate(found):
+                scored[k].append((y[validate], scores))
+                missed[k] += not converged
+        return list(zip(map(loss, scored), missed, strict=True))
+
     with ThreadPoolExecutor(n_threads) as pool:
-        found = list(pool.map(lambda some: list(work([models[place] for place in some])), places.values()))
-    entries = dict(zip(chain(*places.values()), chain(*found), strict=True))
+        entries = dict(zip(chain(*places.values()), chain(*pool.map(work, places.values())), strict=True))
     return [entries[place][0] for place in range(len(models))], sum(missed for _, missed in entries.values())

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
-from npbench.estimators.kernel import MEGABYTE
-from npbench.estimators.kernel_sample import KernelSample, block, ordered_by_fold, search_by_kernel, varies_by_fold
+from npbench.estimators.kernel_sample import KernelSample, ordered_by_fold, search_by_kernel, shares_gram
 from npbench.estimators.ramp import RampClassifier
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
@@ -29,8 +28,6 @@ from npbench.numerics.gram import Gram
 from npbench.numerics.multipliers import REACHED
 from npbench.numerics.ramp_svm import RampSVM
 from npbench.problem import Problem
-
-Scored = list[tuple[np.ndarray, np.ndarray]]
 
 
 def select(
@@ -51,30 +48,22 @@ def select(
     """
     rows, local_folds = ordered_by_fold(folds)
     # nothing to share without several C, or without one Gram matrix of all rows
-    too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
-    if len(search.get("C", ())) < 2 or too_large or varies_by_fold(make(), search):
+    if len(search.get("C", ())) < 2 or not shares_gram(make(), search, len(rows)):
         return grid_search(make, X, y, folds, problem, search, n_threads)
     candidates, y = combinations(search), y[rows]
     models = [make(**params) for params in candidates]
     quick = all(model.kernel == "rbf" and model.has_path for model in models)
     sample, scores_along = KernelSample(X[rows], models, np.float32 if quick else float), _quick if quick else _exact
 
-    def work(models: list[RampClassifier]) -> list[tuple[float, int]]:
+    def fit_fold(models: list[RampClassifier], *fold: np.ndarray) -> list[tuple[np.ndarray, bool]]:
         # one path over ascending C; equal settings, such as very large gammas, share it
         by_cost = {model.C: model for model in sorted(models, key=lambda model: model.C)}
-        whole, along = sample.gram(models[0]), list(by_cost.values())
-        scored: dict[float, Scored] = {C: [] for C in by_cost}
-        unconverged = dict.fromkeys(by_cost, 0)
-        for fit, validate in local_folds:
-            found = scores_along(along, block(whole, fit, fit), y[fit], block(whole, validate, fit))
-            for C, scores, converged in zip(by_cost, *found, strict=True):
-                scored[C].append((y[validate], scores))
-                unconverged[C] += not converged
-        entries = {C: (problem.loss(scored[C]), unconverged[C]) for C in by_cost}
-        return [entries[model.C] for model in models]
+        found = dict(zip(by_cost, zip(*scores_along(list(by_cost.values()), *fold), strict=True), strict=True))
+        return [found[model.C] for model in models]
 
-    losses, unconverged = search_by_kernel(models, [_setting(model, sample) for model in models], work, n_threads)
-    return least_loss(candidates, losses, unconverged)
+    settings = [_setting(model, sample) for model in models]
+    found = search_by_kernel(models, settings, sample, y, local_folds, problem.loss, fit_fold, n_threads)
+    return least_loss(candidates, *found)
 
 
 def _setting(estimator: RampClassifier, sample: KernelSample) -> tuple[Any, ...]:

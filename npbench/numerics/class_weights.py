@@ -55,7 +55,7 @@ def least_weights(
             return log_c
         if np.max(log_c) > limit:
             return None
-        # growing steps end a race of two classes for the same samples, which no weights can win
+        # growing steps end a race of classes for the same samples; bounds that can only just be kept may be lost
         margin *= GROWTH
 
 

@@ -185,6 +185,18 @@ def mcclish(mean: float, lo: float, hi: float) -> float:
     return 0.5 * (1.0 + (mean - chance) / (1.0 - chance))
 
 
+def difference(y: np.ndarray, first: np.ndarray, second: np.ndarray, lo: float, hi: float) -> Area:
+    """Return the first area minus the second, of two scores of the same samples; areas are those of :func:`fractional`.
+
+    The standard error is that of DeLong et al. for correlated curves: their covariance is that of placement values of
+    the same sample, so that the differences of placement values take the place of v_i and w_j.
+    """
+    begin, end = int(np.sum(y < 0)) * lo, int(np.sum(y < 0)) * hi
+    value, of_positives, of_negatives = _placed(y, ranked(y, first), begin, end)
+    other, other_positives, other_negatives = _placed(y, ranked(y, second), begin, end)
+    return _with_error(value - other, of_positives - other_positives, of_negatives - other_negatives, begin, end)
+
+
 def tpr_at(y: np.ndarray, scores: np.ndarray, fpr: float) -> float:
     """Return the largest true-positive rate of a threshold with a false-positive rate of at most ``fpr``.
 
@@ -246,7 +258,21 @@ def _detected(y: np.ndarray, scores: np.ndarray, alarms: np.ndarray) -> np.ndarr
 
 
 def _over_ranks(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> Area:
-    positives, negatives = _sorted(y, scores)
+    return _with_error(*_placements(*_sorted(y, scores), begin, end), begin, end)
+
+
+def _placed(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return an area and the placement values of the samples of each class in the order of ``y``."""
+    of_class = np.argsort(scores[y > 0]), np.argsort(-scores[y < 0])
+    value, *placements = _placements(scores[y > 0][of_class[0]], scores[y < 0][of_class[1]], begin, end)
+    positives, negatives = (found[np.argsort(order)] for found, order in zip(placements, of_class, strict=True))
+    return value, positives, negatives
+
+
+def _placements(
+    positives: np.ndarray, negatives: np.ndarray, begin: float, end: float
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return an area and the placement values of ascending scores of positives and descending ones of negatives."""
     m, n = len(positives), len(negatives)
     # Negatives outside the ranks have no weight; the one next to each end stands for those beyond it.
     first, last = max(0, math.floor(begin) - 1), min(n - 1, math.ceil(end))
@@ -260,6 +286,11 @@ def _over_ranks(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> 
     above, not_below = (np.searchsorted(-negatives, -positives, side) for side in ("left", "right"))
     of_positives = 1.0 - (passed[above] + passed[not_below]) / 2.0
     of_negatives = wins[np.clip(np.arange(n), first, last) - first] / (2 * m)
+    return value, of_positives, of_negatives
+
+
+def _with_error(value: float, of_positives: np.ndarray, of_negatives: np.ndarray, begin: float, end: float) -> Area:
+    m, n = len(of_positives), len(of_negatives)
     variances = _variance(of_positives) / m, n * _variance(of_negatives) / (end - begin) ** 2
     in_range = max(1, math.floor(end - begin))
     degrees = _degrees(variances, (m - 1, in_range - 1))

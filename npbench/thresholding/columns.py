@@ -62,6 +62,12 @@ def scored(scores: Any, y: Any, pos_label: Any = None, **columns: Any) -> tuple[
     return scores, positive
 
 
+def require_both(positive: np.ndarray) -> None:
+    """Raise a ValueError if a class has no samples."""
+    if np.all(positive) or not np.any(positive):
+        raise ValueError(f"Expected both classes, got {int(np.sum(positive))} positives of {len(positive)}.")
+
+
 def same_length(n: int, **columns: Any) -> None:
     """Raise a ValueError if a column has another length than the scores."""
     for name, column in columns.items():

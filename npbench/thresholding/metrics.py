@@ -20,7 +20,7 @@ from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
 from npbench.problem import PROBLEMS, Problem
 from npbench.thresholding.classifier import scores_of
-from npbench.thresholding.columns import complete, positives, require_rate, same_length, scored
+from npbench.thresholding.columns import complete, positives, require_both, require_rate, same_length, scored
 from npbench.thresholding.threshold import clopper_pearson
 
 
@@ -287,7 +287,7 @@ def _decided(y_true: Any, y_pred: Any, pos_label: Any, weight: Any = None) -> tu
     signs, known = classes(y_true, pos_label)
     found = complete(y_pred, "y_pred")
     same_length(len(signs), y_pred=found.codes, sample_weight=weight)
-    _require_both(signs > 0)
+    require_both(signs > 0)
     refuse_others(found, known, "y_pred")
     return signs, classes(found, *known, name="y_pred")[0]
 
@@ -295,13 +295,8 @@ def _decided(y_true: Any, y_pred: Any, pos_label: Any, weight: Any = None) -> tu
 def _checked(y: Any, scores: Any, pos_label: Any, weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return labels in {-1, 1}, scores, and weights, if there are any."""
     scores, positive = scored(scores, y, pos_label, sample_weight=weight)
-    _require_both(positive)
+    require_both(positive)
     return np.where(positive, 1, -1), scores, None if weight is None else _weights(weight, positive)
-
-
-def _require_both(positive: np.ndarray) -> None:
-    if np.all(positive) or not np.any(positive):
-        raise ValueError(f"The metric needs both classes, got {int(np.sum(positive))} positives of {len(positive)}.")
 
 
 def _weights(weight: Any, positive: np.ndarray) -> np.ndarray:

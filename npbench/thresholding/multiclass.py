@@ -235,7 +235,7 @@ class NPMulticlassClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the classifier, which the weights do not change."""
         check_is_fitted(self)
-        return self._probabilities(self.estimator_, X)
+        return self.estimator_.predict_proba(X)
 
     def _bounds(self, labels: Labels) -> dict[int, float]:
         """Return the bounds by the places of their classes."""
@@ -284,18 +284,13 @@ class NPMulticlassClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         params = _check_method_params(X, params, rows)
         return clone(self.estimator).fit(_safe_indexing(X, rows), y[rows], **params)
 
-    def _probabilities(self, model: Any, X: Any) -> np.ndarray:
-        """Return probabilities in the order of ``classes_``, 0 for a class that a fold lacks."""
-        given = np.asarray(model.predict_proba(X), dtype=np.float64)
-        found = np.zeros((len(given), len(self.classes_)))
-        places = _by_place("The classifier", dict.fromkeys(model.classes_), Labels(self.classes_))
-        found[:, list(places)] = given
-        return found
-
     def _log_p(self, model: Any, X: Any) -> np.ndarray:
-        found = self._probabilities(model, X)
-        if wrong := int(np.sum(~np.isfinite(found).all(axis=1))):
+        """Return log-probabilities in the order of ``classes_``, the smallest for a class that a fold lacks."""
+        given = np.asarray(model.predict_proba(X), dtype=np.float64)
+        if wrong := int(np.sum(~np.isfinite(given).all(axis=1))):
             raise ValueError(f"{type(model).__name__} gave NaN or infinite probabilities to {wrong} samples.")
+        found = np.zeros((len(given), len(self.classes_)))
+        found[:, list(_by_place("The classifier", dict.fromkeys(model.classes_), Labels(self.classes_)))] = given
         return np.log(np.maximum(found, np.finfo(np.float64).tiny))
 
     def _least(

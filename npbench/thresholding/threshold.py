@@ -232,10 +232,12 @@ class Threshold:
             raise ValueError("The JSON is of groups: read it by npbench.from_json.")
         return found
 
+    def _comparison(self) -> str:
+        unsure = "" if self.lower is None else f" (negative: < {self.lower:g}; in between: don't know)"
+        return f"score > {self.value:g}{unsure}"
+
     def __str__(self) -> str:
-        lines = [f"score > {self.value:g}", self.promise]
-        if self.lower is not None:
-            lines[0] += f"; negative: score < {self.lower:g}; in between: don't know"
+        lines = [self._comparison(), self.promise]
         if self.rho is not None:
             at = f" at {complement(self.share)}" if self.rule == "umbrella" else ""
             lines.append(f"{self.n_needed} negatives needed for {self.rho:.3g}{at}; you have {self.n_negatives}")
@@ -338,7 +340,7 @@ class GroupThresholds:
         lines = [self.promise]
         for name, one in self.groups.items():
             of = "negatives of the pooled groups" if name in self.pooled else "negatives"
-            lines.append(f"{name}: score > {one.value:g}, by {one.n_negatives} {of}")
+            lines.append(f"{name}: {one._comparison()}, by {one.n_negatives} {of}")
         return "\n".join(lines)
 
 

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
-from npbench.estimators.kernel import MEGABYTE
-from npbench.estimators.kernel_sample import KernelSample, block, ordered_by_fold, search_by_kernel, varies_by_fold
+from npbench.estimators.kernel_sample import KernelSample, ordered_by_fold, search_by_kernel, shares_gram
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
@@ -46,9 +45,8 @@ def select(
     function on every fold.
     """
     rows, local_folds = ordered_by_fold(folds)
-    too_large = 8 * len(rows) ** 2 > make().cache_size * MEGABYTE
     linear = "linear" in search.get("kernel", [make().kernel])
-    if not set(COSTS) & set(search) or too_large or linear or varies_by_fold(make(), search):
+    if not set(COSTS) & set(search) or linear or not shares_gram(make(), search, len(rows)):
         return grid_search(make, X, y, folds, problem, search, n_threads)
     candidates, y = combinations(search), y[rows]
     models = [make(**params) for params in candidates]
@@ -56,23 +54,18 @@ def select(
     # models of one setting differ only in their costs, and in what the sample does not show
     settings = [(sample.kernel(model), model.tol, model.max_iter) for model in models]
 
-    @one_blas_thread()  # the last digit of a score must not depend on the number of threads
-    def work(models: list[ACSVM]) -> list[tuple[float, int]]:
+    def fit_fold(
+        models: list[ACSVM], K: np.ndarray, y: np.ndarray, between: np.ndarray
+    ) -> list[tuple[np.ndarray, bool]]:
         positive, negative = (np.array(sorted({getattr(model, name) for model in models})) for name in COSTS)
-        pairs, one = list(itertools.product(positive, negative)), models[0]
-        tol = cost_grid.MIN_GAP if problem.ranks else one.tol
+        pairs = list(itertools.product(positive, negative))
+        tol = cost_grid.MIN_GAP if problem.ranks else models[0].tol
+        found = cost_grid.solve(K, y, positive, negative, tol, models[0].step_limit)
         # scores in single precision, as the Gram matrix
-        gram, missed = sample.gram(one), np.zeros(len(pairs), int)
-        scored: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in pairs]
-        for fit, validate in local_folds:
-            K, between = block(gram, fit, fit), block(gram, validate, fit)
-            found = cost_grid.solve(K, y[fit], positive, negative, tol, one.step_limit)
-            x = found.x.reshape(len(pairs), -1).astype(np.float32)
-            for of_pair, scores in zip(scored, x @ between.T + found.b.reshape(-1, 1), strict=True):
-                of_pair.append((y[validate], scores))
-            missed += ~found.converged.ravel()
-        entries = dict(zip(pairs, zip(map(problem.loss, scored), missed.tolist(), strict=True), strict=True))
+        scores = found.x.reshape(len(pairs), -1).astype(np.float32) @ between.T + found.b.reshape(-1, 1)
+        entries = dict(zip(pairs, zip(scores, found.converged.ravel().tolist(), strict=True), strict=True))
         return [entries[model.C_pos, model.C_neg] for model in models]
 
-    losses, unconverged = search_by_kernel(models, settings, work, n_threads)
-    return least_loss(candidates, losses, unconverged)
+    with one_blas_thread():  # the last digit of a score must not depend on the number of threads
+        found = search_by_kernel(models, settings, sample, y, local_folds, problem.loss, fit_fold, n_threads)
+    return least_loss(candidates, *found)

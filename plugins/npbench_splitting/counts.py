@@ -7,9 +7,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+
+from npbench.estimators.parameters import keyword_parameters
+
+WHOM = "AnscombeTransform, which expects counts: if they are already logarithms, leave the transform out"
 
 
+@keyword_parameters
 class AnscombeTransform(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Logarithm of negative binomial counts, shifted so that their variance hardly depends on their mean.
 
@@ -42,8 +47,7 @@ class AnscombeTransform(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     array([[0.        , 2.07944154]])
     """
 
-    def __init__(self, *, psi: Any = 6.0) -> None:
-        self.psi = psi
+    psi: Any = 6.0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check that ``X``, of shape (n_samples, n_features), has non-negative counts, and ``psi`` as many values."""
@@ -53,14 +57,14 @@ class AnscombeTransform(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"psi is {self.psi!r}: expected a positive number, or one for each of the {X.shape[1]} features"
             )
-        _require_counts(X)
+        check_non_negative(X, WHOM)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
         """Return ln(X + psi / 2), of the shape of ``X``."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        _require_counts(X)
+        check_non_negative(X, WHOM)
         return np.log(X + 0.5 * np.asarray(self.psi, dtype=np.float64))
 
     def inverse_transform(self, Z: Any) -> np.ndarray:
@@ -72,11 +76,3 @@ class AnscombeTransform(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
-
-
-def _require_counts(X: np.ndarray) -> None:
-    if (X < 0).any():
-        raise ValueError(
-            "Negative values in data passed to AnscombeTransform, which expects counts: if they are already "
-            "logarithms, leave the transform out."
-        )

@@ -202,22 +202,10 @@ class SplittingNP(LinearClassifier):
         ball = None if self.max_norm is None else Ball(self.max_norm, np.arange(X.shape[1]))
         # Products with one vector are memory-bound: BLAS threads would wait for each other.
         threads = nullcontext() if self.accelerate == "newton" else one_blas_thread()
+        options: Any = {name: getattr(self, name) for name in ("tol", "max_iter", "inner", "step", "accelerate")}
+        options |= {"bounds": bounds, "ball": ball, "w0": w0, "keep_iterates": self.keep == "iterates"}
         with threads:
-            return minimise(
-                Z[signs > 0],
-                Z[signs < 0],
-                self._loss,
-                self._bound,
-                bounds=bounds,
-                ball=ball,
-                w0=w0,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                inner=self.inner,
-                step=self.step,
-                accelerate=self.accelerate,
-                keep_iterates=self.keep == "iterates",
-            )
+            return minimise(Z[signs > 0], Z[signs < 0], self._loss, self._bound, **options)
 
     def surrogate_loss(self, margins: np.ndarray) -> np.ndarray:
         """Return phi of margins, y f(x) with y in {-1, +1}."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -13,12 +13,14 @@ from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from npbench.estimators.constraints import COUNT, Constraints
+from npbench.estimators.constraints import COUNT
+from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 
 SAME_VALUE = 1e-13  # relative size of a spread or a difference of means that counts as 0
 
 
+@keyword_parameters
 class GeneScore(SelectorMixin, BaseEstimator):
     """Selector of the features whose class means are farthest apart, in units of their spread.
 
@@ -59,10 +61,7 @@ class GeneScore(SelectorMixin, BaseEstimator):
     ([3.0, 0.333, 0.0], [True, False, False])
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {"n_features_to_select": [COUNT]}
-
-    def __init__(self, *, n_features_to_select: int = 100) -> None:
-        self.n_features_to_select = n_features_to_select
+    n_features_to_select: int = parameter(COUNT, default=100)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Score the features of ``X``, an array or sparse matrix, for labels of at least two classes."""

@@ -6,13 +6,7 @@ import math
 
 
 def surrogate_bound(
-    alpha: float,
-    n_neg: int,
-    n_features: int,
-    *,
-    delta: float = 0.05,
-    lipschitz: float = 1.0,
-    epsilon: float = 0.0,
+    alpha: float, n_neg: int, n_features: int, *, delta: float = 0.05, lipschitz: float = 1.0, epsilon: float = 0.0
 ) -> float:
     """Return the bound on the surrogate risk in training that keeps the type I error below alpha in the population.
 

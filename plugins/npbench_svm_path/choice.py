@@ -36,11 +36,6 @@ class Validated:
     trained: np.ndarray  # (n_asymmetries,): training asymmetries, ascending
     scores: np.ndarray  # (n_lines * n_asymmetries, n): line after line, the main one first, asymmetries as in trained
 
-    @property
-    def main(self) -> np.ndarray:
-        """Scores of the classifiers of the main line."""
-        return self.scores[: len(self.trained)]
-
     def nearest(self, asymmetry: np.ndarray) -> np.ndarray:
         """Return the classifiers of the main line trained nearest to the asymmetries."""
         return np.searchsorted((self.trained[1:] + self.trained[:-1]) / 2, asymmetry)
@@ -104,7 +99,7 @@ def curves(validated: Validated, asymmetry: float) -> list[ROC]:
     """
     y, (own,) = validated.y, validated.nearest(np.array([asymmetry]))
     return [
-        by_asymmetry(y, validated.main),
+        by_asymmetry(y, validated.scores[: len(validated.trained)]),
         by_intercept(y, validated.scores[own], int(own)),
         by_both(y, validated.scores),
     ]

@@ -14,6 +14,7 @@ from npbench.numerics.thresholds import SAME_RATE
 from npbench_two_nu_svm.reduced_hulls import Caps, DualNu
 
 COMPARED_DIGITS = 9  # smoothing rounds rates
+Counts = tuple[int, int]  # of positives and of negatives
 
 
 class Rates(NamedTuple):
@@ -115,17 +116,13 @@ class Line(NamedTuple):
 class Plane:
     """Candidates under one kernel, each estimated on first use.
 
-    ``counts`` are the numbers of positives and negatives of the sample, then of each part that is fitted. ``trace``
-    has the points in the order of their estimation, ``n_uncertain`` the number of those with uncertain rates.
+    ``counts`` are those of the sample, then of each part that is fitted; the search began at ``start``, by
+    ``perf_counter``. ``trace`` has the points in the order of their estimation, ``n_uncertain`` the number of those
+    with uncertain rates.
     """
 
     def __init__(
-        self,
-        estimate: Callable[[Caps], Rates],
-        counts: Sequence[tuple[int, int]],
-        grid: Grid,
-        gamma: float,
-        start: float,  # of the search, by time.perf_counter
+        self, estimate: Callable[[Caps], Rates], counts: Sequence[Counts], grid: Grid, gamma: float, start: float
     ) -> None:
         self.counts, self.grid, self.gamma = counts, grid, gamma
         self._estimate, self._start = estimate, start

@@ -188,24 +188,9 @@ class ReducedHulls:
         upper, u, G, work, spare, table = self._without
         bounds = np.array([caps(self.n_pos - 1, self.n_neg), caps(self.n_pos, self.n_neg - 1)])
         margins, doubt = np.empty((2, len(self._Q)))
-        n_exchanges, n_refits, steps, self._size = leave_one_out.leave_one_out(
-            self._Q,
-            self.n_pos,
-            bounds,
-            upper,
-            u,
-            G,
-            work,
-            self._size,
-            spare,
-            table,
-            REFIT_TOL_FACTOR * self.tol,
-            self._scale,
-            MAX_NEWTON_STEPS,
-            MAX_REFIT_STEPS,
-            margins,
-            doubt,
-        )
+        start = self._Q, self.n_pos, bounds, upper, u, G, work, self._size, spare, table
+        limits = REFIT_TOL_FACTOR * self.tol, self._scale, MAX_NEWTON_STEPS, MAX_REFIT_STEPS
+        n_exchanges, n_refits, steps, self._size = leave_one_out.leave_one_out(*start, *limits, margins, doubt)
         back = np.argsort(self._order)
         return LeftOut(self._unit * margins[back], self._unit * doubt[back], n_exchanges, n_refits, steps)
 

@@ -14,7 +14,7 @@ from npbench.estimators.kernel_sample import KernelSample
 from npbench.evaluation.splits import Fold
 from npbench.numerics.gram import Kernel
 from npbench.numerics.rates import rates
-from npbench_two_nu_svm.candidates import Candidate, Grid, Plane, Rank, Rates, Visited
+from npbench_two_nu_svm.candidates import Candidate, Counts, Grid, Plane, Rank, Rates, Visited
 from npbench_two_nu_svm.reduced_hulls import Caps, ReducedHulls
 from npbench_two_nu_svm.strategies import Strategy
 
@@ -117,7 +117,7 @@ class Folds:
         return Rates(p_fa, p_nd, all(found.converged for found in solutions))
 
 
-def count(y: np.ndarray) -> tuple[int, int]:
+def count(y: np.ndarray) -> Counts:
     """Return the numbers of positives and of negatives."""
     return int(np.sum(y > 0)), int(np.sum(y < 0))
 

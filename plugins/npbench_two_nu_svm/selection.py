@@ -6,14 +6,13 @@ each fit on a fold starts from the solution for the candidate before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from npbench.contracts import Selection
-from npbench.estimators.kernel import MEGABYTE
-from npbench.estimators.kernel_sample import KernelSample, block, ordered_by_fold, search_by_kernel, varies_by_fold
+from npbench.estimators.kernel_sample import KernelSample, ordered_by_fold, search_by_kernel, shares_gram
 from npbench.evaluation import selection
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.splits import Fold
@@ -79,32 +78,20 @@ def grid_search(
     candidates = combinations(search)
     models = [make(**params) for params in candidates]
     rows, local_folds = ordered_by_fold(folds)
-    too_large = 8 * len(rows) ** 2 > models[0].cache_size * MEGABYTE
     alone = any(model.searches or model.strategy in BIAS_SHIFTED for model in models)
-    if len(candidates) < 2 or too_large or alone or varies_by_fold(models[0], search):
+    if len(candidates) < 2 or alone or not shares_gram(models[0], search, len(rows)):
         return selection.grid_search(make, X, y, folds, problem, search, n_threads)
     # candidates that differ only in nu share a Gram matrix and start from each other's solutions
     y, sample = y[rows], KernelSample(X[rows], models)
     keys = [(sample.kernel(model), model.tol) for model in models]
-
-    def work(models: Sequence[TwoNuSVM]) -> list[tuple[float, int]]:
-        return _losses(models, sample, y, local_folds, problem)
-
-    losses, unconverged = search_by_kernel(models, keys, work, n_threads)
-    return selection.least_loss(candidates, losses, unconverged)
+    found = search_by_kernel(models, keys, sample, y, local_folds, problem.loss, _fit_fold, n_threads)
+    return selection.least_loss(candidates, *found)
 
 
-def _losses(
-    models: Sequence[TwoNuSVM], sample: KernelSample, y: np.ndarray, folds: Sequence[Fold], problem: Problem
-) -> list[tuple[float, int]]:
-    """Return the loss and the number of unconverged fits of each of some models with one kernel."""
-    gram = sample.gram(models[0])
-    scored: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in models]
-    unconverged = [0] * len(models)
-    for fit, validate in folds:
-        hulls, between = ReducedHulls(block(gram, fit, fit), y[fit], models[0].tol), block(gram, validate, fit)
-        for place, model in enumerate(models):
-            found = hulls.solve(DualNu(float(model.nu_pos), float(model.nu_neg)))  # type: ignore[arg-type]
-            scored[place].append((y[validate], between @ found.x + found.b))
-            unconverged[place] += found.meet or not found.converged
-    return list(zip(map(problem.loss, scored), unconverged, strict=True))
+def _fit_fold(
+    models: Sequence[TwoNuSVM], K: np.ndarray, y: np.ndarray, between: np.ndarray
+) -> Iterator[tuple[np.ndarray, bool]]:
+    hulls = ReducedHulls(K, y, models[0].tol)
+    for model in models:
+        found = hulls.solve(DualNu(float(model.nu_pos), float(model.nu_neg)))  # type: ignore[arg-type]
+        yield between @ found.x + found.b, found.converged and not found.meet

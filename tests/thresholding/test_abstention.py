@@ -133,6 +133,7 @@ def test_groups_abstain_each_by_its_own_thresholds():
             None if answer is None else int(answer) for answer in one.predict(model.scores(X[by == name]))
         ]
         assert {*of_group} == {0, 1, None}
+    assert str(model.result_).count("don't know") == 2
     stored = from_json(model.result_.to_json())
     assert stored == model.result_
     assert stored.predict(model.scores(X), by).tolist() == model.result_.predict(model.scores(X), by).tolist()

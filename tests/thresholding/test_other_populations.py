@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binomtest, norm
+from scipy.stats import beta, binomtest, false_discovery_control, norm, ttest_1samp
 from sklearn.linear_model import LogisticRegression
 
 import npbench
@@ -186,3 +186,15 @@ def test_impossible_requests_are_refused(options, words):
 def test_contamination_takes_both_classes():
     with pytest.raises(ValueError, match="labelled positive"):
         npbench.threshold(np.arange(200.0), np.zeros(200), contamination=(0.9, 0))
+
+
+def test_a_batch_of_alarms_has_few_false_ones():
+    rng, level, shares = np.random.default_rng(0), 0.2, []
+    for _ in range(DRAWS):
+        negatives, batch = np.sort(rng.normal(size=100)), np.r_[rng.normal(size=40), rng.normal(3, size=10)]
+        # the recipe of docs/guarantee.md
+        p_values = (1 + len(negatives) - np.searchsorted(negatives, batch)) / (1 + len(negatives))
+        alarms = false_discovery_control(p_values) <= level
+        shares.append(np.sum(alarms[:40]) / max(1, np.sum(alarms)))
+    assert ttest_1samp(shares, level * 0.8, alternative="greater").pvalue > 0.001
+    assert np.mean(shares) > level / 4

@@ -1,1 +1,1 @@
-"""Commands for the practitioner: ``threshold``, ``monitor`` and ``fit``; no other module of this room prints."""
+"""Commands for the practitioner: threshold, monitor, compare and fit; no other module of this room prints."""

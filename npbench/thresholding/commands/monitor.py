@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
@@ -22,7 +21,7 @@ from npbench.report.render.drawing import own_style, save_picture
 from npbench.thresholding.columns import require_rate
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.monitoring import Monitoring, monitor
-from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
+from npbench.thresholding.threshold import GroupThresholds, Threshold
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,6 +65,7 @@ def _parser() -> ArgumentParser:
     )
     score_files.add_options(parser, score=None, label=None, unlabelled=("pending", "drop", "refuse"))
     option = parser.add_argument
+    option("--by", metavar="COLUMN", help=score_files.BY)
     option("--threshold", type=Path, required=True, metavar="JSON", help="file that `npbench threshold` wrote")
     option(
         "--time",
@@ -81,18 +81,9 @@ def _parser() -> ArgumentParser:
 
 def _stored(options: Namespace) -> tuple[Threshold | GroupThresholds, dict[str, Any]]:
     """Return the threshold in the file, and the columns: those of the options, or else those it was made from."""
-    names: dict[str, Any] = {"score": "score", "label": None, "positive": None, "negative": None, "by": None}
-    try:
-        text = options.threshold.read_text(encoding="utf-8")
-        deployed, columns = from_json(text), json.loads(text).get("columns", {})
-        if not isinstance(columns, dict) or not columns.keys() <= names.keys():
-            raise ValueError("columns are not the names of columns")
-        names |= {name: value if value is None or name in LABELS else str(value) for name, value in columns.items()}
-    except OSError as error:
-        raise RequestError(f"Cannot read {options.threshold}: {error.strerror}.") from error
-    except ValueError as error:
-        reason = str(error).rstrip(".")
-        raise RequestError(f"{options.threshold} is not what `npbench threshold` writes: {reason}.") from error
+    deployed, columns = score_files.stored(options.threshold)
+    names: dict[str, Any] = {**dict.fromkeys(score_files.THRESHOLD_COLUMNS), "score": "score"}
+    names |= {name: value if value is None or name in LABELS else str(value) for name, value in columns.items()}
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     if "positive" in given:  # the stored negative label goes with the stored positive one
         names["negative"] = None

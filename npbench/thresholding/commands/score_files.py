@@ -1,21 +1,36 @@
-"""The table of scores that the commands about thresholds read: its options, and the rows in use."""
+"""What the commands about thresholds share: options and rows of a table of scores, stored thresholds, and results."""
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from rich.console import Console
 
+from npbench.console import write
 from npbench.data.delimited import DELIMITERS
-from npbench.data.labels import REST
+from npbench.data.labels import REST, Classes, classes
 from npbench.data.table import Table
 from npbench.data.table_files import FORMATS, read_table
-from npbench.data.wording import counted
+from npbench.data.wording import OPTIONS, counted
 from npbench.errors import RequestError
+from npbench.report.render import terminal
+from npbench.report.render.drawing import save_picture
+from npbench.report.render.page import write_pictures
+from npbench.report.sheet import Sheet
+from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MAX_GROUPS = 10  # that are drawn
+THRESHOLD_COLUMNS = ("score", "label", "positive", "negative", "by")
+BY = "groups, each with its own threshold; of times, days"
 
 
 def add_options(
@@ -33,7 +48,6 @@ def add_options(
     )
     usual = unlabelled[0]
     option("--unlabelled", choices=unlabelled, default=usual, help=f"rows without a label (default: {usual})")
-    option("--by", metavar="COLUMN", help="groups, each with its own threshold; of times, days")
     option("--format", choices=tuple(FORMATS), help="format of the file (default: by its ending)")
     option("--delimiter", metavar="SIGN", help=f"{', '.join(DELIMITERS)} or a character (default: detected)")
     option("--decimal", choices=("point", "comma"), help="decimal separator (default: detected)")
@@ -50,6 +64,13 @@ def read(options: Namespace) -> Table:
     return table
 
 
+def signs(table: Table, options: Namespace) -> tuple[np.ndarray, Classes]:
+    """Return the signs of the labels, and the labels of the two classes."""
+    labels, drop = table.column(options.label, "--label"), options.unlabelled == "drop"
+    asked = {"name": options.label, "settings": OPTIONS, "drop_missing": drop}
+    return classes(labels, options.positive, options.negative, **asked)
+
+
 def in_use(scores: pl.Series, signs: np.ndarray | None) -> tuple[np.ndarray, str]:
     """Return whether each row has a score and a class, and a sentence with the number of others."""
     is_scored = (scores.is_not_null() & scores.is_not_nan().fill_null(False)).to_numpy()
@@ -58,3 +79,46 @@ def in_use(scores: pl.Series, signs: np.ndarray | None) -> tuple[np.ndarray, str
     reasons = ", ".join(f"{count} {reason}" for reason, count in parts.items() if count)
     note = f"{counted(sum(parts.values()))} of {len(scores)} left out: {reasons}." if reasons else ""
     return is_scored & of_class, note
+
+
+def stored(path: Path) -> tuple[Threshold | GroupThresholds, dict[str, Any]]:
+    """Return the threshold in a file that ``npbench threshold`` wrote, and the columns that it was made from."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        deployed, columns = from_json(text), json.loads(text).get("columns", {})
+        if not isinstance(columns, dict) or not columns.keys() <= set(THRESHOLD_COLUMNS):
+            raise ValueError("columns are not the names of columns")
+    except OSError as error:
+        raise RequestError(f"Cannot read {path}: {error.strerror}.") from error
+    except ValueError as error:
+        raise RequestError(f"{path} is not what `npbench threshold` writes: {str(error).rstrip('.')}.") from error
+    return deployed, columns
+
+
+def conclude(
+    output: Path,
+    name: str,
+    *,
+    title: str,
+    text: str,
+    stored: Mapping[str, Any],
+    sheets: Sequence[Sheet],
+    pictures: Mapping[str, Figure],
+    note: str,
+) -> None:
+    """Write a result as JSON and as a page with its pictures, all in one folder, and print it."""
+    as_json, page = output / f"{name}.json", output / f"{name}.html"
+    drawn = {output / file: figure for file, figure in pictures.items()}
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        as_json.write_text(json.dumps(stored) + "\n", encoding="utf-8")
+        for path, figure in drawn.items():
+            save_picture(figure, path)
+        write_pictures(page, title, text, sheets, list(drawn))
+    except OSError as error:
+        raise RequestError(f"Cannot write {error.filename}: {error.strerror}. Choose another --output.") from error
+    console = Console()
+    write(f"{note}\n{text}".lstrip(), console)
+    for sheet in sheets:
+        terminal.show_sheet(terminal.shortened(sheet, f"in {page} and {as_json}"), console)
+    write(f"\nIn {output}: {', '.join(path.name for path in (as_json, page, *drawn))}", console)

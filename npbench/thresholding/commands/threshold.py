@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
@@ -11,19 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from rich.console import Console
 
-from npbench.console import write
 from npbench.contracts import Estimate
-from npbench.data.labels import Labels, classes
+from npbench.data.labels import Labels
 from npbench.data.table import days
-from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
 from npbench.numerics.thresholds import RULES, contaminated_umbrella
-from npbench.report.render import terminal
-from npbench.report.render.drawing import own_style, save_picture
-from npbench.report.render.page import write_pictures
+from npbench.report.render.drawing import own_style
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.rules import kept_by_weight, threshold
@@ -41,10 +35,7 @@ def run(words: Sequence[str]) -> Exit:
     options = _parser().parse_args(list(words) or ["--help"])
     table = score_files.read(options)
     scores = table.numbers(options.score, "--score")
-    labels = table.column(options.label, "--label")
-    drop = options.unlabelled == "drop"
-    asked_for = {"name": options.label, "settings": OPTIONS, "drop_missing": drop}
-    signs, known = classes(labels, options.positive, options.negative, **asked_for)
+    signs, known = score_files.signs(table, options)
     kept, note = score_files.in_use(scores, signs)
     values, is_positive = scores.to_numpy()[kept], signs[kept] > 0
     by = None if options.by is None else Labels(days(table.column(options.by, "--by")).filter(kept), "by")
@@ -79,6 +70,7 @@ def _parser() -> ArgumentParser:
         epilog="Exit code: 0, or 2 if the request is wrong or the negatives are too few.",
     )
     score_files.add_options(parser, score="score", label="label")
+    parser.add_argument("--by", metavar="COLUMN", help=score_files.BY)
     parser.add_argument("--rho", help='bound on the false-alarm rate (default: 0.05), or "none" for a recall alone')
     parser.add_argument("--budget", metavar="TEXT", help='false alarms to afford, as in "5 per day"; needs --rate')
     parser.add_argument("--rate", metavar="TEXT", help='negatives to expect, as in "2000 per day"')
@@ -151,21 +143,17 @@ def _conclude(
         *([_unsure(samples)] if abstains else []),
         *(_plan(name, sample) for name, sample in shown.items()),
     ]
-    stored, page, picture = (output / name for name in ("threshold.json", "threshold.html", "np_roc.png"))
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        stored.write_text(json.dumps({**found.to_dict(), "columns": dict(names)}) + "\n", encoding="utf-8")
-        pictures = [picture] if any(len(sample.positives) for sample in shown.values()) else []
-        if pictures:
-            save_picture(_drawn(shown), picture)
-        write_pictures(page, "A threshold with a bound on false alarms", found.promise, sheets, pictures)
-    except OSError as error:
-        raise RequestError(f"Cannot write {error.filename}: {error.strerror}. Choose another --output.") from error
-    console = Console()
-    write(f"{note}\n{found.promise}".lstrip(), console)
-    for sheet in sheets:
-        terminal.show_sheet(terminal.shortened(sheet, f"in {page} and {stored}"), console)
-    write(f"\nIn {output}: {', '.join(path.name for path in (stored, page, *pictures))}", console)
+    has_positives = any(len(sample.positives) for sample in shown.values())
+    score_files.conclude(
+        output,
+        "threshold",
+        title="A threshold with a bound on false alarms",
+        text=found.promise,
+        stored={**found.to_dict(), "columns": dict(names)},
+        sheets=sheets,
+        pictures={"np_roc.png": _drawn(shown)} if has_positives else {},
+        note=note,
+    )
 
 
 def _thresholds(samples: Mapping[Any, Sample]) -> Sheet:

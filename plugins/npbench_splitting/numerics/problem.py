@@ -48,13 +48,7 @@ class Problem:
     """
 
     def __init__(
-        self,
-        X_pos: Any,
-        X_neg: Any,
-        loss: CalibratedLoss,
-        tau: float,
-        bounds: Sequence[GroupBound],
-        ball: Ball | None,
+        self, X_pos: Any, X_neg: Any, loss: CalibratedLoss, tau: float, bounds: Sequence[GroupBound], ball: Ball | None
     ) -> None:
         n, d = X_pos.shape[0] + X_neg.shape[0], X_pos.shape[1]
         fits = n <= MAX_HESSIAN_SIZE and n * d <= MAX_SPAN_ENTRIES

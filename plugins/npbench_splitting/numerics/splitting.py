@@ -83,10 +83,7 @@ class Kkt(NamedTuple):
 
 
 def conditions(
-    gradient: np.ndarray,
-    gradients: np.ndarray,
-    excess: np.ndarray,
-    units: tuple[np.ndarray, float, np.ndarray],
+    gradient: np.ndarray, gradients: np.ndarray, excess: np.ndarray, units: tuple[np.ndarray, float, np.ndarray]
 ) -> Kkt:
     """Return the best multipliers at a point, and the residual of the first-order conditions with them.
 

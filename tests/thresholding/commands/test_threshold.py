@@ -13,7 +13,7 @@ import pytest
 import npbench
 from npbench.errors import Exit, RequestError
 from npbench.numerics.thresholds import fewest_negatives
-from npbench.thresholding.commands import monitor, threshold
+from npbench.thresholding.commands import monitor, score_files, threshold
 from npbench.thresholding.threshold import from_json
 
 RNG = np.random.default_rng(0)
@@ -216,7 +216,7 @@ def test_a_reader_that_closes_the_pipe_loses_no_file(monkeypatch):
     def closed(*_):
         raise BrokenPipeError
 
-    monkeypatch.setattr(threshold, "write", closed)
+    monkeypatch.setattr(score_files, "write", closed)
     with pytest.raises(BrokenPipeError):
         threshold.run(["scores.csv", *COLUMNS])
     assert Path("threshold/threshold.json").exists()

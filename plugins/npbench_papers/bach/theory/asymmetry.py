@@ -50,18 +50,9 @@ def roc_curve(population: Population, gamma: ArrayLike, loss: Loss) -> RocCurve:
     rising = sign_u * sign_v > 0
     log_slope = np.subtract(log_dv, log_du, out=np.full_like(gamma, np.nan), where=rising)
     u, v = population.negative.tail(found.w, found.b), population.positive.tail(found.w, found.b)
-    return RocCurve(
-        gamma,
-        found.w,
-        found.b,
-        u,
-        v,
-        sign_u * np.exp(log_du),
-        sign_v * np.exp(log_dv),
-        log_slope,
-        expit(-logit(population.p_positive) - log_slope),
-        _consistent(population, found),
-    )
+    du, dv = sign_u * np.exp(log_du), sign_v * np.exp(log_dv)
+    beta = expit(-logit(population.p_positive) - log_slope)
+    return RocCurve(gamma, found.w, found.b, u, v, du, dv, log_slope, beta, _consistent(population, found))
 
 
 def intercept_curves(population: Population, w: Array, n_intercepts: int = 400) -> tuple[Array, Array]:
