@@ -74,7 +74,7 @@ def _with_names(X: Any, columns: Sequence[str]) -> Any:
     is_structured = getattr(getattr(X, "dtype", None), "names", None)
     if is_structured or isinstance(X, Mapping) or hasattr(X, "column_names"):  # the latter is Arrow's
         return pl.DataFrame(X, strict=False)
-    if hasattr(X, "columns") or (first := _named(next(iter(X), None))) is None:
+    if hasattr(X, "columns") or not hasattr(X, "__iter__") or (first := _named(next(iter(X), None))) is None:
         return X
     rows = [_named(row) or {} for row in X]
     for number, row in enumerate(rows):

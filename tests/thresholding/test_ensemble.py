@@ -170,8 +170,9 @@ def test_the_rate_is_kept_as_promised(promise, above):
 
 # Reasons for the checks of scikit-learn that cannot hold.
 UNCLEAR = "labels 1 and 2, or words, need pos_label"
-NAMES = ["classifiers_classes", "estimators_dtypes", "classifier_data_not_an_array", "fit2d_1feature"]
+NAMES = ["classifiers_classes", "estimators_dtypes", "classifier_data_not_an_array"]
 EXPECTED = {f"check_{name}": UNCLEAR for name in NAMES}
+EXPECTED["check_classifiers_train"] = "predict follows the threshold, not the larger probability"
 
 
 @pytest.mark.slow  # dozens of fits
@@ -179,5 +180,5 @@ EXPECTED = {f"check_{name}": UNCLEAR for name in NAMES}
 @pytest.mark.parametrize(("model", "expected"), [(SoftVote(), {}), (NPEnsemble(rho=0.5, delta=0.5), EXPECTED)])
 def test_scikit_learn_checks_pass(model, expected):
     results = check_estimator(model, expected_failed_checks=expected, on_fail=None, on_skip=None)
-    failed = [(one["check_name"], str(one["exception"])) for one in results if one["status"] == "failed"]
-    assert failed == []
+    assert [one["check_name"] for one in results if one["status"] == "failed"] == []
+    assert {one["check_name"] for one in results if one["status"] == "xfail"} == set(expected)
