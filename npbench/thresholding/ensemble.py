@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -24,7 +23,6 @@ from sklearn.svm import SVC
 from sklearn.utils import Tags, check_array, check_random_state, column_or_1d, indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from npbench.data.frame_encoder import UNKNOWN_WORD, FrameEncoder, learned
 from npbench.estimators.binary import BinaryClassifier
@@ -40,7 +38,7 @@ MAX_SPLINE_VALUES = 5_000_000  # seven columns take the place of one
 MAX_CODES = 250  # words of a column: boosting takes 255 categories
 MAX_ONE_HOT = 40
 N_FOLDS = 5
-FEWEST_TO_FOLD = 10  # samples of the rarer class; with fewer, only forests vote, with equal weights
+FEWEST_TO_FOLD = 10  # samples of the rarer class; with fewer, only forests vote
 PULL_TO_MEAN = 10.0  # strength with which weights are kept near each other, in samples
 SMALLEST_WEIGHT = 0.02
 
@@ -69,7 +67,7 @@ class SoftVote(BinaryClassifier):
     oob_score : bool, default=True
         Whether to keep ``oob_decision_function_``.
     n_jobs : int, optional
-        Number of fits at the same time, -1 for one per core. The result does not depend on it.
+        Number of processes that fit members, -1 for one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the members and the folds.
 
@@ -115,6 +113,8 @@ class SoftVote(BinaryClassifier):
         members = self._library(X, int(np.bincount(y).min()))
         for member in members.values():
             _set_random_states(member, random)
+        if "boosting" in members:
+            members["boosting"] = _with_fixed_rounds(members["boosting"], X, y)
         models, scores = _cross_fitted(list(members.values()), X, y, random, self.n_jobs)
         # put all scores on one scale, then weigh them
         slopes, offsets = np.array([_calibration(column, y) for column in scores.T]).T
@@ -183,7 +183,7 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
     members : mapping of str to classifier, optional
         Further members by name, such as ``{"LightGBM": LGBMClassifier()}``. They see words as codes, and NaN.
     n_jobs : int, optional
-        Number of fits at the same time, -1 for one per core. The result does not depend on it.
+        Number of processes that fit members, -1 for one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of everything that is random.
 
@@ -342,8 +342,17 @@ def _boosting(words: list[int]) -> Any:
         l2_regularization=5.0,
         max_features=0.3,
         early_stopping=True,
+        validation_fraction=0.2,
         categorical_features=words or None,
     )
+
+
+def _with_fixed_rounds(boosting: Any, X: Any, y: np.ndarray) -> Any:
+    """Return boosting that takes as many rounds as early stopping does now.
+
+    If each fold stopped on its own, their scores would spread by their rounds, and false alarms would exceed the bound.
+    """
+    return boosting.set_params(max_iter=clone(boosting).fit(X, y).n_iter_, early_stopping=False)
 
 
 def _columns(words: list[int], X: Any) -> Any:
@@ -366,11 +375,9 @@ def _cross_fitted(
     is_bagged = [isinstance(member, Pipeline) and hasattr(member[-1], "oob_score") for member in members]
     folds = [] if all(is_bagged) else list(StratifiedKFold(N_FOLDS, shuffle=True, random_state=random).split(y, y))
     parts = [(place, *fold) for place, bagged in enumerate(is_bagged) if not bagged for fold in folds]
-    # trees are grown without the interpreter's lock; a fit beside others leaves them their cores
-    limit = None if n_jobs in (None, 1) else 1
-    jobs = [delayed(_fitted)(member, X, y, limit) for member in members]
-    jobs += [delayed(_fold_scores)(members[place], X, y, train, test, limit) for place, train, test in parts]
-    done = Parallel(n_jobs=n_jobs, prefer="threads")(jobs)
+    jobs = [delayed(_fitted)(member, X, y) for member in members]
+    jobs += [delayed(_fold_scores)(members[place], X, y, train, test) for place, train, test in parts]
+    done = Parallel(n_jobs=n_jobs)(jobs)
     models, scores = done[: len(members)], np.empty((len(y), len(members)))
     for (place, _, test), of_fold in zip(parts, done[len(members) :], strict=True):
         scores[test, place] = of_fold
@@ -380,15 +387,12 @@ def _cross_fitted(
     return models, scores
 
 
-def _fitted(member: Any, X: Any, y: np.ndarray, limit: int | None) -> Any:
-    with threadpool_limits(limit, user_api="openmp") if limit else nullcontext():
-        return clone(member).fit(X, y)
+def _fitted(member: Any, X: Any, y: np.ndarray) -> Any:
+    return clone(member).fit(X, y)
 
 
-def _fold_scores(
-    member: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray, limit: int | None
-) -> np.ndarray:
-    return _scores_of(_fitted(member, X[train], y[train], limit), X[test])
+def _fold_scores(member: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+    return _scores_of(_fitted(member, X[train], y[train]), X[test])
 
 
 def _scores_of(model: Any, X: Any) -> np.ndarray:

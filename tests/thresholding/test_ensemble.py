@@ -77,7 +77,7 @@ def test_probabilities_and_scores_agree():
     assert sum(vote.weights_.values()) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])  # starts processes
 def test_the_same_seed_gives_the_same_scores(n_jobs):
     first, second = (NPEnsemble(rho=0.1, random_state=3, n_jobs=jobs).fit(X, Y) for jobs in (None, n_jobs))
     assert first.members_ == second.members_
