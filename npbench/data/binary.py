@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ import numpy as np
 
 from npbench.data import checks
 from npbench.data.checks import Features
+from npbench.data.copies import row_hashes
 from npbench.errors import RequestError
 
 OPTIONAL = ("published", "categorical", "groups")
@@ -122,11 +122,7 @@ class BinaryData:
     @cached_property
     def row_hashes(self) -> np.ndarray:
         """Hash of each row, int64, equal for equal features within this process."""
-        if checks.is_sparse(self.X):
-            ends = self.X.indptr.tolist()
-            pairs = ((self.X.indices[a:b].tobytes(), self.X.data[a:b].tobytes()) for a, b in itertools.pairwise(ends))
-            return np.fromiter(map(hash, pairs), dtype=np.int64, count=self.n_samples)
-        return np.fromiter((hash(row.tobytes()) for row in self.X), dtype=np.int64, count=self.n_samples)
+        return row_hashes(self.X)
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from npbench.data.binary import BinaryData
 from npbench.data.checks import first, is_sparse
+from npbench.data.copies import copies
 
 LEAST_ROWS = 20  # of each class: fewer are separated by chance
 LEAST_SHARE = 0.01  # of copies: ionosphere has 1 in 351, adult 57 in 48,842
@@ -16,8 +17,7 @@ LEAST_SHARE = 0.01  # of copies: ionosphere has 1 in 351, adult 57 in 48,842
 def suspects(data: BinaryData, settings: Container[str] = ()) -> Iterator[str]:
     """Yield a sentence on features that separate the classes without an error, and one on rows that are copies.
 
-    Rows of a few categories or grades repeat by nature: they are copies only if two features have distinct values in
-    more than half of the rows. Sentences name those of the loader's ``settings`` that help.
+    Sentences name those of the loader's ``settings`` that help.
     """
     if min(data.n_positive, data.n_negative) < LEAST_ROWS:
         return
@@ -29,11 +29,11 @@ def suspects(data: BinaryData, settings: Container[str] = ()) -> Iterator[str]:
             f"Data set {data.name!r}: {known} alone separates the classes without an error. If it is known only once "
             f"the label is, leave it out{drop}."
         )
-    copies = _copies(data) if data.groups is None else 0
-    if copies > LEAST_SHARE * data.n_samples:
+    n_copies = data.n_samples - len(np.unique(copies(data.X))) if data.groups is None else 0
+    if n_copies > LEAST_SHARE * data.n_samples:
         group = ", or name their dataset.group" if data.columns and "group" in settings else ""
         yield (
-            f"Data set {data.name!r}: {copies} of {data.n_samples} rows have the features of another row: copies in "
+            f"Data set {data.name!r}: {n_copies} of {data.n_samples} rows have the features of another row: copies in "
             f"the training and the test part make rates look better. Remove them{group}."
         )
 
@@ -54,17 +54,3 @@ def _separating(data: BinaryData) -> np.ndarray:
         has_few = len(of_low) + len(of_high) <= LEAST_ROWS / 2
         is_apart[place] = has_few and not np.isin(of_low, of_high).any() and not np.isnan(data.X[:, place]).any()
     return np.flatnonzero(is_apart)
-
-
-def _copies(data: BinaryData) -> int:
-    """Return the number of rows that equal an earlier row in two or more features that are nearly continuous."""
-    X = data.X
-    if is_sparse(X):  # a column is mostly 0: all values together take the place of its own
-        n_values = np.diff(X.indptr) * (len(np.unique(X.data)) > X.nnz / 2)
-    else:
-        import polars as pl
-
-        is_continuous = [pl.Series(column).n_unique() > len(X) / 2 for column in X.T]
-        n_values = np.sum(~np.isnan(X[:, is_continuous]), axis=1)
-    compared = n_values >= 2
-    return int(compared.sum()) - len(np.unique(data.row_hashes[compared])) if compared.any() else 0

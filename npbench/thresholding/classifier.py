@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import math
+import warnings
 from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -13,25 +14,33 @@ import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_outlier_detector
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, _safe_indexing, check_random_state, column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_method_params, check_is_fitted
+from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
 
+from npbench.data.copies import copies
 from npbench.data.labels import Classes, Labels, classes, meaning, refuse_others
+from npbench.data.suspects import LEAST_SHARE
+from npbench.estimators import out_of_bag
 from npbench.estimators.constraints import COUNT, FRACTION, HasMethods, StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
+from npbench.estimators.samples import canonical
+from npbench.numerics.scale_test import same_scale
 from npbench.numerics.thresholds import NEGATIVES_SHARE, RULES, SAME_RATE
-from npbench.thresholding.columns import complete, groups
+from npbench.thresholding.columns import complete
+from npbench.thresholding.columns import groups as rows_by_group
 from npbench.thresholding.rules import Rule, calibrate, kept_by_weight, require_negatives
 from npbench.thresholding.threshold import GroupThresholds, Threshold, described, margins, n_promises
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
 ALIGNED = "aligned"
 OF_THRESHOLD = ("rho", "delta", "threshold", "randomized", "recall", "precision", "contamination", "random_state")
+OOB = "oob"
+SCALE_LEVEL = 0.005  # p-value of a warning about folds: few forests are at or below it
 FEWEST_TO_FIT = 10  # negatives that stay for the fit where the promise takes more than half of them
 
 
@@ -59,10 +68,11 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Probability with which "umbrella" may exceed rho, in ]0, 1[.
     pos_label : int, float, bool or str, optional
         Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
-    cv : "prefit", int, splitter or iterable of (train, test), optional
+    cv : "prefit", "oob", int, splitter or iterable of (train, test), optional
         By default, a random part of the negatives is held out. One split of an iterable is used in its place.
         "prefit" expects a fitted classifier, and negatives in ``fit`` that it has not seen; so does a
-        FrozenEstimator. An int or a splitter with several folds cross-fits: see Notes.
+        FrozenEstimator. "oob" takes the out-of-bag votes of a bagged ensemble with 50 members or more, such as a
+        random forest, which may end a pipeline. An int or a splitter with several folds cross-fits: see Notes.
     calibration_size : "aligned", float or int, default="aligned"
         Share, or number, of the negatives to hold out by default. "aligned" holds out the fewest that allow as many
         false alarms as a half of them does: 29, 46, 61, 76, ... at rho = .1; or, where a half is too few, the fewest
@@ -110,22 +120,33 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     Warns
     -----
     UserWarning
-        If ties at the largest score leave no threshold that accepts anything.
+        If ties at the largest score leave no threshold that accepts anything, if the scores of the folds have no
+        common scale, or if held-out negatives have copies among the samples of the fit.
 
     Notes
     -----
     With a single part held out, or "prefit", ``P(P_fa > rho) <= delta`` for any classifier and any distribution.
     It takes ``log(delta) / log(1 - rho)`` negatives: 59 for 5 % and 299 for 1 %, at delta = 5 %.
 
-    With several folds, each sample is scored by a classifier that has not seen it, and the classifier in use is fitted
-    to all samples. No negative is lost, but the scores come from other classifiers: the promise is only typical.
+    With several folds or "oob", each sample is scored by classifiers that have not seen it, and the one in use is
+    fitted to all samples. No negative is lost, but the scores come from other classifiers: the promise is measured, not
+    proved. Proved for any classifier is about 2 rho, for a vote of the folds (Bian and Barber 2022), and rho only for
+    classifiers that a few samples change little (Liang and Barber 2023; Pournaderi and Xiang 2024). The folds need a
+    common scale of scores, such as probabilities: a classifier that is trained for rho has another offset in each.
 
-    The promise is about new negatives of the same population. Sample weights reach the classifier, not the threshold.
+    Samples of one of the ``groups``, and copies of a sample, stay on one side of a split that is drawn here, and one
+    negative of each sets the threshold. The promise is about new negatives of the same population. Sample weights
+    reach the classifier, not the threshold.
 
     References
     ----------
     X. Tong, Y. Feng, J. J. Li (2018), Neyman-Pearson classification algorithms and NP receiver operating
     characteristics, Science Advances 4(2).
+
+    M. Bian, R. F. Barber (2022), Training-conditional coverage for distribution-free predictive inference,
+    arXiv:2205.03647. R. Liang, R. F. Barber (2023), Algorithmic stability implies training-conditional coverage for
+    distribution-free prediction methods, arXiv:2311.04295. M. Pournaderi, Y. Xiang (2024), Training-conditional
+    coverage bounds for uniformly stable learning algorithms, arXiv:2404.13731.
 
     Examples
     --------
@@ -146,7 +167,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     rho: float | None = parameter(FRACTION, None, default=0.05)
     delta: float = parameter(FRACTION, default=0.05)
     pos_label: Any = parameter(str, Real, "boolean", None, default=None)
-    cv: Any = parameter("cv_object", StrOptions({"prefit"}), None, default=None)
+    cv: Any = parameter("cv_object", StrOptions({"prefit", OOB}), None, default=None)
     calibration_size: float | str = parameter(StrOptions({ALIGNED}), FRACTION, COUNT, default=ALIGNED)
     threshold: Rule = parameter(StrOptions(set(RULES)), callable, default="umbrella")
     randomized: bool = parameter("boolean", default=False)
@@ -166,6 +187,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y: Any,
         *,
         by: Any = None,
+        groups: Any = None,
         calibration_weight: Any = None,
         sample_weight: Any = None,
         **params: Any,
@@ -181,6 +203,9 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         by : array of shape (n_samples,), optional
             Group of each sample, for a threshold in each group: all groups keep rho at once with probability
             1 - delta. ``predict`` then needs the groups, too, and refuses new ones.
+        groups : array of shape (n_samples,), optional
+            Names shared by samples that depend on each other, such as those of a customer. They stay on one side of a
+            split, and one negative of each name sets the threshold: the promise is about a negative of a new name.
         calibration_weight : array of shape (n_samples,), optional
             Probability to keep each negative for the threshold, so that it promises for another population: the
             ``weights`` of :func:`npbench.threshold`. The other negatives are for fitting only.
@@ -196,7 +221,9 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """
         self._validate_params()
         y = complete(column_or_1d(y, warn=True), "y").array()
-        X, y, by, calibration_weight, sample_weight = indexable(X, y, by, calibration_weight, sample_weight)
+        X, y, by, groups, calibration_weight, sample_weight = indexable(
+            X, y, by, groups, calibration_weight, sample_weight
+        )
         positive, known = self._positives(y)
         self.pos_label_, self._coded = known.positive, False
         if not isinstance(self.abstain, bool) and meaning(self.abstain) in map(
@@ -206,18 +233,24 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         random = check_random_state(self.random_state)
         weighted = calibration_weight is not None
         kept = kept_by_weight(calibration_weight, positive, random) if weighted else np.ones(len(y), dtype=bool)
+        self._by_votes = isinstance(self.cv, str) and self.cv == OOB
+        cross_fitted = self._by_votes
         # score samples that the classifier has not seen
         if self._is_fitted_before():
             self.estimator_ = self.estimator
-            rows = np.arange(len(y))
-            scores, cross_fitted = self.scores(X), False
+            rows = _one_of_each(np.arange(len(y)), _units(groups, len(y)), positive, by, random)
+            scores = self.scores(X if groups is None else _safe_indexing(X, rows))
         else:
-            options = self._options(sample_weight, params)
-            splits = self._splits(X, y, positive, by, kept, random)
-            cross_fitted = len(splits) > 1
-            rows, scores = self._held_out_scores(X, y, splits, options)
-            if cross_fitted:
-                self.estimator_ = self._fitted(X, y, np.arange(len(y)), options)
+            options = self._options(groups, sample_weight, params)
+            splits = self._splits(X, y, positive, by, groups, kept, random)
+            if self._by_votes:
+                rows, scores = self._out_of_bag_scores(X, y, options)
+            else:
+                rows, scores = self._held_out_scores(X, y, splits, options)
+            if len(splits) > 1:
+                cross_fitted = True
+                _warn_if_scales_differ(splits, scores, positive)
+                self.estimator_ = self._fitted(self.estimator, X, y, np.arange(len(y)), options)
         # take over what scikit-learn expects of a fitted estimator, and set the threshold
         own = self._coded or is_outlier_detector(self.estimator_)
         self.classes_ = np.unique([known.negative, known.positive]) if own else self.estimator_.classes_
@@ -225,27 +258,31 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         by = None if by is None else np.asarray(by)[rows]
-        self._calibrate(scores, positive[rows], by, cross_fitted, random, kept[rows] if weighted else None)
+        usable = kept[rows] if weighted else None
+        self._calibrate(scores, positive[rows], by, cross_fitted, random, usable, grouped=groups is not None)
         return self
 
-    def refit_threshold(self, X: Any, *, by: Any = None) -> Self:
+    def refit_threshold(self, X: Any, *, by: Any = None, groups: Any = None) -> Self:
         """Set the threshold again on new negatives, without fitting the classifier.
 
         Parameters
         ----------
         X : array, sparse matrix, frame or list of length n_samples
             Negatives that the classifier has not seen. Where positives set the threshold, too, fit a ``cv="prefit"``.
-        by : array of shape (n_samples,), optional
-            Group of each sample.
+        by, groups : array of shape (n_samples,), optional
+            As in :meth:`fit`.
 
         Returns
         -------
         self
             The classifier with its new threshold.
         """
-        scores = self.scores(X)
-        random = check_random_state(self.random_state)
-        self._calibrate(scores, np.zeros(len(scores), dtype=bool), by, cross_fitted=False, random=random)
+        X, by, groups = indexable(X, by, groups)
+        n, random = _num_samples(X), check_random_state(self.random_state)
+        rows = _one_of_each(np.arange(n), _units(groups, n), np.zeros(n, dtype=bool), by, random)
+        scores = self.scores(X if groups is None else _safe_indexing(X, rows))
+        by = None if by is None else np.asarray(by)[rows]
+        self._calibrate(scores, np.zeros(len(rows), dtype=bool), by, False, random, grouped=groups is not None)
         return self
 
     def with_threshold(self, **params: Any) -> Self:
@@ -292,7 +329,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def scores(self, X: Any) -> np.ndarray:
         """Return the score of ``pos_label_``, which is compared with the threshold, as for :func:`npbench.monitor`."""
         check_is_fitted(self)
-        return scores_of(self.estimator_, X, self._label_inside())
+        return scores_of(self.estimator_, X, self._label_inside(), by_votes=self._by_votes)
 
     def decision_function(self, X: Any, *, by: Any = None) -> np.ndarray:
         """Return the score minus the threshold: positive for ``classes_[1]``, as scikit-learn expects.
@@ -391,51 +428,86 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return signs > 0, known
 
     def _splits(
-        self, X: Any, y: np.ndarray, positive: np.ndarray, by: Any, kept: np.ndarray, random: np.random.RandomState
+        self,
+        X: Any,
+        y: np.ndarray,
+        positive: np.ndarray,
+        by: Any,
+        groups: Any,
+        kept: np.ndarray,
+        random: np.random.RandomState,
     ) -> Splits:
-        """Return pairs of rows to fit and rows to score, and check their negatives before any fit."""
-        if self.cv is None:
-            splits = [self._hold_out(positive, by, kept, random)]
+        """Return pairs of rows to fit and rows to score, each row scored once, and check them before any fit."""
+        every = np.arange(len(y))
+        together = copies(canonical(X)) if groups is None else _units(groups, len(y))
+        if self._by_votes:
+            splits = [(every, every)]
+        elif self.cv is None:
+            splits = [self._hold_out(positive, by, together, kept, random)]
+        elif _is_int(self.cv):
+            splits = _folds(self.cv, positive, together, random)
         else:
-            folds = StratifiedKFold(self.cv, shuffle=True, random_state=random) if _is_int(self.cv) else self.cv
-            found = check_cv(folds, y, classifier=True).split(X, y)
+            found = check_cv(self.cv, y, classifier=True).split(X, y, groups)
             splits = [(_rows(train, len(y)), _rows(test, len(y))) for train, test in found]
-        if self.rho is None:
-            return splits
-        # a fit may take hours: too few negatives are an error before it
-        scored = np.concatenate([test for _, test in splits])
-        members = groups(by, len(y))
-        usable = np.flatnonzero(~positive & kept)
-        counts = {name: len(np.intersect1d(np.intersect1d(rows, usable), scored)) for name, rows in members.items()}
-        n_shares = n_promises(self.rho, self.recall, self.precision) / (NEGATIVES_SHARE if self.contamination else 1)
-        require_negatives(counts, self.rho, self.delta, self.threshold, n_shares, self.small)
+        if not is_outlier_detector(self.estimator):
+            _require_both(positive, splits)
+        _require_apart(splits, together, positive, groups is not None)
+        # of samples that belong together, one says as much as all about new ones
+        if groups is None and not (self.cv is None or _is_int(self.cv)):
+            together = every
+        scored = np.unique(np.concatenate([test for _, test in splits]))
+        counted = np.isin(every, _one_of_each(scored, together, positive, by, random))
+        if self.rho is not None:
+            # a fit may take hours: too few negatives are an error before it
+            usable = ~positive & kept & counted
+            counts = {name: int(np.sum(usable[rows])) for name, rows in rows_by_group(by, len(y)).items()}
+            n_shares = n_promises(self.rho, self.recall, self.precision) / (
+                NEGATIVES_SHARE if self.contamination else 1
+            )
+            require_negatives(counts, self.rho, self.delta, self.threshold, n_shares, self.small)
+        for place, (train, test) in enumerate(splits):
+            splits[place] = train, test[counted[test]]
+            counted[test] = False
         return splits
 
     def _hold_out(
-        self, positive: np.ndarray, by: Any, kept: np.ndarray, random: np.random.RandomState
+        self, positive: np.ndarray, by: Any, together: np.ndarray, kept: np.ndarray, random: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
-        n_negatives = int(np.sum(~positive & kept))
+        n_negatives = len(np.unique(together[~positive & kept]))
         size: Any = self.calibration_size
         if _is_int(size):
             if size >= n_negatives:
                 raise ValueError(f"calibration_size={size} leaves none of the {n_negatives} negatives for the fit.")
             size /= n_negatives
-        members = groups(by, len(positive)).values()
+        members = rows_by_group(by, len(positive)).values()
         delta = self.delta / len(members) / n_promises(self.rho, self.recall, self.precision)
         # a precision needs both classes as frequent as they are, and contamination makes use of each negative
         rule = self.threshold if self.precision is None and self.contamination is None else None
         parts = []
         for rows in members:
-            negatives = rows[~positive[rows] & kept[rows]]
+            negatives = np.unique(together[rows[~positive[rows] & kept[rows]]])
             parts.append((negatives, calibration_count(len(negatives), size, rule, self.rho, delta)))
+            positives = np.unique(together[rows[positive[rows]]])
             # positives set a threshold only in these cases
             if self.recall is not None or self.precision is not None or self.contamination is not None:
-                positives = rows[positive[rows]]
                 parts.append((positives, calibration_count(len(positives), size, None, self.rho, delta)))
-            elif is_outlier_detector(self.estimator):  # it has no use for them: they show the misses
-                parts.append((rows[positive[rows]], int(np.sum(positive[rows]))))
-        drawn = held_out(parts, random)
-        return np.setdiff1d(np.arange(len(positive)), drawn), drawn
+            elif is_outlier_detector(self.estimator) and len(np.unique(together)) == len(together):
+                parts.append((positives, len(positives)))  # it has no use for them: they show the misses
+        is_held_out = np.isin(together, held_out(parts, random))
+        return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+
+    def _out_of_bag_scores(self, X: Any, y: np.ndarray, options: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows out of some bag, and their scores by the members of the ensemble not fitted to them."""
+        self.estimator_ = self._fitted(out_of_bag.with_votes(self.estimator), X, y, np.arange(len(y)), options)
+        rows, chance = out_of_bag.votes(self.estimator_, len(y))
+        if lacking := len(y) - len(rows):
+            warnings.warn(
+                f"{lacking} of {len(y)} samples are in every bag and set no threshold: use more estimators.",
+                stacklevel=3,
+            )
+        least = out_of_bag.resolution(self.estimator_)
+        scores = _log_odds(chance, _is_last(self.estimator_, self._label_inside()))
+        return rows, np.maximum(scores, math.log(least) - math.log1p(-least))
 
     def _held_out_scores(
         self, X: Any, y: np.ndarray, splits: Splits, options: Mapping[str, Any]
@@ -443,36 +515,37 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Return the rows scored by classifiers not fitted to them, and the scores."""
         scores = []
         for train, test in splits:
-            self.estimator_ = self._fitted(X, y, train, options)
+            self.estimator_ = self._fitted(self.estimator, X, y, train, options)
             part = self.scores(_safe_indexing(X, test)) if len(test) else np.empty(0)
             scores.append(part)
         return np.concatenate([test for _, test in splits]), np.concatenate(scores)
 
-    def _fitted(self, X: Any, y: np.ndarray, rows: np.ndarray, options: Mapping[str, Any]) -> Any:
-        detects_outliers = is_outlier_detector(self.estimator)
+    def _fitted(self, estimator: Any, X: Any, y: np.ndarray, rows: np.ndarray, options: Mapping[str, Any]) -> Any:
+        detects_outliers = is_outlier_detector(estimator)
         if detects_outliers:
             rows = rows[y[rows] != self.pos_label_]
         options, part, labels = _check_method_params(X, options, rows), _safe_indexing(X, rows), y[rows]
         try:
-            return clone(self.estimator).fit(part, None if detects_outliers else labels, **options)
+            return clone(estimator).fit(part, None if detects_outliers else labels, **options)
         except (TypeError, ValueError):
             # XGBoost takes the labels 0 and 1 only; others may not be coded, as class weights and scorers name them
             codes = (labels == self.pos_label_).astype(int)
             if not np.array_equal(codes, labels):
                 with contextlib.suppress(TypeError, ValueError):
-                    fitted = clone(self.estimator).fit(part, codes, **options)
+                    fitted = clone(estimator).fit(part, codes, **options)
                     self._coded = True
                     return fitted
             raise
 
-    def _options(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+    def _options(self, groups: Any, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
         """Return what the classifier's ``fit`` receives besides samples and labels."""
         # without metadata routing, everything goes to the classifier's fit
         if sample_weight is not None:
             params = {"sample_weight": sample_weight, **params}
-        if get_config()["enable_metadata_routing"]:
-            return dict(process_routing(self, "fit", **params).estimator.fit)
-        return params
+        is_routed = get_config()["enable_metadata_routing"]
+        if groups is not None and (is_routed or isinstance(self.estimator, GridSearchCV | RandomizedSearchCV)):
+            params = {"groups": groups, **params}
+        return dict(process_routing(self, "fit", **params).estimator.fit) if is_routed else params
 
     def _calibrate(
         self,
@@ -482,9 +555,10 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         cross_fitted: bool,
         random: np.random.RandomState,
         kept: np.ndarray | None = None,
+        grouped: bool = False,
     ) -> None:
         self.calibration_scores_, self.calibration_positive_ = scores, positive
-        self._calibrated_with = {"by": by, "cross_fitted": cross_fitted, "kept": kept}
+        self._calibrated_with = {"by": by, "cross_fitted": cross_fitted, "kept": kept, "grouped": grouped}
         self.threshold_: float | dict[Any, float]
         self.result_ = calibrate(
             scores,
@@ -494,6 +568,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             delta=self.delta,
             rule=self.threshold,
             cross_fitted=cross_fitted,
+            grouped=grouped,
             recall=self.recall,
             precision=self.precision,
             abstain=self.abstain is not False,
@@ -504,7 +579,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         )
         negative = self.classes_[int(self.classes_[0] == self.pos_label_)]
         labels = {"positive": np.asarray(self.pos_label_).item(), "negative": np.asarray(negative).item()}
-        self.result_ = described(self.result_, **labels, score=score_name(self.estimator_, self._label_inside()))
+        score = score_name(self.estimator_, self._label_inside(), by_votes=self._by_votes)
+        self.result_ = described(self.result_, **labels, score=score)
         if isinstance(self.result_, GroupThresholds):
             self.threshold_ = {name: one.value for name, one in self.result_.groups.items()}
         else:
@@ -548,8 +624,73 @@ def held_out(parts: Iterable[tuple[np.ndarray, int]], random: np.random.RandomSt
     return np.sort(np.concatenate([random.permutation(rows)[:count] for rows, count in parts]))
 
 
-def scores_of(classifier: Any, X: Any, pos_label: Any) -> np.ndarray:
-    """Return the scores of a label: the decision function, or the log-odds where there is none.
+def _units(groups: Any, n: int) -> np.ndarray:
+    """Return a number for each row, shared by those of a group; without groups, each row has its own."""
+    return np.arange(n) if groups is None else complete(groups, "groups").codes
+
+
+def _one_of_each(
+    rows: np.ndarray, units: np.ndarray, positive: np.ndarray, by: Any, random: np.random.RandomState
+) -> np.ndarray:
+    """Draw one of the rows for each unit, class and group of ``by``; return all rows if no unit has two."""
+    if len(np.unique(units[rows])) == len(rows):
+        return rows
+    place = np.zeros(len(units), dtype=np.int64) if by is None else complete(by, "by").codes
+    keys = (place * len(units) + units) * 2 + positive
+    shuffled = random.permutation(rows)
+    return np.sort(shuffled[np.unique(keys[shuffled], return_index=True)[1]])
+
+
+def _folds(n_folds: int, positive: np.ndarray, together: np.ndarray, random: np.random.RandomState) -> Splits:
+    _, first, place = np.unique(together, return_index=True, return_inverse=True)
+    has_positive = np.bincount(place, positive) > 0
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=random).split(first, has_positive)
+    parts = [np.isin(place, test) for _, test in folds]
+    return [(np.flatnonzero(~part), np.flatnonzero(part)) for part in parts]
+
+
+def _require_both(positive: np.ndarray, splits: Splits) -> None:
+    if any(positive[train].all() or not positive[train].any() for train, _ in splits):
+        raise ValueError("A split leaves samples of one class only for the fit: hold out less, or use other folds.")
+
+
+def _require_apart(splits: Splits, together: np.ndarray, positive: np.ndarray, grouped: bool) -> None:
+    """Refuse splits that divide groups; warn if held-out negatives have copies in the fit."""
+    n, divided = len(together), []
+    for train, test in splits:
+        others = np.bincount(together[train], minlength=n)[together[test]] - np.bincount(train, minlength=n)[test]
+        divided.append(test[others > 0])
+    rows = np.unique(np.concatenate(divided))
+    if grouped and len(rows):
+        raise ValueError(
+            f"{len(np.unique(together[rows]))} groups have samples in the fit and among those held out: use an int for "
+            "cv, or a splitter that keeps groups together, such as GroupKFold."
+        )
+    n_negatives = int(np.sum(~positive[np.unique(np.concatenate([test for _, test in splits]))]))
+    if (n_copies := int(np.sum(~positive[rows]))) > LEAST_SHARE * n_negatives:
+        warnings.warn(
+            f"{n_copies} of {n_negatives} held-out negatives have a copy of their features in the fit, and so too low "
+            "a score: false alarms will exceed the bound. Remove the copies, or use an int for cv, which keeps them "
+            "together.",
+            stacklevel=4,
+        )
+
+
+def _warn_if_scales_differ(splits: Splits, scores: np.ndarray, positive: np.ndarray) -> None:
+    fold = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
+    negative = ~positive[np.concatenate([test for _, test in splits])]
+    if (p_value := same_scale(scores[negative], fold[negative])) <= SCALE_LEVEL:
+        warnings.warn(
+            f"The negative scores of the {len(splits)} folds differ in location or scale (p = {p_value:.2g}): one "
+            "threshold does not fit all, and the promise may be broken. Either the folds hold different samples, or "
+            "each fit has an offset of its own, as of a method trained for rho: hold negatives out instead (cv=None), "
+            "or use another classifier.",
+            stacklevel=3,
+        )
+
+
+def scores_of(classifier: Any, X: Any, pos_label: Any, *, by_votes: bool = False) -> np.ndarray:
+    """Return the scores of a label: the decision function, or the log-odds where there is none or ``by_votes``.
 
     Log-odds separate probabilities close to 1, where the next number below 1 is 1e-16 away. A probability of 0, as of
     a forest with unanimous trees, counts as the smallest normal number: such scores are tied, about 708 from 0.
@@ -557,10 +698,8 @@ def scores_of(classifier: Any, X: Any, pos_label: Any) -> np.ndarray:
     """
     if is_outlier_detector(classifier):
         return _finite(-np.asarray(classifier.score_samples(X), dtype=np.float64), classifier)
-    last = meaning(classifier.classes_[1]) == meaning(pos_label)
-    if not last and meaning(classifier.classes_[0]) != meaning(pos_label):
-        raise ValueError(f"pos_label is {pos_label!r}, but the classifier has the labels {classifier.classes_}.")
-    if hasattr(classifier, "decision_function"):
+    last = _is_last(classifier, pos_label)
+    if hasattr(classifier, "decision_function") and not by_votes:
         given = np.asarray(classifier.decision_function(X), dtype=np.float64)
         given = given if last else -given
     elif not hasattr(classifier, "predict_proba"):
@@ -568,18 +707,17 @@ def scores_of(classifier: Any, X: Any, pos_label: Any) -> np.ndarray:
             f"{type(classifier).__name__} has neither decision_function nor predict_proba: it has no scores."
         )
     else:
-        chance = np.maximum(np.asarray(classifier.predict_proba(X), dtype=np.float64), np.finfo(np.float64).tiny)
-        given = np.log(chance[:, int(last)]) - np.log(chance[:, int(not last)])
+        given = _log_odds(classifier.predict_proba(X), last)
     return _finite(given, classifier)
 
 
-def score_name(classifier: Any, pos_label: Any) -> str:
+def score_name(classifier: Any, pos_label: Any, *, by_votes: bool = False) -> str:
     """Return what :func:`scores_of` computes, for readers without npbench."""
     name = type(classifier[-1] if isinstance(classifier, Pipeline) else classifier).__name__
     if is_outlier_detector(classifier):
         return f"-score_samples of {name}"
     places = (0, 1) if meaning(classifier.classes_[1]) == meaning(pos_label) else (1, 0)
-    if hasattr(classifier, "decision_function"):
+    if hasattr(classifier, "decision_function") and not by_votes:
         return f"{'-' * (places[1] == 0)}decision_function of {name}"
     return "log(p[{1}]) - log(p[{0}]) of p = predict_proba of {2}".format(*places, name)
 
@@ -591,6 +729,19 @@ def _finite(given: np.ndarray, classifier: Any) -> np.ndarray:
             "features, or change its parameters."
         )
     return given
+
+
+def _log_odds(chance: Any, last: bool) -> np.ndarray:
+    """Return the log-odds of the last of two classes, or of the first, from the probabilities of both."""
+    chance = np.maximum(np.asarray(chance, dtype=np.float64), np.finfo(np.float64).tiny)
+    return np.log(chance[:, int(last)]) - np.log(chance[:, int(not last)])
+
+
+def _is_last(classifier: Any, pos_label: Any) -> bool:
+    last = meaning(classifier.classes_[1]) == meaning(pos_label)
+    if not last and meaning(classifier.classes_[0]) != meaning(pos_label):
+        raise ValueError(f"pos_label is {pos_label!r}, but the classifier has the labels {classifier.classes_}.")
+    return last
 
 
 def _rows(part: Any, n: int) -> np.ndarray:

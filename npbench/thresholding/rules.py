@@ -202,6 +202,7 @@ def calibrate(
     delta: float,
     rule: Rule,
     cross_fitted: bool = False,
+    grouped: bool = False,
     recall: float | None = None,
     precision: float | None = None,
     abstain: bool = False,
@@ -235,6 +236,7 @@ def calibrate(
         (wrong and (rule != "umbrella" or not alone), "contamination is for rho alone, by the rule 'umbrella'."),
         (wrong and with_coin, "contamination allows no coin: leave out randomized."),
         (kept is not None and precision, "weights are of negatives, but a precision needs both classes as they come."),
+        (grouped and precision, "groups count once, but a precision needs both classes as they come."),
     ):
         if is_refused:
             raise ValueError(why)
@@ -278,6 +280,7 @@ def calibrate(
             n_positives=int(np.sum(is_positive)),
             misses=int(np.sum(~above & ~unsure & is_positive)),
             cross_fitted=cross_fitted,
+            grouped=grouped,
             recall=None if recall is None else float(recall),
             precision=None if precision is None else float(precision),
             randomized=coin is not None,

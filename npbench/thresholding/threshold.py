@@ -52,6 +52,8 @@ class Threshold:
         Largest share of negatives among the samples labelled negative, and smallest among those labelled positive.
     weighted : bool
         Whether negatives were drawn by weights, to stand for another population.
+    grouped : bool
+        Whether the sample has one negative, and one positive, of each group, such as a customer.
     quantiles : tuple of (share, score)
         At most 99 scores of calibration negatives, one of ten or fewer, and the shares of negatives that are not
         larger, to compare later scores with.
@@ -82,6 +84,7 @@ class Threshold:
     unsure_positives: int = 0
     contamination: tuple[float, float] | None = None
     weighted: bool = False
+    grouped: bool = False
     quantiles: tuple[tuple[float, float], ...] = field(default=(), repr=False, compare=False)
     reference: tuple[float, ...] = field(default=(), repr=False, compare=False)
     positive: Any = field(default=None, repr=False, compare=False)
@@ -104,20 +107,27 @@ class Threshold:
     @property
     def promise(self) -> str:
         """The promise as a sentence."""
+        samples = f"{self._samples} from the same population"
         if self.guaranteed:
-            return self._promised(self.delta, "new samples from the same population")
+            return self._promised(self.delta, samples)
         if self.rule == CUSTOM:
             return "No guarantee: the rule is a function of the caller."
         if self.rule == "umbrella":
-            promised = self._promised(self.delta, "new samples from the same population")
-            return f"Measured, not proved, since the scores are cross-fitted: w{promised[1:]}"
+            return (
+                f"Measured, not proved, since the scores are cross-fitted: w{self._promised(self.delta, samples)[1:]}"
+            )
         assert self.rho is not None  # only the umbrella rule promises another rate alone
-        rate, rho = "the false-alarm rate of new samples from the same population", rounded_up(self.rho)
+        rate, rho = f"the false-alarm rate of {samples}", rounded_up(self.rho)
         if self.rule == "empirical":
             return f"No guarantee: {rate} exceeds {rho:g} with a probability of about one half."
         if self.cross_fitted:
             return f"Measured, not proved: {rate} is at most {rho:g} on average. The scores are cross-fitted."
         return f"On average over such calibration samples, {rate} is at most {rho:g}; of this one it may be larger."
+
+    @property
+    def _samples(self) -> str:
+        """Samples that the promise is about."""
+        return "one sample of each new group" if self.grouped else "new samples"
 
     def _promised(self, delta: float, samples: str, scope: str = "") -> str:
         """Return the promise of all rates with probability 1 - delta."""
@@ -280,7 +290,7 @@ class GroupThresholds:
             return f"In each group: {one.promise}"
         as_one = f", where {len(self.pooled)} small groups count as one, mixed as here" if self.pooled else ""
         each = f"in each alone, with probability {complement(one.delta)}"
-        return one._promised(self.delta, "new samples", f" in all {self.n_parts} groups at once{as_one}; {each}")
+        return one._promised(self.delta, one._samples, f" in all {self.n_parts} groups at once{as_one}; {each}")
 
     @property
     def n_parts(self) -> int:
@@ -410,7 +420,7 @@ def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"lower is {lower!r:.40}, expected a finite number.")
     if known["rule"] not in (rules := (*thresholds.RULES, CUSTOM)):
         raise ValueError(f"The rule is {known['rule']!r:.40}, expected one of {', '.join(rules)}.")
-    for name in ("cross_fitted", "randomized", "weighted"):
+    for name in ("cross_fitted", "randomized", "weighted", "grouped"):
         if not isinstance(known.get(name, False), bool):
             raise ValueError(f"{name} is {known[name]!r:.40}, expected true or false.")
     for name in ("rho", "delta", "recall", "precision"):

@@ -14,12 +14,13 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Tags, check_array, check_random_state, column_or_1d, get_tags, indexable
 from sklearn.utils.validation import validate_data
 
+from npbench.estimators import out_of_bag
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import COUNT, FRACTION, TWO_OR_MORE, HasMethods, StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.numerics import thresholds
-from npbench.thresholding.classifier import ALIGNED, FEWEST_TO_FIT, calibration_count, held_out
+from npbench.thresholding.classifier import ALIGNED, FEWEST_TO_FIT, OOB, calibration_count, held_out
 from npbench.thresholding.rules import warn_if_saturated
 from npbench_scorer import inner
 from npbench_scorer.fits import Fit
@@ -62,9 +63,10 @@ class Scorer(BinaryClassifier):
     n_splits : int, default=1
         Number of random splits. Each gives a classifier with a threshold, and a sample is accepted if more than half
         of these accept it.
-    cv : int, optional
+    cv : int or "oob", optional
         Number of folds, 2 or more, to cross-fit instead of holding out: the threshold is set on scores of all samples,
-        each from a classifier fitted to the other folds, and belongs to a classifier fitted to all samples.
+        each from a classifier fitted to the other folds, and belongs to a classifier fitted to all samples. "oob"
+        takes the out-of-bag scores of one fit of a bagged ensemble, such as a random forest.
     random_state : int, RandomState or None, default=None
         Seed of the held-out samples, and of the classifier if it takes one and ``params`` has none.
 
@@ -107,8 +109,8 @@ class Scorer(BinaryClassifier):
     them; for the majority, ``P_fa <= 2 rho`` with probability ``1 - M delta`` follows from it. In practice the P_fa of
     the majority varies less from sample to sample than that of one classifier, and exceeds rho less often.
 
-    With ``cv`` no negative is lost, for ``cv + 1`` fits. But the scores come from other classifiers, fitted to fewer
-    samples: what "umbrella" promises is then only typical.
+    With ``cv`` no negative is lost, for ``cv + 1`` fits, or one by "oob". But the scores come from other classifiers:
+    what "umbrella" promises is then measured, not proved; see :class:`npbench.NPThresholdClassifier`.
 
     References
     ----------
@@ -139,7 +141,7 @@ class Scorer(BinaryClassifier):
     calibration_size: float | str = parameter(FRACTION, StrOptions({ALIGNED}), default=0.5)
     randomized: bool = parameter("boolean", default=False)
     n_splits: int = parameter(COUNT, default=1)
-    cv: int | None = parameter(None, TWO_OR_MORE, default=None)
+    cv: int | Literal["oob"] | None = parameter(None, TWO_OR_MORE, StrOptions({OOB}), default=None)
     random_state: Any = parameter("random_state", default=None)
 
     def without_threshold(self) -> Scorer:
@@ -205,7 +207,9 @@ class Scorer(BinaryClassifier):
             )
         if self.n_splits > 1 and self.cv is not None:
             raise ValueError(f"n_splits={self.n_splits} holds out samples, but cv={self.cv} does not: leave one out.")
-        self._build()
+        classifier = self._build()
+        if self.cv == OOB:
+            out_of_bag.with_votes(classifier)
 
     def _build(self) -> Any:
         asked = {"rho": self.rho} if self.q is None else {"q": self.q}
@@ -213,6 +217,8 @@ class Scorer(BinaryClassifier):
 
     def _parts_of(self, signs: np.ndarray, random: np.random.RandomState) -> list[Part]:
         """Draw rows to fit the classifier to, and others to score for the threshold: one part, or ``cv`` folds."""
+        if isinstance(self.cv, str):
+            return [(every := np.arange(len(signs)), every)]
         if self.cv is None:
             drawn = self._held_out(signs, random)
             return [(np.setdiff1d(np.arange(len(signs)), drawn), drawn)]
@@ -251,7 +257,7 @@ class Scorer(BinaryClassifier):
         """Return the scores of a fit, and a threshold set on those of samples that it has not seen."""
         classifier = self._build()
         inner.seed(classifier, random)
-        fit = Fit(classifier, X, (signs > 0).astype(int), parts)
+        fit = Fit(classifier, X, (signs > 0).astype(int), OOB if self.cv == OOB else parts)
         scores, negatives = fit.calibration_scores, fit.calibration_scores[~fit.positive]
         coin = random if self.randomized else None
         threshold = float(self._threshold_rule(self.status_, coin)(np.where(fit.positive, 1, -1), scores))

@@ -22,6 +22,7 @@ from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
 from npbench.problem import Problem
 from npbench.registry import installed
+from npbench.thresholding.classifier import OOB
 from npbench.values import canonical
 from npbench_scorer.estimator import Rule, Scorer
 from npbench_scorer.inner import has_grid_search
@@ -40,12 +41,12 @@ def select(
 
     Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`, and so are the losses,
     to the tolerance of the solver's own search. Falls back on it if ``params`` is no full grid of two candidates or
-    more, for several splits, and for classifiers without a ``grid_search``.
+    more, for several splits, for out-of-bag scores, and for classifiers without a ``grid_search``.
     """
     kinds = combinations({name: values for name, values in search.items() if name != "params"})
     grid = _grid(search.get("params", ()))
     scorers = [make(**kind, params=search["params"][0]) for kind in kinds] if grid else []
-    if not scorers or not all(one.n_splits == 1 and has_grid_search(one.estimator) for one in scorers):
+    if not scorers or not all(_is_quick(one) for one in scorers):
         return grid_search(make, X, y, folds, problem, search, n_threads)
     found = [_search(scorer, X, y, folds, problem, grid, n_threads) for scorer in scorers]
     table = {
@@ -57,6 +58,10 @@ def select(
     losses = [table[canonical(candidate)] for candidate in candidates]
     unconverged = sum(one.n_unconverged for one in found)
     return least_loss(candidates, losses, unconverged)
+
+
+def _is_quick(scorer: Scorer) -> bool:
+    return scorer.n_splits == 1 and scorer.cv != OOB and has_grid_search(scorer.estimator)
 
 
 def _grid(mappings: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:

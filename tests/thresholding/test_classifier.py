@@ -140,6 +140,7 @@ def test_aligned_groups_share_delta():
     assert sizes == [RULES["umbrella"].aligned(125, 0.1, 0.025)] * 2
 
 
+@pytest.mark.filterwarnings("ignore:The negative scores of the 3 folds")
 @pytest.mark.parametrize("kind", ["polars", "pandas"])
 @pytest.mark.parametrize("cv", [None, 3])
 def test_frames_with_words_and_gaps_reach_the_pipeline(kind, cv):
@@ -395,6 +396,7 @@ class OnlyCodes(LogisticRegression):
         return super().fit(X, y, sample_weight)
 
 
+@pytest.mark.filterwarnings("ignore:The negative scores of the 2 folds")
 @pytest.mark.parametrize("labels", [WORDS, SIGNS[ORDER]])
 @pytest.mark.parametrize("cv", [None, 2])
 def test_classifiers_that_refuse_the_labels_get_codes(labels, cv):

@@ -26,6 +26,7 @@ RAMP_GRID = [{"C": C, "gamma": g, "update": "gradient", "tol": 1e-6} for C in CO
 scorer = partial(Scorer, rho=0.1, threshold="empirical", random_state=0)
 
 
+@pytest.mark.filterwarnings("ignore:The negative scores of the 3 folds")
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("folds", [CV, HOLDOUT], ids=["folds", "holdout"])
 @pytest.mark.parametrize(
