@@ -87,6 +87,35 @@ def test_misses_are_those_of_the_metric(step):
     assert found.limits[0] <= found.value <= found.limits[1]
 
 
+@pytest.mark.parametrize("correlation", [0.0, 0.97])
+def test_limits_of_misses_are_those_of_a_bootstrap_that_weights_each_sample(correlation):
+    first, second, positive = drawn(4, 2000, 400, correlation, mean=(2.0, 2.3))
+    rng, differences = np.random.default_rng(0), []
+    for _ in range(1500):
+        weight = rng.exponential(size=2400)
+        missed = []
+        for scores in (first, second):
+            order = np.argsort(-scores[~positive])
+            share = np.cumsum(weight[~positive][order]) / np.sum(weight[~positive])
+            threshold = scores[~positive][order][np.searchsorted(share, 0.05)]
+            missed.append(np.average(scores[positive] <= threshold, weights=weight[positive]))
+        differences.append(missed[0] - missed[1])
+    found = misses_at(ranks(first, second, positive), positive, 0.05)
+    width = found.limits[1] - found.limits[0]
+    assert found.limits == pytest.approx(np.quantile(differences, [0.025, 0.975]), abs=0.12 * width)
+
+
+def test_limits_of_areas_are_narrower_for_pairs_than_for_shuffled_rows():
+    first, second, positive = drawn(5, 1000, 200, correlation=0.9)
+    rng, shuffled = np.random.default_rng(0), second.copy()
+    for of_class in (positive, ~positive):
+        shuffled[of_class] = rng.permutation(second[of_class])
+    paired, apart = (compare(first, one, positive, pos_label=True) for one in (second, shuffled))
+    for a, b in ((paired.auc, apart.auc), (paired.partial_auc, apart.partial_auc)):
+        assert a.value == pytest.approx(b.value)
+        assert a.limits[1] - a.limits[0] < 0.6 * (b.limits[1] - b.limits[0])
+
+
 def test_positives_of_one_model_alone_are_counted():
     rng = np.random.default_rng(0)
     ranked, alarms = rng.integers(0, 12, (2, 50)), rng.integers(0, 12, (2, 30))

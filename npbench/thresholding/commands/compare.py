@@ -154,7 +154,8 @@ def _drawn(found: Comparison, ranked: np.ndarray, positive: np.ndarray) -> Figur
     with own_style():
         figure = Figure(figsize=(10, 4), layout="constrained")
         curves, differences = figure.subplots(1, 2)
-        alarms = np.unique(np.geomspace(1, max(2, min(1.0, 20 * rho) * n), CURVE_POINTS).astype(int))
+        least, most = max(1.0, rho * n / 100), max(2.0, min(1.0, 20 * rho) * n)
+        alarms = np.unique(np.geomspace(least, most, CURVE_POINTS).astype(int))
         for name, positives in zip(names, np.sort(ranked[:, positive], axis=1), strict=True):
             detected = np.searchsorted(positives, alarms, side="right") / found.n_positives
             curves.plot(alarms / n, detected, label=name, drawstyle="steps-post")
