@@ -21,7 +21,9 @@ class Fit:
     def __init__(self, classifier: Any, X: Any, labels: np.ndarray, parts: Any) -> None:
         """``parts`` are the rows to fit to and to score, or another ``cv`` of NPThresholdClassifier."""
         self._model: NPThresholdClassifier | None = None
-        fit = partial(self._fitted, NPThresholdClassifier(classifier, cv=parts, threshold=_nowhere), X, labels)
+        # the rows are given: what the seed decides sets no threshold
+        model = NPThresholdClassifier(classifier, cv=parts, threshold=_nowhere, random_state=0)
+        fit = partial(self._fitted, model, X, labels)
         kind = f"{type(classifier).__module__}.{type(classifier).__qualname__}"
         rows = [parts] if isinstance(parts, str) else [row for part in parts for row in part]
         self._identity = identity_of(kind, classifier.get_params(deep=False), X, labels, *rows)
