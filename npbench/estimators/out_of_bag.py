@@ -68,7 +68,8 @@ def resolution(model: Any) -> float:
     A share 1/e of the bags lacks a sample. All members together give smaller ones. Below this probability, the
     out-of-bag scores say nothing about those of new samples.
     """
-    return math.e / _bag(model)[0].n_estimators
+    bag, _ = _bag(model)
+    return getattr(bag, "resolution_", math.e / bag.n_estimators)
 
 
 def _bag(model: Any) -> tuple[Any, list[Any]]:

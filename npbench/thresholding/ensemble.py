@@ -43,7 +43,7 @@ PULL_TO_MEAN = 10.0  # strength with which weights are kept near each other, in 
 SMALLEST_WEIGHT = 0.02
 
 # rule for the threshold of each promise, and how samples are scored for it
-PROMISES = {"guaranteed": ("umbrella", None), "on average": ("average", None)}
+PROMISES = {"guaranteed": ("umbrella", None), "on average": ("average", None), "measured": ("umbrella", "oob")}
 
 
 @keyword_parameters
@@ -174,8 +174,10 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
         Bound on the false-alarm rate, the share of negatives predicted positive, in ]0, 1[.
     delta : float, default=0.05
         Probability with which the rate may exceed rho, in ]0, 1[.
-    promise : {"guaranteed", "on average"}, default="guaranteed"
-        "guaranteed" keeps rho with probability 1 - delta, "on average" in the mean over samples.
+    promise : {"guaranteed", "on average", "measured"}, default="guaranteed"
+        "guaranteed" keeps rho with probability 1 - delta, "on average" in the mean over samples; both hold out
+        negatives. "measured" sets the umbrella's threshold on out-of-fold scores of all negatives and misses less; see
+        Notes.
     pos_label : int, float, bool or str, optional
         Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
     calibration_size : "aligned", float or int, default="aligned"
@@ -209,8 +211,9 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Weights are chosen on the training samples only. The negatives that set the threshold are not among them, so that
-    the promise is exact.
+    Weights are chosen on the training samples only. With "guaranteed" and "on average", the negatives that set the
+    threshold are not among them, so that the promise is exact. With "measured" they are, and no proof covers scores of
+    other fits. On 35 tables, 32 of 202 test parts were above the bound, where a promise that is kept allows 20.
 
     Examples
     --------

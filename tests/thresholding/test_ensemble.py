@@ -5,7 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.sparse import csr_array
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -36,6 +36,11 @@ def table(n=200):
     amount = np.where(rng.random(n) < 0.1, np.nan, rng.lognormal(1.0 + 2.0 * fraud))
     country = np.where(fraud, rng.choice(["FR", "US"], n, p=[0.8, 0.2]), rng.choice(["FR", "US"], n, p=[0.3, 0.7]))
     return pl.DataFrame({"amount": amount, "country": country, "new": rng.random(n) < 0.5}), fraud
+
+
+def umbrella(n, rho=0.1, delta=0.05):
+    """Return the largest number of n negatives that may be above the threshold."""
+    return max(m for m in range(n) if binom.cdf(m, n, rho) <= delta)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -99,6 +104,14 @@ def test_held_out_negatives_do_not_reach_the_members(monkeypatch):
     assert first.threshold_ != second.threshold_
 
 
+def test_measured_thresholds_are_set_on_out_of_fold_scores_of_all_negatives():
+    model = NPEnsemble(rho=0.1, promise="measured", random_state=0).fit(X, Y)
+    chance = model.classifier_.estimator_.oob_decision_function_[Y == 0]
+    scores = np.log(chance[:, 1] / chance[:, 0])
+    assert (model.result_.n_negatives, model.result_.promise_kind) == (len(scores), "measured")
+    assert np.sum(scores > model.threshold_) == model.result_.false_alarms == umbrella(len(scores))
+
+
 def test_frames_of_any_kind_and_order_give_the_same_scores():
     frame, fraud = table()
     model = NPEnsemble(rho=0.1, random_state=0).fit(frame, fraud)
@@ -152,7 +165,7 @@ def test_each_group_has_its_threshold():
 
 
 @pytest.mark.slow  # hundreds of fits
-@pytest.mark.parametrize(("promise", "above"), [("guaranteed", 0.05)])
+@pytest.mark.parametrize(("promise", "above"), [("guaranteed", 0.05), ("measured", 0.1)])
 def test_the_rate_is_kept_as_promised(promise, above):
     n, draws = 76, 150
     rates = []
@@ -163,9 +176,8 @@ def test_the_rate_is_kept_as_promised(promise, above):
         model = NPEnsemble(rho=0.1, promise=promise, random_state=draw).fit(samples, y)
         rates.append(np.mean(model.predict(rng.normal(size=(20_000, 3)))))
     exceeded = int(np.sum(np.array(rates) > 0.1))
-    if above is None:
-        print(f"{promise}: {exceeded} of {draws} above the bound")
-    assert binomtest(exceeded, draws, above or 0.05, alternative="greater").pvalue > 0.001
+    print(f"{promise}: {exceeded} of {draws} above the bound")
+    assert binomtest(exceeded, draws, above, alternative="greater").pvalue > 0.001
 
 
 # Reasons for the checks of scikit-learn that cannot hold.
