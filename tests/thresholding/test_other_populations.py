@@ -142,6 +142,7 @@ def test_weights_of_one_change_nothing_and_zeros_leave_out():
     assert from_json(grouped.to_json()) == grouped
 
 
+@pytest.mark.filterwarnings("ignore:The negative scores of the 4 folds")  # nothing can be learnt here
 @pytest.mark.parametrize("cv", [None, 4])
 def test_a_classifier_calibrates_on_the_negatives_that_weights_keep(cv):
     rng = np.random.default_rng(0)
