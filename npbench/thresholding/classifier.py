@@ -30,11 +30,11 @@ from npbench.estimators.constraints import COUNT, FRACTION, HasMethods, StrOptio
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.numerics.scale_test import same_scale
-from npbench.numerics.thresholds import NEGATIVES_SHARE, RULES, SAME_RATE
+from npbench.numerics.thresholds import RULES, SAME_RATE
 from npbench.thresholding.columns import complete
 from npbench.thresholding.columns import groups as rows_by_group
-from npbench.thresholding.rules import Rule, calibrate, kept_by_weight, require_negatives
-from npbench.thresholding.threshold import GroupThresholds, Threshold, described, margins, n_promises
+from npbench.thresholding.rules import Asked, Rule, calibrate, kept_by_weight
+from npbench.thresholding.threshold import GroupThresholds, Threshold, described, margins
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
 ALIGNED = "aligned"
@@ -232,6 +232,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"abstain is {self.abstain!r}, a label of a class: choose another, or True for None.")
         random = check_random_state(self.random_state)
         weighted = calibration_weight is not None
+        self._asked().check(weighted=weighted, grouped=groups is not None)
         kept = kept_by_weight(calibration_weight, positive, random) if weighted else np.ones(len(y), dtype=bool)
         self._by_votes = isinstance(self.cv, str) and self.cv == OOB
         cross_fitted = self._by_votes
@@ -457,14 +458,9 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             together = every
         scored = np.unique(np.concatenate([test for _, test in splits]))
         counted = np.isin(every, _one_of_each(scored, together, positive, by, random))
-        if self.rho is not None:
-            # a fit may take hours: too few negatives are an error before it
-            usable = ~positive & kept & counted
-            counts = {name: int(np.sum(usable[rows])) for name, rows in rows_by_group(by, len(y)).items()}
-            n_shares = n_promises(self.rho, self.recall, self.precision) / (
-                NEGATIVES_SHARE if self.contamination else 1
-            )
-            require_negatives(counts, self.rho, self.delta, self.threshold, n_shares, self.small)
+        # a fit may take hours: too few negatives are an error before it
+        usable = ~positive & kept & counted
+        self._asked().pooled({name: int(np.sum(usable[rows])) for name, rows in rows_by_group(by, len(y)).items()})
         for place, (train, test) in enumerate(splits):
             splits[place] = train, test[counted[test]]
             counted[test] = False
@@ -480,7 +476,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 raise ValueError(f"calibration_size={size} leaves none of the {n_negatives} negatives for the fit.")
             size /= n_negatives
         members = rows_by_group(by, len(positive)).values()
-        delta = self.delta / len(members) / n_promises(self.rho, self.recall, self.precision)
+        delta = self.delta / len(members) / self._asked().n_promised
         # a precision needs both classes as frequent as they are, and contamination makes use of each negative
         rule = self.threshold if self.precision is None and self.contamination is None else None
         parts = []
@@ -547,6 +543,19 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             params = {"groups": groups, **params}
         return dict(process_routing(self, "fit", **params).estimator.fit) if is_routed else params
 
+    def _asked(self) -> Asked:
+        return Asked(
+            self.rho,
+            self.delta,
+            self.threshold,
+            self.recall,
+            self.precision,
+            self.abstain is not False,
+            self.contamination,
+            self.randomized,
+            self.small,
+        )
+
     def _calibrate(
         self,
         scores: np.ndarray,
@@ -564,18 +573,11 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             scores,
             positive,
             by,
-            rho=self.rho,
-            delta=self.delta,
-            rule=self.threshold,
+            self._asked(),
+            random=random,
+            kept=kept,
             cross_fitted=cross_fitted,
             grouped=grouped,
-            recall=self.recall,
-            precision=self.precision,
-            abstain=self.abstain is not False,
-            contamination=self.contamination,
-            kept=kept,
-            coin=random if self.randomized else None,
-            small=self.small,
         )
         negative = self.classes_[int(self.classes_[0] == self.pos_label_)]
         labels = {"positive": np.asarray(self.pos_label_).item(), "negative": np.asarray(negative).item()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any, TypedDict, Unpack, overload
@@ -18,6 +19,7 @@ from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_above
 from npbench.thresholding.columns import as_scores, groups, require_rate, same_length
 from npbench.thresholding.threshold import (
+    CUSTOM,
     GroupThresholds,
     Threshold,
     as_contamination,
@@ -163,22 +165,9 @@ def threshold(
     scores, (signs, known) = as_scores(scores), classes(y, pos_label)
     same_length(len(scores), y=signs, by=by, weights=weights)
     positive, random = signs > 0, check_random_state(random_state)
-    found = calibrate(
-        scores,
-        positive,
-        by,
-        rho=rho,
-        delta=delta,
-        rule=rule,
-        recall=recall,
-        precision=precision,
-        abstain=abstain,
-        contamination=contamination,
-        kept=None if weights is None else kept_by_weight(weights, positive, random),
-        coin=random if randomized else None,
-        small=small,
-        keep_scores=keep_scores,
-    )
+    asked = Asked(rho, delta, rule, recall, precision, abstain, contamination, randomized, small)
+    kept = None if weights is None else kept_by_weight(weights, positive, random)
+    found = calibrate(scores, positive, by, asked, random=random, kept=kept, keep_scores=keep_scores)
     return described(found, **known._asdict(), score="given, larger for more positive samples")
 
 
@@ -193,132 +182,192 @@ def kept_by_weight(weights: Any, positive: np.ndarray, random: np.random.RandomS
     return random.random_sample(len(given)) < given
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a threshold is to keep, and by which rule: parameters of :func:`threshold`."""
+
+    rho: float | None = 0.05
+    delta: float = 0.05
+    rule: Rule = "umbrella"
+    recall: float | None = None
+    precision: float | None = None
+    abstain: bool = False
+    contamination: tuple[float, float] | None = None
+    randomized: bool = False
+    small: str = "refuse"
+
+    @property
+    def n_promised(self) -> int:
+        """Number of bounds, which share delta."""
+        return n_promises(self.rho, self.recall, self.precision)
+
+    def check(self, *, weighted: bool = False, grouped: bool = False) -> None:
+        """Raise a ValueError for rates out of range, and for what does not go together."""
+        for name in ("rho", "delta", "recall", "precision"):
+            if (rate := getattr(self, name)) is not None:
+                require_rate(name, rate)
+        if self.contamination is not None:
+            as_contamination(self.contamination)
+        has_precision, has_wrong = self.precision is not None, self.contamination is not None
+        has_second = self.recall is not None or has_precision
+        is_alone = self.rho is not None and not has_second
+        for is_refused, why in (
+            (self.n_promised == 0, "rho is None, and so are recall and precision: bound one of them."),
+            (
+                has_second and self.rule != "umbrella",
+                f"The rule {self.rule!r} promises no recall or precision: use the rule 'umbrella'.",
+            ),
+            (
+                not callable(self.rule) and self.rule not in thresholds.RULES,
+                f"The rule is {self.rule!r}, expected {', '.join(thresholds.RULES)} or a callable.",
+            ),
+            (
+                self.randomized and (callable(self.rule) or not is_alone),
+                "randomized is for rho alone, by a rule of npbench.",
+            ),
+            (
+                self.small not in ("refuse", "pool") or (self.small == "pool" and self.rho is None),
+                f"small is {self.small!r}, expected 'refuse', or 'pool' for a bound on false alarms.",
+            ),
+            (
+                self.abstain and (self.rho is None or self.recall is None or has_precision),
+                "abstain takes rho and recall, and no precision.",
+            ),
+            (
+                has_wrong and (self.rule != "umbrella" or not is_alone),
+                "contamination is for rho alone, by the rule 'umbrella'.",
+            ),
+            (has_wrong and self.randomized, "contamination allows no coin: leave out randomized."),
+            (weighted and has_precision, "weights are of negatives, but a precision needs both classes as they come."),
+            (grouped and has_precision, "groups count once, but a precision needs both classes as they come."),
+        ):
+            if is_refused:
+                raise ValueError(why)
+
+    def pooled(self, counts: Mapping[Any, int]) -> tuple[Any, ...]:
+        """Return the groups to pool; raise a ValueError if a group has too few calibration negatives for the rule.
+
+        ``counts`` has the negatives of each group. The groups share delta, and so do the promises of a group.
+        """
+        if self.rho is None or callable(self.rule):
+            return ()
+        # contamination has a share of delta for the negatives
+        n_shares = self.n_promised / (1 if self.contamination is None else thresholds.NEGATIVES_SHARE)
+        if self.small == "pool":
+            if (pooled := _pooled(counts, self.rho, self.delta / n_shares, self.rule)) is not None:
+                return pooled
+            counts = {None: sum(counts.values())}
+        _require_negatives(counts, self.rho, self.delta, self.rule, n_shares * len(counts))
+        return ()
+
+
 def calibrate(
     scores: np.ndarray,
     positive: np.ndarray,
     by: Any,
+    asked: Asked,
     *,
-    rho: float | None,
-    delta: float,
-    rule: Rule,
+    random: np.random.RandomState | None = None,
+    kept: np.ndarray | None = None,
     cross_fitted: bool = False,
     grouped: bool = False,
-    recall: float | None = None,
-    precision: float | None = None,
-    abstain: bool = False,
-    contamination: tuple[float, float] | None = None,
-    kept: np.ndarray | None = None,
-    coin: np.random.RandomState | None = None,
-    small: str = "refuse",
     keep_scores: bool = False,
 ) -> Threshold | GroupThresholds:
     """Return the threshold for checked scores; ``positive`` has True for positives, ``kept`` for samples to use."""
-    for name, rate in {"rho": rho, "delta": delta, "recall": recall, "precision": precision}.items():
-        if rate is not None:
-            require_rate(name, rate)
-    n_promised = n_promises(rho, recall, precision)
-    if n_promised == 0:
-        raise ValueError("rho is None, and so are recall and precision: bound one of them.")
-    contamination = None if contamination is None else as_contamination(contamination)
-    second, alone = recall is not None or precision is not None, n_promised == 1 and rho is not None
-    with_coin, wrong = coin is not None, contamination is not None
-    for is_refused, why in (
-        (second and rule != "umbrella", f"The rule {rule!r} promises no recall or precision: use the rule 'umbrella'."),
-        (
-            with_coin and (callable(rule) or not alone),
-            "randomized is for rho alone, by a rule of npbench.",
-        ),
-        (
-            small not in ("refuse", "pool") or (small == "pool" and rho is None),
-            f"small is {small!r}, expected 'refuse', or 'pool' for a bound on false alarms.",
-        ),
-        (abstain and (None in (rho, recall) or precision), "abstain takes rho and recall, and no precision."),
-        (wrong and (rule != "umbrella" or not alone), "contamination is for rho alone, by the rule 'umbrella'."),
-        (wrong and with_coin, "contamination allows no coin: leave out randomized."),
-        (kept is not None and precision, "weights are of negatives, but a precision needs both classes as they come."),
-        (grouped and precision, "groups count once, but a precision needs both classes as they come."),
-    ):
-        if is_refused:
-            raise ValueError(why)
-    members, pooled = groups(by, len(scores)), ()
-    kept_rows = {name: rows if kept is None else rows[kept[rows]] for name, rows in members.items()}
-    if rho is not None:
-        counts = {name: int(np.sum(~positive[rows])) for name, rows in kept_rows.items()}
-        n_shares = n_promised / (thresholds.NEGATIVES_SHARE if contamination else 1)
-        pooled = require_negatives(counts, rho, delta, rule, n_shares, small)
+    asked.check(weighted=kept is not None, grouped=grouped)
+    members = groups(by, len(scores))
+    in_use = {name: rows if kept is None else rows[kept[rows]] for name, rows in members.items()}
+    pooled = asked.pooled({name: int(np.sum(~positive[rows])) for name, rows in in_use.items()})
     # pooled groups are one part, under their names
-    own = {name: rows for name, rows in kept_rows.items() if name not in pooled}
-    together: dict[Any, np.ndarray] = {pooled: np.concatenate([kept_rows[name] for name in pooled])} if pooled else {}
+    own = {name: rows for name, rows in in_use.items() if name not in pooled}
+    together: dict[Any, np.ndarray] = {pooled: np.concatenate([in_use[name] for name in pooled])} if pooled else {}
     parts = {name: (scores[rows], positive[rows]) for name, rows in (own | together).items()}
-    each = delta / len(parts)
-    share = each / n_promised
+    delta = asked.delta / len(parts)
+    values = _values(parts, asked, delta / asked.n_promised, random if asked.randomized else None)
+    facts = {"cross_fitted": cross_fitted, "grouped": grouped, "weighted": kept is not None}
+    found = {
+        name: _counted(*part, *values[name], replace(asked, delta=delta), keep_scores, facts)
+        for name, part in parts.items()
+    }
+    of_group = {name: found[pooled if name in pooled else name] for name in members}
+    return found[None] if by is None else GroupThresholds(of_group, asked.delta, pooled)
+
+
+def _values(
+    parts: Parts, asked: Asked, share: float, coin: np.random.RandomState | None
+) -> dict[Any, tuple[float, float | None]]:
+    """Return for each part the threshold, and the lower one below which no sample is left open, if there is one."""
     # the bound on false alarms gives the lowest threshold; a precision may raise it, a recall forbids it
     values = dict.fromkeys(parts, -math.inf)
-    if rho is not None:
-        values = {name: _value(*part, rho, share, rule, contamination, coin) for name, part in parts.items()}
-    if precision is not None:
-        values = _precise(parts, values, precision, share)
-    if recall is not None and n_promised == 1:
-        values = {name: _highest(part[is_positive], recall, share) for name, (part, is_positive) in parts.items()}
-    elif recall is not None and not abstain:
-        _require_recall(parts, values, recall, share)
-    found = {}
-    for name, (part, is_positive) in parts.items():
-        value, lower = values[name], None
-        if abstain and recall is not None:
-            # a lower threshold than the recall needs keeps it, too: where they cross, one threshold does for both
-            lower = min(value, _highest(part[is_positive], recall, share))
-        above, negatives = part > value, part[~is_positive]
-        unsure = ~above & (part >= (np.inf if lower is None else lower))
-        found[name] = Threshold(
-            value,
-            None if rho is None else float(rho),  # JSON takes no number of NumPy
-            float(each),
-            rule if isinstance(rule, str) else "custom",
-            n_negatives=len(negatives),
-            false_alarms=int(np.sum(above & ~is_positive)),
-            n_positives=int(np.sum(is_positive)),
-            misses=int(np.sum(~above & ~unsure & is_positive)),
-            cross_fitted=cross_fitted,
-            grouped=grouped,
-            recall=None if recall is None else float(recall),
-            precision=None if precision is None else float(precision),
-            randomized=coin is not None,
-            lower=lower,
-            unsure_negatives=int(np.sum(unsure & ~is_positive)),
-            unsure_positives=int(np.sum(unsure & is_positive)),
-            contamination=contamination,
-            weighted=kept is not None,
-            quantiles=quantiles_of(negatives),
-            reference=tuple(negatives.tolist()) if keep_scores else (),
-            date=datetime.now(UTC).date().isoformat(),
-            npbench_version=__version__,
-        )
-    of_group = {name: found[pooled if name in pooled else name] for name in members}
-    return found[None] if by is None else GroupThresholds(of_group, delta, pooled)
+    if asked.rho is not None:
+        values = {name: _value(*part, asked, share, coin) for name, part in parts.items()}
+    if asked.precision is not None:
+        values = _precise(parts, values, asked.precision, share)
+    if asked.recall is None:
+        return {name: (value, None) for name, value in values.items()}
+    if asked.n_promised > 1 and not asked.abstain:
+        _require_recall(parts, values, asked.recall, share)
+        return {name: (value, None) for name, value in values.items()}
+    highest = {name: _highest(part[is_positive], asked.recall, share) for name, (part, is_positive) in parts.items()}
+    if not asked.abstain:
+        return {name: (value, None) for name, value in highest.items()}
+    # a lower threshold than the recall needs keeps it, too: where they cross, one threshold does for both
+    return {name: (value, min(value, highest[name])) for name, value in values.items()}
+
+
+def _counted(
+    scores: np.ndarray,
+    positive: np.ndarray,
+    value: float,
+    lower: float | None,
+    asked: Asked,
+    keep_scores: bool,
+    facts: Mapping[str, Any],
+) -> Threshold:
+    """Return a threshold with the counts of its calibration sample."""
+    above, negatives = scores > value, scores[~positive]
+    unsure = ~above & (scores >= (np.inf if lower is None else lower))
+    # JSON takes no numbers of NumPy
+    rates: dict[str, Any] = {name: getattr(asked, name) for name in ("rho", "recall", "precision")}
+    return Threshold(
+        value,
+        delta=float(asked.delta),
+        rule=asked.rule if isinstance(asked.rule, str) else CUSTOM,
+        n_negatives=len(negatives),
+        false_alarms=int(np.sum(above & ~positive)),
+        n_positives=int(np.sum(positive)),
+        misses=int(np.sum(~above & ~unsure & positive)),
+        randomized=asked.randomized,
+        lower=lower,
+        unsure_negatives=int(np.sum(unsure & ~positive)),
+        unsure_positives=int(np.sum(unsure & positive)),
+        contamination=None if asked.contamination is None else as_contamination(asked.contamination),
+        quantiles=quantiles_of(negatives),
+        reference=tuple(negatives.tolist()) if keep_scores else (),
+        date=datetime.now(UTC).date().isoformat(),
+        npbench_version=__version__,
+        **{name: None if rate is None else float(rate) for name, rate in rates.items()},
+        **facts,
+    )
 
 
 def _value(
-    scores: np.ndarray,
-    positive: np.ndarray,
-    rho: float,
-    delta: float,
-    rule: Rule,
-    contamination: tuple[float, float] | None,
-    coin: np.random.RandomState | None,
+    scores: np.ndarray, positive: np.ndarray, asked: Asked, delta: float, coin: np.random.RandomState | None
 ) -> float:
-    if callable(rule):
-        value = float(rule(np.where(positive, 1.0, -1.0), scores))
+    """Return the lowest threshold that bounds false alarms."""
+    assert asked.rho is not None
+    if callable(asked.rule):
+        value = float(asked.rule(np.where(positive, 1.0, -1.0), scores))
         if np.isnan(value):
             raise ValueError("The rule returned NaN, expected a threshold.")
         return value
     negatives = scores[~positive]
-    if contamination is None:
-        value = thresholds.RULES[rule].threshold(negatives, rho, delta, coin)
+    if asked.contamination is None:
+        value = thresholds.RULES[asked.rule].threshold(negatives, asked.rho, delta, coin)
     elif not np.any(positive):
         raise ValueError("There are no samples labelled positive, which contamination takes: hold some out.")
     else:
-        value = thresholds.contaminated_umbrella(negatives, scores[positive], rho, delta, *contamination)
+        value = thresholds.contaminated_umbrella(negatives, scores[positive], asked.rho, delta, *asked.contamination)
     warn_if_saturated(negatives, scores, value)
     return value
 
@@ -425,26 +474,12 @@ def warn_if_saturated(negatives: np.ndarray, scores: np.ndarray, value: float) -
         )
 
 
-def require_negatives(
-    counts: Mapping[Any, int], rho: float, delta: float, rule: Rule, n_promised: float, small: str = "refuse"
-) -> tuple[Any, ...]:
-    """Return the groups to pool; raise a ValueError if a group has too few calibration negatives for the rule.
-
-    ``counts`` has the negatives of each group. The groups share delta, and so do the promises of a group.
-    """
-    if callable(rule):
-        return ()
-    if rule not in thresholds.RULES:
-        raise ValueError(f"The rule is {rule!r}, expected {', '.join(thresholds.RULES)} or a callable.")
-    if small == "pool":
-        if (pooled := _pooled(counts, rho, delta / n_promised, rule)) is not None:
-            return pooled
-        counts = {None: sum(counts.values())}
-    n_shares = len(counts) * n_promised
+def _require_negatives(counts: Mapping[Any, int], rho: float, delta: float, rule: str, n_shares: float) -> None:
+    """Raise a ValueError if a group has too few negatives for its share of delta."""
     needed = thresholds.RULES[rule].fewest(rho, delta / n_shares)
     name, count = min(counts.items(), key=lambda one: one[1])
     if count >= needed:
-        return ()
+        return
     few = f"{count} held-out negatives{_in_group(name)}, expected at least {needed}"
     if rule == "empirical":
         raise ValueError(f"{few}.")
@@ -453,7 +488,7 @@ def require_negatives(
     instead = _feasible(count, rho, delta, n_shares, rule)
     if len(counts) > 1:
         instead.append("small='pool', one threshold for all small groups")
-    if n_promised == 1:
+    if n_shares == len(counts):
         instead.append("the rule 'empirical', which guarantees nothing")
     advice = ", or ".join(["hold out more of them", *([f"use {instead[0]}", *instead[1:]] if instead else [])])
     raise ValueError(f"{few} for {bounds}{shared}: {advice}.")

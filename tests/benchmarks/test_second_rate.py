@@ -43,10 +43,10 @@ def judged(found, rate, least):
 
 def ours(scores, y, rate, least):
     """Return npbench's threshold, or NaN if it refuses."""
-    from npbench.thresholding.rules import calibrate
+    from npbench.thresholding.rules import Asked, calibrate
 
     try:
-        return calibrate(scores, y == 1, None, rho=RHO, delta=DELTA, rule="umbrella", **{rate: least}).value
+        return calibrate(scores, y == 1, None, Asked(RHO, DELTA, **{rate: least})).value
     except ValueError:
         return math.nan
 
