@@ -328,7 +328,10 @@ def _counted(
     above, negatives = scores > value, scores[~positive]
     unsure = ~above & (scores >= (np.inf if lower is None else lower))
     # JSON takes no numbers of NumPy
-    rates: dict[str, Any] = {name: getattr(asked, name) for name in ("rho", "recall", "precision")}
+    rates: dict[str, Any] = {
+        name: None if rate is None else float(rate)
+        for name, rate in (("rho", asked.rho), ("recall", asked.recall), ("precision", asked.precision))
+    }
     return Threshold(
         value,
         delta=float(asked.delta),
@@ -346,7 +349,7 @@ def _counted(
         reference=tuple(negatives.tolist()) if keep_scores else (),
         date=datetime.now(UTC).date().isoformat(),
         npbench_version=__version__,
-        **{name: None if rate is None else float(rate) for name, rate in rates.items()},
+        **rates,
         **facts,
     )
 
