@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -42,6 +43,15 @@ FEWEST_TO_FOLD = 10  # samples of the rarer class; with fewer, only forests vote
 PULL_TO_MEAN = 10.0  # strength with which weights are kept near each other, in samples
 SMALLEST_WEIGHT = 0.02
 
+# classes of packages that join by name, and what keeps them quiet
+PACKAGES: dict[str, tuple[str, dict[str, Any]]] = {
+    "lightgbm": ("LGBMClassifier", {"verbose": -1}),
+    "xgboost": ("XGBClassifier", {}),
+    "catboost": ("CatBoostClassifier", {"verbose": False, "allow_writing_files": False}),
+    "tabpfn": ("TabPFNClassifier", {}),
+    "tabicl": ("TabICLClassifier", {}),
+}
+
 # rule for the threshold of each promise, and how samples are scored for it
 PROMISES = {"guaranteed": ("umbrella", None), "on average": ("average", None), "measured": ("umbrella", "oob")}
 
@@ -59,9 +69,9 @@ class SoftVote(BinaryClassifier):
 
     Parameters
     ----------
-    members : mapping of str to classifier, optional
-        Further members by name, such as ``{"LightGBM": LGBMClassifier()}``. They see a matrix with words as codes and
-        NaN for missing values.
+    members : list of str, or mapping of str to classifier, optional
+        Further members: installed packages, of "lightgbm", "xgboost", "catboost", "tabpfn" and "tabicl", or classifiers
+        by a name of your own. They see a matrix with words as codes and NaN for missing values.
     n_estimators : int, default=150
         Number of trees of each forest.
     oob_score : bool, default=True
@@ -97,7 +107,7 @@ class SoftVote(BinaryClassifier):
     'SVM'
     """
 
-    members: Mapping[str, Any] | None = parameter(dict, None, default=None)
+    members: Sequence[str] | Mapping[str, Any] | None = parameter(dict, list, tuple, None, default=None)
     n_estimators: int = parameter(COUNT, default=N_TREES)
     oob_score: bool = parameter("boolean", default=True)
     n_jobs: int | None = parameter(Integral, None, default=None)
@@ -137,7 +147,7 @@ class SoftVote(BinaryClassifier):
         members = {name: make_pipeline(columns, member) for name, member in members.items()}
         if fewest >= FEWEST_TO_FOLD:
             members |= {} if issparse(X) else {"boosting": _boosting(words)}
-            members |= {name: clone(member) for name, member in (self.members or {}).items()}
+            members |= _further(self.members or {})
         return members
 
     def _scores(self, X: Any) -> np.ndarray:
@@ -182,8 +192,8 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
         Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
     calibration_size : "aligned", float or int, default="aligned"
         Negatives to hold out, as in :class:`npbench.NPThresholdClassifier`.
-    members : mapping of str to classifier, optional
-        Further members by name, such as ``{"LightGBM": LGBMClassifier()}``. They see words as codes, and NaN.
+    members : list of str, or mapping of str to classifier, optional
+        Further members, as ``["lightgbm"]``: see :class:`SoftVote`.
     n_jobs : int, optional
         Number of processes that fit members, -1 for one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -231,7 +241,7 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
     )
     pos_label: Any = parameter(str, Real, "boolean", None, default=None)
     calibration_size: float | str = parameter(StrOptions({"aligned"}), FRACTION, COUNT, default="aligned")
-    members: Mapping[str, Any] | None = parameter(dict, None, default=None)
+    members: Sequence[str] | Mapping[str, Any] | None = parameter(dict, list, tuple, None, default=None)
     n_jobs: int | None = parameter(Integral, None, default=None)
     random_state: Any = parameter("random_state", default=None)
 
@@ -307,6 +317,22 @@ def _tagged(tags: Tags) -> Tags:
     given = tags.input_tags
     given.sparse = given.allow_nan = given.string = given.categorical = True
     return tags
+
+
+def _further(members: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
+    """Return copies of the user's members, or those of packages by the names of these."""
+    if isinstance(members, Mapping):
+        return {name: clone(member) for name, member in members.items()}
+    found = {}
+    for name in members:
+        if name not in PACKAGES:
+            raise ValueError(f"members has {name!r}, expected {', '.join(PACKAGES)}, or a mapping of classifiers.")
+        of_class, options = PACKAGES[name]
+        try:
+            found[name] = getattr(import_module(name), of_class)(**options)
+        except ImportError as error:
+            raise ValueError(f"members has {name!r}, which is not installed: pip install {name}.") from error
+    return found
 
 
 def _forests(n: int, n_trees: int) -> dict[str, Any]:

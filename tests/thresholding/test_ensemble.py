@@ -1,5 +1,8 @@
 """The recommended classifier: how its weights are chosen, what it is fitted to, and which tables it takes."""
 
+import sys
+from types import ModuleType
+
 import cvxpy as cp
 import numpy as np
 import polars as pl
@@ -194,3 +197,15 @@ def test_scikit_learn_checks_pass(model, expected):
     results = check_estimator(model, expected_failed_checks=expected, on_fail=None, on_skip=None)
     assert [one["check_name"] for one in results if one["status"] == "failed"] == []
     assert {one["check_name"] for one in results if one["status"] == "xfail"} == set(expected)
+
+
+def test_packages_join_by_name(monkeypatch):
+    package = ModuleType("lightgbm")
+    package.LGBMClassifier = lambda verbose: KNeighborsClassifier(1)  # strong enough for a weight
+    monkeypatch.setitem(sys.modules, "lightgbm", package)
+    X, y = np.repeat(np.arange(40.0), 5)[:, None], np.repeat(np.arange(40) % 2, 5)
+    assert "lightgbm" in SoftVote(members=["lightgbm"], random_state=0).fit(X, y).weights_
+    monkeypatch.setitem(sys.modules, "catboost", None)
+    for name, words in (("catboost", "pip install catboost"), ("os", "'os', expected lightgbm")):
+        with pytest.raises(ValueError, match=words):
+            SoftVote(members=[name]).fit(X, y)
