@@ -76,6 +76,7 @@ def test_groups_on_both_sides_are_refused():
     assert model.fit(X, Y, groups=np.arange(600)).result_.n_negatives == 360
 
 
+@pytest.mark.slow  # simulates 300 draws
 def test_one_negative_of_each_group_keeps_the_promise_and_all_break_it():
     """Exact for a negative of a new group; scores are N(0, 1), and alike within a group."""
     rng, kept, broken = np.random.default_rng(0), 0, 0
@@ -125,6 +126,7 @@ def copied(rng, n, times):
     return drawn[rows], y[rows]
 
 
+@pytest.mark.slow  # simulates 120 draws, twice
 @pytest.mark.filterwarnings("ignore:.*have a copy", "ignore:.*folds differ", "ignore:.*share the largest score")
 @pytest.mark.parametrize("cv", [5, None])
 def test_copies_break_the_promise_unless_they_stay_together(cv):
