@@ -492,6 +492,8 @@ def _require_negatives(counts: Mapping[Any, int], rho: float, delta: float, rule
     if len(counts) > 1:
         instead.append("small='pool', one threshold for all small groups")
     if n_shares == len(counts):
+        if rule == "umbrella" and count >= thresholds.RULES["average"].fewest(rho, delta):
+            instead.append("the rule 'average', which bounds the mean rate")
         instead.append("the rule 'empirical', which guarantees nothing")
     advice = ", or ".join(["hold out more of them", *([f"use {instead[0]}", *instead[1:]] if instead else [])])
     raise ValueError(f"{few} for {bounds}{shared}: {advice}.")

@@ -152,6 +152,15 @@ def test_advice_is_accepted_when_it_is_followed(asked, grouped):
     assert followed > 10
 
 
+@pytest.mark.parametrize(("n", "is_named"), [(50, True), (18, False)])
+def test_the_rule_for_the_mean_is_advised_where_it_has_enough(n, is_named):
+    with pytest.raises(ValueError, match="hold out more") as refused:
+        npbench.threshold(np.arange(n), np.zeros(n), rho=0.05)
+    assert ("'average'" in str(refused.value)) is is_named
+    if is_named:
+        assert npbench.threshold(np.arange(n), np.zeros(n), rho=0.05, rule="average").n_negatives == n
+
+
 def test_the_rule_without_a_promise_is_no_advice_for_two_promises():
     for options, is_named in (({}, True), ({"recall": 0.5}, False)):
         with pytest.raises(ValueError, match="hold out") as refused:
