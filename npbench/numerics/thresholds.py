@@ -42,10 +42,8 @@ class Rule:
     @functools.lru_cache(maxsize=1 << 10)  # noqa: B019 - rules live as long as the program; simulations ask for few
     def accepted(self, n: int, rho: float, delta: float) -> int:
         """Return m for n negatives; -1 if they are too few."""
-        return self._most(n, self.target(rho, delta), rho)
-
-    def _most(self, n: int, target: float, rho: float) -> int:
-        return bisect.bisect_right(range(n), target * (1 + SAME_RATE), key=lambda m: self.level(n, m, rho)) - 1
+        target = self.target(rho, delta) * (1 + SAME_RATE)
+        return bisect.bisect_right(range(n), target, key=lambda m: self.level(n, m, rho)) - 1
 
     def aligned(self, most: int, rho: float, delta: float) -> int:
         """Return the smallest number of negatives of which as many are accepted as of ``most``, or 0 if none are."""
@@ -54,6 +52,17 @@ class Rule:
             return 0
         sizes = range(m + 1, most + 1)
         return sizes[bisect.bisect_left(sizes, -target, key=lambda n: -self.level(n, m, rho))]
+
+    def rank(self, n: int, rho: float, delta: float) -> int:
+        """Return n - m: the threshold is just above the score of this rank. ValueError if n is too small."""
+        m = self.accepted(n, rho, delta)
+        if m < 0:
+            sure = f" with probability {1 - delta:g}" if self.promise == "guaranteed" else ""
+            raise ValueError(
+                f"{n} left-out negatives are too few for a false-alarm rate of at most {rho:g}{sure}: at least "
+                f"{self.fewest(rho, delta)} are needed."
+            )
+        return n - m
 
     def threshold(
         self, negatives: np.ndarray, rho: float, delta: float, coin: np.random.RandomState | None = None
@@ -65,12 +74,7 @@ class Rule:
             (1 - q) level(n, m, rho) + q level(n, m + 1, rho) = target
         """
         n = len(negatives)
-        m = self.accepted(n, rho, delta)
-        if m < 0:
-            raise ValueError(
-                f"{n} left-out negatives are too few for a false-alarm rate of at most {rho:g}: at least "
-                f"{self.fewest(rho, delta)} are needed."
-            )
+        m = n - self.rank(n, rho, delta)
         if coin is not None and m + 1 < n:
             kept, exceeded = self.level(n, m, rho), self.level(n, m + 1, rho)
             m += coin.random_sample() * (exceeded - kept) < self.target(rho, delta) - kept
@@ -117,7 +121,7 @@ def umbrella(negatives: np.ndarray, rho: float, delta: float) -> float:
     be independent of each other and of the training sample; scores may have any distribution, including ties (Tong,
     Feng and Li 2018, Science Advances 4(2), Proposition 1).
     """
-    return _above_rank(negatives, umbrella_rank(len(negatives), rho, delta))
+    return RULES["umbrella"].threshold(negatives, rho, delta)
 
 
 def umbrella_rank(n: int, rho: float, delta: float) -> int:
@@ -127,13 +131,7 @@ def umbrella_rank(n: int, rho: float, delta: float) -> int:
     scores. It is the probability of at most n - k successes in n trials with probability rho. ValueError if there is no
     such k, because n is below :func:`fewest_negatives`.
     """
-    few = RULES["umbrella"].accepted(n, rho, delta) + 1
-    if few == 0:
-        raise ValueError(
-            f"{n} left-out negatives are too few for a false-alarm rate of at most {rho:g} with probability "
-            f"{1 - delta:g}: at least {fewest_negatives(rho, delta)} are needed."
-        )
-    return n - few + 1
+    return RULES["umbrella"].rank(n, rho, delta)
 
 
 def contaminated_umbrella(

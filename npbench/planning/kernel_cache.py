@@ -19,7 +19,7 @@ SECONDS_PER_KERNEL = 1.2  # np_svm takes 28 s on two cores
 def kind_of(job: Job) -> str:
     """Return what is equal for jobs that compile the same kernels, on data of the same storage."""
     request = job.request
-    # Numbers do not choose what is compiled; names do, like that of a kernel, but for those of a threshold's rule.
+    # Names choose what is compiled, like that of a kernel. Numbers do not, and nor does the rule of a threshold.
     params = {name: value for name, value in request.params.items() if name not in request.solver.of_threshold}
     choices = {name: value for name, value in params.items() if isinstance(value, (str, bool))}
     return canonical([request.solver.name, request.problem.name, request.protocol.name, choices])

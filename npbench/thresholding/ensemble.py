@@ -53,7 +53,7 @@ PACKAGES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 # rule for the threshold of each promise, and how samples are scored for it
-PROMISES = {"guaranteed": ("umbrella", None), "on average": ("average", None), "measured": ("umbrella", "oob")}
+THRESHOLDS = {"guaranteed": ("umbrella", None), "on average": ("average", None), "measured": ("umbrella", "oob")}
 
 
 @keyword_parameters
@@ -237,7 +237,7 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
     rho: float = parameter(FRACTION, default=0.05)
     delta: float = parameter(FRACTION, default=0.05)
     promise: Literal["guaranteed", "on average", "measured"] = parameter(
-        StrOptions(set(PROMISES)), default="guaranteed"
+        StrOptions(set(THRESHOLDS)), default="guaranteed"
     )
     pos_label: Any = parameter(str, Real, "boolean", None, default=None)
     calibration_size: float | str = parameter(StrOptions({"aligned"}), FRACTION, COUNT, default="aligned")
@@ -263,7 +263,7 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         self._validate_params()
-        rule, cv = PROMISES[self.promise]
+        rule, cv = THRESHOLDS[self.promise]
         random = check_random_state(self.random_state)
         vote = SoftVote(
             members=self.members,
