@@ -17,13 +17,12 @@ from typing import IO, Any
 import polars as pl
 
 from npbench.data.delimited import read_delimited
-from npbench.data.file_limits import check_arrow, check_parquet, limit, require_fits
+from npbench.data.file_limits import limit, read_arrow, read_parquet, require_fits
 from npbench.data.table import Table
 from npbench.data.wording import OPTIONS, Settings, instead_of
 from npbench.errors import RequestError, unknown_name
 
 TEXT_SETTINGS = ("delimiter", "header", "decimal")
-SCHEMA_BYTES = 1 << 20  # part of a file where pandas describes its columns
 UNPACK: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 PAGE_STARTS = (b"<!doctype", b"<html", b"<head", b"<?xml")
 BOM = b"\xef\xbb\xbf"
@@ -40,40 +39,17 @@ class Format:
     is_table: bool = True  # whether ``read`` returns a Table
 
 
-def read_parquet(stream: IO[bytes]) -> Table:
-    """Return the table in a Parquet file."""
-    check_parquet(stream)
-    return Table(pl.read_parquet(stream), index=_index_columns(stream))
-
-
-def read_arrow(stream: IO[bytes]) -> Table:
-    """Return the table in an Arrow file, or in a saved Arrow stream, which lacks the magic word."""
-    check_arrow(stream)
-    is_file = stream.read(6) == b"ARROW1"
-    stream.seek(0)
-    # Polars reads from the position of the underlying file, which buffering has moved ahead.
-    frame = pl.read_ipc(stream) if is_file else pl.read_ipc_stream(io.BytesIO(stream.read()))
-    return Table(frame, index=_index_columns(stream))
-
-
-def _index_columns(stream: IO[bytes]) -> list[str]:
-    """Return the columns that pandas saved as the index, as its schema at the start or the end of a file says."""
-    stream.seek(max(0, stream.seek(0, io.SEEK_END) - SCHEMA_BYTES))  # from the end: Polars has moved the file
-    end = stream.read()
-    stream.seek(0)
-    _, key, schema = (stream.read(SCHEMA_BYTES) + end).partition(b'{"index_columns":')
-    try:
-        stored, _ = json.JSONDecoder().raw_decode((key + schema).decode(errors="replace"))
-    except ValueError:
-        return []
-    return [name for name in stored["index_columns"] if isinstance(name, str)]
+def _table(frame: pl.DataFrame, metadata: Mapping[bytes, bytes]) -> Table:
+    """Return a frame as a table, with the columns that pandas saved as the index of its rows."""
+    index = json.loads(metadata.get(b"pandas", b"{}")).get("index_columns", ())
+    return Table(frame, index=[name for name in index if isinstance(name, str)])
 
 
 FORMATS = {
     "csv": Format("CSV", (".csv", ".txt", ".data", ".dat"), read_delimited, TEXT_SETTINGS),
     "tsv": Format("TSV", (".tsv", ".tab"), read_delimited, TEXT_SETTINGS),
-    "parquet": Format("Parquet", (".parquet", ".pq"), read_parquet),
-    "arrow": Format("Arrow", (".arrow", ".feather", ".ipc"), read_arrow),
+    "parquet": Format("Parquet", (".parquet", ".pq"), lambda stream: _table(*read_parquet(stream))),
+    "arrow": Format("Arrow", (".arrow", ".feather", ".ipc"), lambda stream: _table(*read_arrow(stream))),
 }
 
 

@@ -7,13 +7,12 @@ import ctypes
 import functools
 import gc
 import os
-import re
-import resource
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npbench.contracts import resolve
+from npbench.data.file_limits import at_most, status_mb
 from npbench.execution.channel import Channel
 from npbench.execution.processes import THREAD_VARIABLES, serve_forks
 from npbench.numerics import numba_cache
@@ -53,7 +52,7 @@ def serve_fit(channel: Channel, toy: Fitting | None, memory_mb: float) -> None:
     notes = Notes(known or {}, lambda seconds: channel.answer({"saved": seconds}))
     _pin_threads(fitting.n_threads)
     before = status_mb("VmRSS")
-    with _at_most(memory_mb), contextlib.nullcontext() if known is None else sharing(notes):
+    with at_most(memory_mb, _base_mb()), contextlib.nullcontext() if known is None else sharing(notes):
         for facts, arrays in _with_saved(steps(fitting), notes):
             if "ended" in facts:
                 facts["ended"] |= {"peak_memory_mb": status_mb("VmHWM"), "memory_before_mb": before}
@@ -90,7 +89,7 @@ def _load(channel: Channel, toy: Fitting, memory_mb: float) -> None:
     channel.answer({"compiling": False})
     gc.disable()  # which takes a sixth of the time to compile, and frees 100 MB
     numba_cache.on_compilation.append(lambda begins: channel.answer({"compiling": begins}))
-    with _at_most(max(memory_mb, COMPILER_MB)):
+    with at_most(max(memory_mb, COMPILER_MB), _base_mb()):
         for _ in steps(toy):
             pass
     numba_cache.on_compilation.clear()
@@ -116,21 +115,3 @@ def _pin_threads(n_threads: int) -> None:
 def _base_mb() -> float:
     """Return what this process, or the one that it was forked from, had allocated at the first call."""
     return status_mb("VmData")
-
-
-@contextlib.contextmanager
-def _at_most(limit_mb: float) -> Iterator[None]:
-    """Make allocations fail beyond the base and this limit, used or not; maps of files do not count."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    bounds = [bound for bound in (int((_base_mb() + limit_mb) * 1e6), soft, hard) if bound >= 0]
-    resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-
-
-def status_mb(field: str) -> float:
-    """Return the memory of this process in a field of its status; VmHWM is the peak since it was forked."""
-    found = re.search(rf"^{field}:\s+(\d+)", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
-    return int(found[1]) * 1024 / 1e6 if found else 0.0

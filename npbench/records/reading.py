@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from polars import selectors
 
-from npbench.data.file_limits import check_parquet
+from npbench.data.file_limits import CELL_BYTES, read_parquet, require_fits
 from npbench.records.fields import ESSENTIAL, FEATURES, METHOD, SCHEMA, SCHEMA_VERSION, Role, names
 from npbench.records.files import UNREADABLE, open_regular, stamp
 from npbench.values import canonical
@@ -74,10 +73,11 @@ def _names(source: Path) -> set[str]:
 
 def _read(path: Path, columns: Sequence[str] | None, taken: int) -> tuple[pl.DataFrame, int]:
     """Return the records in a file, and the memory that the files read so far take, with this one."""
-    present = selectors.all() if columns is None else selectors.by_name(*columns, require_all=False)
     with open_regular(path) as stream:
-        taken = check_parquet(stream, n_columns=len(SCHEMA), before=taken)
-        return conformed(pl.scan_parquet(stream).select(present).collect(), columns), taken
+        frame, _ = read_parquet(stream, columns)
+    taken += max(int(frame.estimated_size()), CELL_BYTES * len(frame) * len(SCHEMA))
+    require_fits(taken)
+    return conformed(frame, columns), taken
 
 
 def _usable(frame: pl.DataFrame, path: Path, on_fault: Callable[[str], None]) -> pl.DataFrame:

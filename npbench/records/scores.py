@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 from filelock import FileLock
 
-from npbench.data.file_limits import check_parquet
+from npbench.data.file_limits import read_parquet
 from npbench.records.files import SCORES, UNREADABLE, atomic_write, open_regular
 
 # Of one job: its key, and for each row of the test part its number, its label and its score.
@@ -112,5 +112,4 @@ def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
 
 def _checked(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     with open_regular(path) as stream:
-        check_parquet(stream)
-        return pl.read_parquet(stream, columns=columns)
+        return read_parquet(stream, columns)[0]

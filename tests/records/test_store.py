@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from npbench.evaluation.protocols import Holdout
 from npbench.problem import NeymanPearson
+from npbench.records import reading
 from npbench.records.fields import FEATURES, SCHEMA
 from npbench.records.files import UNFINISHED
 from npbench.records.reading import latest
@@ -136,14 +137,15 @@ def test_an_unreadable_file_is_named_and_the_rest_is_read(store, tmp_path, spoil
 
 @pytest.mark.parametrize("keys", [lambda store: set(store.frame()["key"]), RecordStore.done])
 def test_a_merge_by_another_run_while_reading_hides_nothing(store, tmp_path, monkeypatch, keys):
-    read = pl.scan_parquet
+    read = reading.open_regular
 
-    def merged_first(path, **options):
-        monkeypatch.setattr(pl, "scan_parquet", read)
+    def merged_first(path):
+        monkeypatch.setattr(reading, "open_regular", read)
+        stream = read(path)
         store.compact()
-        return read(path, **options)
+        return stream
 
-    monkeypatch.setattr(pl, "scan_parquet", merged_first)
+    monkeypatch.setattr(reading, "open_regular", merged_first)
     assert keys(RecordStore(tmp_path)) == {"a", "b", "c"}
     assert len(list(tmp_path.glob("*.parquet"))) == 1
 
