@@ -68,17 +68,10 @@ class ACSVM(NystroemClassifier):
     status_ : {"converged", "max_iter"}
         How the fit ended.
 
-    Notes
-    -----
-    SMO: O(n) for each pair updated, between n and millions of them. LIBLINEAR: O(n d) for a pass, O(nnz) for CSR.
-
     References
     ----------
     M. Davenport, R. Baraniuk, C. Scott (2010), Tuning support vector machines for minimax and Neyman-Pearson
-    classification, IEEE Transactions on Pattern Analysis and Machine Intelligence 32(10). G. Gasso et al. (2011),
-    sections 5.4 and 5.5. R.-E. Fan, P.-H. Chen, C.-J. Lin (2005), Working set selection using second order information
-    for training support vector machines, Journal of Machine Learning Research 6. R.-E. Fan et al. (2008), LIBLINEAR,
-    Journal of Machine Learning Research 9.
+    classification, IEEE Transactions on Pattern Analysis and Machine Intelligence 32(10).
 
     Examples
     --------

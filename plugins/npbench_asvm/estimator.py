@@ -62,15 +62,6 @@ class AsymmetricSVM(LinearClassifier):
     trace_ : list of Trace
         Seconds, objective and bound of each iteration; both exceed ``objective_`` by the same constant.
 
-    Notes
-    -----
-    Wu et al. take the mean of the slacks over all n samples: their weights are ``mu r / n`` and ``tau r / n``, and
-    their w is ours times r / n. With r in place of n, all ``mu + tau <= 1`` have a solution: the dual has multipliers
-    of at most 1/r, with sums ``mu + tau`` over the positives and ``mu`` over the negatives. The paper solves the dual
-    by sequential minimal optimisation, for kernels. Here scores are linear in the features, rho and gamma are order
-    statistics of the scores, and a bundle method minimises the remaining function of w
-    (:class:`AsymmetricMargin`). An iteration takes a product with X and one with its transpose.
-
     References
     ----------
     S.-H. Wu, K.-P. Lin, C.-M. Chen, M.-S. Chen (2008), Asymmetric support vector machines: low false-positive learning
@@ -79,9 +70,9 @@ class AsymmetricSVM(LinearClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
+    >>> X = scale(X)
     >>> model = AsymmetricSVM(mu=0.1, tau=0.1).fit(X, y)
     >>> model.status_, model.gamma_ > 0, round(model.score(X, y), 2)
     ('converged', True, 0.98)

@@ -22,12 +22,6 @@ class AUCSVM(RankingClassifier):
     intercept_ : array of shape (1,)
         Minus the threshold with the largest TPR - FPR on the training sample.
 
-    Notes
-    -----
-    Joachims has ``1/2 ||w||^2 + C' xi`` with the same xi as the mean over pairs, and his program SVMperf (loss ROCArea)
-    counts it in percent: ``C = 100 C'``. An iteration takes a product with X, one with its transpose and up to three
-    rankings in O(n log n); pairs are never formed.
-
     References
     ----------
     T. Joachims (2005), A support vector method for multivariate performance measures, ICML.
@@ -35,9 +29,9 @@ class AUCSVM(RankingClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
+    >>> X = scale(X)
     >>> model = AUCSVM(C=1.0).fit(X, y)
     >>> model.status_, model.score(X, y) > 0.97
     ('converged', True)

@@ -39,10 +39,6 @@ def load_rcv1_like(
     separation : float
         Association of words with a class, in ]0, 1[. By default a linear classifier misses about a tenth of the
         positives at rho = 0.05, as in table IV of Gasso et al. (2011).
-
-    Notes
-    -----
-    Time is proportional to the number of words drawn; memory is twice the size of X, 12 bytes for each nonzero entry.
     """
     refuse(
         sizes(n_pos, n_neg, seed)

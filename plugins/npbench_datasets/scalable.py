@@ -52,11 +52,6 @@ def load_scalable(
         of entries.
     seed : int
         Seed, 0 or more. A larger n_samples does not change the first rows.
-
-    Notes
-    -----
-    Time is proportional to the number of entries. Memory is the size of X, 8 bytes an entry or 12 if sparse, and less
-    than 20 MB or a few rows beside it. If X is larger than the memory, :class:`Scalable` draws any rows by themselves.
     """
     refuse(
         integer(2, n_samples=n_samples)

@@ -79,17 +79,10 @@ class GenerativeNP(NystroemClassifier):
     UserWarning
         If the Chebyshev bound is vacuous: usual at small rho, where kappa is large (9.95 at rho = 0.01).
 
-    Notes
-    -----
-    Linear: O(n d^2 + d^3) operations and O(d^2) memory, or O(n^2 d + n^3) and O(n^2) when d > n. A CSR matrix stays
-    sparse, its covariances do not. Kernel: O(n_neg^3 / 3) and O(n^2) for each dimension of a subspace
-    (:mod:`npbench_gen.expansion`), and O(n^2) memory; O(n^3) up to 1000 samples. A prediction takes n kernel values.
-
     References
     ----------
     K. Huang, H. Yang, I. King, M. Lyu (2006), Imbalanced learning with a biased minimax probability machine, IEEE
-    Transactions on Systems, Man, and Cybernetics B 36(4). S. Kim, A. Magnani, S. Samar, S. Boyd, J. Lim (2006), Pareto
-    optimal linear classification, ICML. G. Gasso et al. (2011), section 2.1, uses it as a baseline.
+    Transactions on Systems, Man, and Cybernetics B 36(4).
 
     Examples
     --------

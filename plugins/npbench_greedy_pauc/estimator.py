@@ -55,20 +55,10 @@ class GreedyPAUC(FprRangeClassifier, LinearClassifier):
     trace_ : list of Step
         Seconds and partial AUC after each feature.
 
-    Notes
-    -----
-    Follows Ricamato and Tortorella (2011), as far as their abstract and its use by Narasimhan and Agarwal (2016)
-    describe it: dichotomizers, here features, are combined linearly, two at a time, for the largest partial AUC, by
-    trying weights of a grid. Our decisions: the order, by each feature's own partial AUC; weights of both signs,
-    which features need; units, by standard deviations; any range, as in 2016, not only [0, b].
-
-    O(n_features n_intervals n log n) operations; of CSR samples one column is dense at a time.
-
     References
     ----------
     M. T. Ricamato, F. Tortorella (2011), Partial AUC maximization in a linear combination of dichotomizers, Pattern
-    Recognition 44(10-11), 2669-2677. H. Narasimhan, S. Agarwal (2016), Support vector algorithms for optimizing the
-    partial area under the ROC curve, arXiv:1605.04337, section 8 and appendix B.2.
+    Recognition 44(10-11), 2669-2677.
 
     Examples
     --------

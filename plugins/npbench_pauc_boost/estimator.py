@@ -61,23 +61,10 @@ class PAUCBoost(FprRangeClassifier):
     trace_ : list of Step
         Seconds and A after each round.
 
-    Notes
-    -----
-    Follows Komori and Eguchi (2010) in the objective, with a standard deviation of 1, since another one only changes
-    the unit of F; in choosing weak classifiers by the derivative; and in one feature at a time. They use natural cubic
-    splines for continuous features, with a penalty on their curvature, and stumps for discrete ones. Our decisions:
-    stumps for all features, which need no penalty; steps by a search, as the objective is not concave; ties at the ends
-    of the range share it, since F = 0 ties all; and the narrowing of the range. Without narrowing, negatives ranked
-    high by a coarse F are set against all positives, most of which rank below them. Stumps that separate these pairs
-    say nothing about the range, and F comes to rank next to nothing.
-
-    A round takes O(n n_features) operations, and no pairs are formed. Memory is one byte for each value of X.
-
     References
     ----------
     O. Komori, S. Eguchi (2010), A boosting method for maximizing the partial area under the ROC curve, BMC
-    Bioinformatics 11:314. H. Narasimhan, S. Agarwal (2016), Support vector algorithms for optimizing the partial area
-    under the ROC curve, arXiv:1605.04337, section 8 and appendix B.2.
+    Bioinformatics 11:314.
 
     Examples
     --------

@@ -88,10 +88,6 @@ def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max
     Each convex problem starts from the last w and from the planes found so far, which lie below the next majorant once
     the difference of the two linear functions is added to them. The procedure ends when the optimum of a convex problem
     is certified to be below the objective by at most ``tol`` times the objective.
-
-    References
-    ----------
-    A. L. Yuille, A. Rangarajan (2003), The concave-convex procedure, Neural Computation 15(4).
     """
     started, trace, decrease = time.perf_counter(), [], 0.0
     start: Solution | np.ndarray = w

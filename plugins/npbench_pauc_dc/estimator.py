@@ -48,11 +48,6 @@ class PAUCDC(PartialAUCClassifier):
     trace_ : list of Step
         Seconds, objective and planes of each convex problem (for lo = 0: of the iterations of the only one).
 
-    Notes
-    -----
-    If the structural SVM collapses, the procedure starts from the weights that it returns, scaled to the least
-    objective. The result depends on the start, and on the subgradient chosen where negatives tie.
-
     References
     ----------
     H. Narasimhan, S. Agarwal (2016), Support vector algorithms for optimizing the partial area under the ROC curve,
@@ -61,11 +56,11 @@ class PAUCDC(PartialAUCClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
+    >>> X = scale(X)
     >>> model = PAUCDC(fpr_range=(0.02, 0.05), C=10.0).fit(X, y)
-    >>> model.status_, float(np.mean(model.decision_function(X)[y == 0] > 0)) <= 0.05
+    >>> model.status_, bool((model.decision_function(X)[y == 0] > 0).mean() <= 0.05)
     ('converged', True)
     """
 

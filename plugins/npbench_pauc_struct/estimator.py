@@ -37,11 +37,6 @@ class PAUCStruct(PartialAUCClassifier):
     objective_ : float
         Least objective found; C if collapsed, the objective of w = 0 and not of the weights returned.
 
-    Notes
-    -----
-    An iteration takes a product with X, one with its transpose and up to three rankings, O(n log n) each and less for
-    a narrow range. Memory: X, and some planes of n_features numbers.
-
     References
     ----------
     H. Narasimhan, S. Agarwal (2016), Support vector algorithms for optimizing the partial area under the ROC curve,
@@ -49,13 +44,12 @@ class PAUCStruct(PartialAUCClassifier):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
+    >>> X = scale(X)
     >>> model = PAUCStruct(fpr_range=(0.02, 0.05), C=10.0).fit(X, y)
-    >>> model.status_, float(np.mean(model.decision_function(X)[y == 0] > 0)) <= 0.05
+    >>> model.status_, bool((model.decision_function(X)[y == 0] > 0).mean() <= 0.05)
     ('converged', True)
     """
 

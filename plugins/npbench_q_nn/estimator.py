@@ -40,11 +40,10 @@ class QValueNetwork(NetworkClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = make_pipeline(StandardScaler(), QValueNetwork(q=0.05, gamma_0=0.1, random_state=0)).fit(X, y)
-    >>> accepted = model.decision_function(X) > 0
+    >>> model = QValueNetwork(q=0.05, gamma_0=0.1, random_state=0).fit(scale(X), y)
+    >>> accepted = model.decision_function(scale(X)) > 0
     >>> bool(accepted[y == 0].mean() <= 0.06 * accepted[y == 1].mean())
     True
     """

@@ -28,11 +28,10 @@ class QSVM(RampClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = make_pipeline(StandardScaler(), QSVM(q=0.02)).fit(X, y)
-    >>> f = model.decision_function(X)
+    >>> model = QSVM(q=0.02).fit(scale(X), y)
+    >>> f = model.decision_function(scale(X))
     >>> bool((f[y == 0] >= 0).mean() <= 0.03 * (f[y == 1] > 0).mean())
     True
     """

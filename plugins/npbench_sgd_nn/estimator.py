@@ -41,12 +41,10 @@ class StochasticNPNetwork(NetworkClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = make_pipeline(StandardScaler(), StochasticNPNetwork(rho=0.01, random_state=0)).fit(X, y)
-    >>> false_alarms = (model.decision_function(X[y == 0]) >= 0).mean()
-    >>> bool(false_alarms <= 0.02)
+    >>> model = StochasticNPNetwork(rho=0.01, random_state=0).fit(scale(X), y)
+    >>> bool((model.decision_function(scale(X)[y == 0]) >= 0).mean() <= 0.02)
     True
     """
 

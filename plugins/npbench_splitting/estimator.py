@@ -114,12 +114,6 @@ class SplittingNP(LinearClassifier):
         Seconds, objective, surrogate and 0-1 rates, multiplier and KKT residual of each iterate, the start first; with
         ``keep="projections"`` the gap of each step of each projection.
 
-    Notes
-    -----
-    A projection step takes O(n_samples n_features) operations, and so does an iteration; "newton" also solves linear
-    systems of order min(n_features, n_samples). If both exceed 4000, "nesterov" replaces it, and an infeasible bound is
-    not recognised but ends with ``status_`` "max_iter". Sparse samples stay sparse.
-
     References
     ----------
     M. Barlaud, P. L. Combettes, L. Fillatre (2015), Constrained convex Neyman-Pearson classification using an outer

@@ -105,11 +105,6 @@ class SVMPath(KernelClassifier):
     ArithmeticError
         In ``fit``: if rounding errors keep a line from being followed to its end.
 
-    Notes
-    -----
-    A line has about n breakpoints, each O(m^2 + n m) with m samples on the margin, or O(m^2 + n n_features) for a
-    linear kernel. A choice takes a path for each fold and O(n log n) for each of its training asymmetries.
-
     References
     ----------
     F. R. Bach, D. Heckerman, E. Horvitz (2006), Considering cost asymmetry in learning classifiers, Journal of Machine

@@ -43,15 +43,6 @@ class SVMPerf(PlanesClassifier):
         How the fit ended. "flat": the gap met ``tol``, but more than k samples share the best score and none is
         accepted. Either w = 0 is optimal, as for a weak signal, whatever C, or the features take few values.
 
-    Notes
-    -----
-    Joachims has ``1/2 ||v||^2 + C' xi`` with ``xi >= b(y')/k + sum_i (y'_i - y_i) v'x_i``, a loss in [0, 1] and no
-    intercept: ``w = 2 k v`` and ``C = 4 k C'``. His program counts the loss in percent: ``w = k v / 50`` and
-    ``C = k C' / 25``; it also admits labellings with more than k positives. Recall at k is ``k / n_pos`` times
-    precision at k, so training for it leads to the same problem, except for where the maximum with 0 cuts.
-
-    An iteration costs a product with X, one with its transpose and up to three selections of k in n_samples.
-
     References
     ----------
     T. Joachims (2005), A support vector method for multivariate performance measures, ICML.
@@ -59,9 +50,9 @@ class SVMPerf(PlanesClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.preprocessing import scale
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
+    >>> X = scale(X)
     >>> model = SVMPerf(C=1.0, k_share=0.9).fit(X, y)
     >>> model.status_, model.k_, int(model.predict(X).sum())
     ('converged', 321, 321)

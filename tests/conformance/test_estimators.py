@@ -4,7 +4,6 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from npbench import registry
-from npbench_splitting.counts import AnscombeTransform
 from npbench_splitting.genes import GeneScore
 from solver_variants import SLOW_VARIANTS, VARIANTS, estimators
 
@@ -21,13 +20,13 @@ FIRST = {name: several[:1] for name, several in VARIANTS.items()}
 FURTHER = {name: several[1:] + SLOW_VARIANTS.get(name, []) for name, several in VARIANTS.items()}
 
 
-@parametrize_with_checks([*estimators(FIRST), GeneScore(), AnscombeTransform()])
+@parametrize_with_checks([*estimators(FIRST), GeneScore()])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow  # minutes together
-@parametrize_with_checks([*estimators(FURTHER), GeneScore(n_features_to_select=1), AnscombeTransform(psi=2)])
+@parametrize_with_checks([*estimators(FURTHER), GeneScore(n_features_to_select=1)])
 def test_scikit_learn_conventions_of_further_variants(estimator, check):
     check(estimator)
 
