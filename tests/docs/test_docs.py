@@ -190,7 +190,7 @@ def test_built_pages_have_every_table_column_data_set_and_generator(built):
 
 @pytest.mark.skipif(not shutil.which("node"), reason="needs node")
 def test_a_service_without_npbench_decides_by_the_stored_threshold(tmp_path):
-    (code,) = re.findall(r"^```js\n(.*?)^```", read("deploy.md"), re.M | re.S)
+    (code,) = re.findall(r"^```js\n(.*?)^```", read("without-npbench.md"), re.M | re.S)
     found = npbench.threshold(np.arange(400.0) / 200, np.resize(["ok", "fraud"], 400), pos_label="fraud")
     (tmp_path / "threshold").mkdir()
     (tmp_path / "threshold" / "threshold.json").write_text(found.to_json())

@@ -193,7 +193,7 @@ def test_a_batch_of_alarms_has_few_false_ones():
     rng, level, shares = np.random.default_rng(0), 0.2, []
     for _ in range(DRAWS):
         negatives, batch = np.sort(rng.normal(size=100)), np.r_[rng.normal(size=40), rng.normal(3, size=10)]
-        # the recipe of docs/guarantee.md
+        # the recipe of docs/more-bounds.md
         p_values = (1 + len(negatives) - np.searchsorted(negatives, batch)) / (1 + len(negatives))
         alarms = false_discovery_control(p_values) <= level
         shares.append(np.sum(alarms[:40]) / max(1, np.sum(alarms)))
