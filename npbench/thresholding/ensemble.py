@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
+from rich.progress import track
 from scipy.optimize import minimize
 from scipy.sparse import issparse
 from scipy.special import expit
@@ -25,6 +26,7 @@ from sklearn.utils import Tags, check_array, check_random_state, column_or_1d, i
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
 
+from npbench.console import STDERR
 from npbench.data.frame_encoder import UNKNOWN_WORD, FrameEncoder, learned
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import COUNT, FRACTION, StrOptions
@@ -80,6 +82,8 @@ class SoftVote(BinaryClassifier):
         Number of processes that fit members, -1 for one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the members and the folds.
+    verbose : bool, default=False
+        Whether to show the progress of ``fit``, on a terminal.
 
     Attributes
     ----------
@@ -112,6 +116,7 @@ class SoftVote(BinaryClassifier):
     oob_score: bool = parameter("boolean", default=True)
     n_jobs: int | None = parameter(Integral, None, default=None)
     random_state: Any = parameter("random_state", default=None)
+    verbose: bool = parameter("boolean", default=False)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of both labels, of shape (n_samples, 2)."""
@@ -125,7 +130,7 @@ class SoftVote(BinaryClassifier):
             _set_random_states(member, random)
         if "boosting" in members:
             members["boosting"] = _with_fixed_rounds(members["boosting"], X, y)
-        models, scores = _cross_fitted(list(members.values()), X, y, random, self.n_jobs)
+        models, scores = _cross_fitted(list(members.values()), X, y, random, self.n_jobs, self.verbose)
         # put all scores on one scale, then weigh them
         slopes, offsets = np.array([_calibration(column, y) for column in scores.T]).T
         weights = _weights(slopes * scores + offsets, y)
@@ -198,6 +203,8 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
         Number of processes that fit members, -1 for one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of everything that is random.
+    verbose : bool, default=True
+        Whether to show the progress of ``fit``, on a terminal.
 
     Attributes
     ----------
@@ -244,6 +251,7 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
     members: Sequence[str] | Mapping[str, Any] | None = parameter(dict, list, tuple, None, default=None)
     n_jobs: int | None = parameter(Integral, None, default=None)
     random_state: Any = parameter("random_state", default=None)
+    verbose: bool = parameter("boolean", default=True)
 
     def fit(self, X: Any, y: Any, *, by: Any = None) -> Self:
         """Fit the models, choose their weights and set the threshold.
@@ -270,6 +278,7 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
             n_estimators=N_TREES,
             n_jobs=self.n_jobs,
             random_state=random.randint(np.iinfo(np.int32).max),
+            verbose=self.verbose,
         )
         self.classifier_ = NPThresholdClassifier(
             vote,
@@ -398,7 +407,7 @@ def _columns(words: list[int], X: Any) -> Any:
 
 
 def _cross_fitted(
-    members: list[Any], X: Any, y: np.ndarray, random: Any, n_jobs: int | None
+    members: list[Any], X: Any, y: np.ndarray, random: Any, n_jobs: int | None, verbose: bool
 ) -> tuple[list[Any], np.ndarray]:
     """Return the members fitted to all samples, and their scores of the samples by fits without them."""
     is_bagged = [isinstance(member, Pipeline) and hasattr(member[-1], "oob_score") for member in members]
@@ -406,7 +415,7 @@ def _cross_fitted(
     parts = [(place, *fold) for place, bagged in enumerate(is_bagged) if not bagged for fold in folds]
     jobs = [delayed(_fitted)(member, X, y) for member in members]
     jobs += [delayed(_fold_scores)(members[place], X, y, train, test) for place, train, test in parts]
-    done = Parallel(n_jobs=n_jobs)(jobs)
+    done = list(_shown(Parallel(n_jobs=n_jobs, return_as="generator")(jobs), len(jobs), verbose))
     models, scores = done[: len(members)], np.empty((len(y), len(members)))
     for (place, _, test), of_fold in zip(parts, done[len(members) :], strict=True):
         scores[test, place] = of_fold
@@ -414,6 +423,10 @@ def _cross_fitted(
         # a sample in the bag of each tree has no score of its own
         scores[:, place] = _log_odds(np.nan_to_num(models[place][-1].oob_decision_function_[:, 1], nan=np.mean(y)))
     return models, scores
+
+
+def _shown(fits: Iterable[Any], n_fits: int, verbose: bool) -> Iterable[Any]:
+    return track(fits, "Fitting", n_fits, console=STDERR, transient=True, disable=not (verbose and STDERR.is_terminal))
 
 
 def _fitted(member: Any, X: Any, y: np.ndarray) -> Any:
