@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import math
 import statistics
@@ -13,27 +12,18 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from npbench.errors import RequestError
 from npbench.evaluation.job import Job
-from npbench.evaluation.protocols import PROTOCOLS, CrossValidation, Holdout, Nested, Official
 from npbench.planning.plan import Jobs, Plan
-from npbench.records.fields import TRAINING_SECONDS, Role, names
+from npbench.records.fields import Role, names
 from npbench.records.provenance import available_cores
-from npbench.signature import built
 
 # What the reason depends on: of a record with the same key, and of one with the same setting but another key.
 SAME_KEY = ["status", "error", "trace"]
 SAME_SETTING = names(Role.IDENTITY, without=Role.ASKED)
 
 CASE = names(Role.COST)  # columns of the records that an estimate depends on
-TIMES = ("seconds", "select_seconds", "fit_seconds")
-
-# Largest ratio of numbers of rows to extrapolate over: from one known size, and from several, which show the growth.
-REACH_OF_ONE, REACH_OF_MANY = 2.0, 4.0
-MAX_POWER = 3.0
 STARTING_SECONDS = 1.0  # of a worker, which serves one solver: modules and compiled kernels
 
 
@@ -48,7 +38,7 @@ class Forecast:
 
 def past_records(plan: Plan) -> pl.DataFrame:
     """Return the columns of the records that a forecast depends on; of a trace, whether there is one."""
-    columns = {*plan.jobs.parts[0][0].setting, *SAME_KEY, *SAME_SETTING, *CASE, *TIMES}
+    columns = {*plan.jobs.parts[0][0].setting, *SAME_KEY, *SAME_SETTING, *CASE, "seconds"}
     return plan.store.frame(sorted(columns)).with_columns(pl.col("trace").str.head(0))
 
 
@@ -116,105 +106,39 @@ def _counted(records: pl.DataFrame, depends: Sequence[str]) -> Iterator[tuple[di
         yield row, row["records"]
 
 
-@dataclass(frozen=True)
-class Work:
-    """Size of a job."""
-
-    rows: float  # of the data
-    train: float  # rows of the final fit
-    fits: float  # of the selection; 0 without candidates to compare
-    fit_rows: float  # rows of each fit of the selection
-
-    def training(self, power: float) -> float:
-        """Return the work of all fits, if one to n rows is ``n ** power``."""
-        return self.train**power + self.fits * self.fit_rows**power
-
-
-@dataclass(frozen=True)
-class Case:
-    """Median seconds of past jobs that were alike."""
-
-    dataset: str
-    search: str
-    work: Work
-    training: float
-    seconds: float  # of the whole job
-
-    def scaled(self, work: Work, power: float) -> float:
-        """Return the seconds of other work: training as its fits do, the rest as the rows of the data."""
-        training = self.training * work.training(power) / self.work.training(power)
-        return training + max(0.0, self.seconds - self.training) * work.rows / self.work.rows
-
-
 class Estimates:
-    """Seconds of jobs, from records with the columns :data:`CASE`, :data:`TIMES` and ``status``."""
+    """Seconds of jobs, from records with the columns :data:`CASE`, ``seconds`` and ``status``."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
         good = frame.filter(status="ok").drop_nulls([*CASE, "seconds"])
-        training = pl.coalesce(TRAINING_SECONDS, "seconds").median().alias("training")
-        medians = good.group_by(CASE, maintain_order=True).agg(training, pl.col("seconds").median())
-        self._cases: dict[str, list[Case]] = {}
+        medians = good.group_by(CASE, maintain_order=True).agg(pl.col("seconds").median())
+        self._same: dict[tuple[Any, ...], float] = {}
+        self._per_fit: dict[tuple[Any, ...], list[float]] = {}  # by solver, data set and number of rows
         for row in medians.iter_rows(named=True):
-            with contextlib.suppress(RequestError, TypeError):  # of another version, or damaged
-                self._cases.setdefault(row["solver"], []).append(_case(row))
-        self._power = functools.cache(self._fitted_power)
+            with contextlib.suppress(TypeError, ValueError, AttributeError):  # of another version, or damaged
+                per_fit = row["seconds"] / _n_fits(row)
+                self._per_fit.setdefault(_place(row), []).append(per_fit)
+                self._same[tuple(row[name] for name in CASE)] = row["seconds"]
 
     def seconds(self, job: Job) -> float | None:
-        """Return the seconds of a job from the nearest past jobs in number of rows; None if none is comparable."""
-        request = job.request
-        work = work_of(request.search, request.protocol, job.data.n_samples)
-        power, reach = self._power(request.solver.name)
-        cases = [
-            case
-            for case in self._cases.get(request.solver.name, [])
-            if max(_ratio(work.train, case.work.train), _ratio(work.rows, case.work.rows)) <= reach
-        ]
-        # Jobs with the same grid on the same data set, else on the same data set, else all of the solver.
-        on_data = [case for case in cases if case.dataset == request.dataset.name]
-        of_grid = [case for case in on_data if case.search == job.columns["search"]]
-        if not (alike := of_grid or on_data or cases):
-            return None
-        nearest = min(_ratio(work.train, case.work.train) for case in alike)
-        near = [case for case in alike if _ratio(work.train, case.work.train) <= nearest * 1.01]
-        return statistics.median(case.scaled(work, power) for case in near)
-
-    def _fitted_power(self, solver: str) -> tuple[float, float]:
-        """Return how the seconds of a fit grow with rows, and how far that reaches beyond the nearest size."""
-        cases = self._cases.get(solver, [])
-        rows = np.log([case.work.train for case in cases])
-        if not cases or np.ptp(rows) < math.log(REACH_OF_ONE):
-            return 1.5, REACH_OF_ONE  # between linear and quadratic
-        per_fit = np.log([max(case.seconds, 1e-4) / (1 + case.work.fits) for case in cases])
-        return float(np.clip(np.polyfit(rows, per_fit, 1)[0], 0.0, MAX_POWER)), REACH_OF_MANY
+        """Return the seconds of a job from past ones with the same grid and protocol, else by the number of fits."""
+        columns = job.columns
+        if (same := self._same.get(tuple(columns[name] for name in CASE))) is not None:
+            return same
+        known = self._per_fit.get(_place(columns))
+        return None if known is None else statistics.median(known) * _n_fits(columns)
 
 
-def work_of(search: Mapping[str, Sequence[Any]], protocol: Any, n_samples: int) -> Work:
-    """Return the work of a search under a protocol."""
-    candidates = math.prod(len(values) for values in search.values())
-    match protocol:
-        case CrossValidation():
-            train, folds = n_samples * (1 - protocol.test_size), protocol.folds
-        case Nested():
-            train, folds = n_samples * (1 - 1 / protocol.outer), protocol.folds
-        case Holdout():
-            train, folds = n_samples * (1 - protocol.test_size - protocol.validation_size), 1
-        case Official():
-            first, end = protocol.test_rows or (0, 0)
-            train, folds = (n_samples - (end - first)) * (1 - protocol.validation_size), 1
-        case _:
-            train, folds = protocol.n_train, protocol.folds or protocol.n_train
-    share = 1 - 1 / folds if folds > 1 else 1.0
-    return Work(n_samples, max(train, 1.0), candidates * folds if candidates > 1 else 0, max(train * share, 1.0))
+def _place(columns: Mapping[str, Any]) -> tuple[Any, ...]:
+    return columns["solver"], columns["dataset"], columns["n_samples"]
 
 
-def _case(row: Mapping[str, Any]) -> Case:
-    protocol = built("protocol", PROTOCOLS, row["protocol"], json.loads(row["protocol_params"]))
-    work = work_of(json.loads(row["search"]), protocol, row["n_samples"])
-    return Case(row["dataset"], row["search"], work, row["training"], row["seconds"])
-
-
-def _ratio(one: float, other: float) -> float:
-    return max(one / other, other / one)
+def _n_fits(columns: Mapping[str, Any]) -> int:
+    """Return the number of fits of a job: the final one, and those of the selection."""
+    n_candidates = math.prod(len(values) for values in json.loads(columns["search"]).values())
+    protocol = json.loads(columns["protocol_params"])
+    folds = protocol.get("folds") or protocol.get("n_train") or 1  # without a number, each row is a fold
+    return 1 + (n_candidates * max(0, int(folds)) if n_candidates > 1 else 0)
 
 
 def forecast(todo: Jobs, frame: pl.DataFrame, n_jobs: int, time_limit: float | None) -> Forecast | None:

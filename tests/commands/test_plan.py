@@ -99,8 +99,8 @@ def test_reasons_are_those_of_each_job(stored, trace):
     ("seconds", "n_jobs", "expected"),
     [
         ([], 2, "No time estimate"),
-        ([JOB], 1, "About 3 min 1 s on 1 worker."),
-        ([JOB], 2, "About 1 min 31 s on 2 workers."),
+        ([JOB, OTHER_DATA], 1, "About 5 min 1 s on 1 worker."),
+        ([JOB, OTHER_DATA], 2, "About 2 min 31 s on 2 workers."),
         ([JOB, OTHER_DATA], 8, "About 2 min 1 s on 3 workers."),  # as the longest job
     ],
 )
