@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,7 +23,6 @@ from npbench.config.words import as_word, is_hydra_word, readable
 from npbench.console import status
 from npbench.errors import RequestError, merged
 from npbench.evaluation.job import Request
-from npbench.signature import limit_imports
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,6 @@ def compose_all(options: Namespace) -> Combinations:
             if name is not None:
                 experiment = load(loader, name, words, config_name)
                 lines = [[*line, *words] for line in experiment.command_lines()]  # typed settings win
-            limit_imports(_time_limit(word for line in lines for word in line))
             hydra_words = list(dict.fromkeys(word for line in lines for word in line if is_hydra_word(word)))
             # Without any of these, Hydra's node cannot differ from npbench's own.
             if hydra_words or options.config_path or options.config_name:
@@ -140,13 +137,6 @@ def compose_all(options: Namespace) -> Combinations:
     return Combinations(sweeps, faults, experiment, launch)
 
 
-def _time_limit(words: Iterable[str]) -> float | None:
-    typed = [word.rpartition("=")[2] for word in words if word.lstrip("+").startswith("execution.time_limit=")]
-    with suppress(ValueError, IndexError):  # it is checked with the other settings
-        return float(typed[-1])
-    return None
-
-
 def explained_words(options: Namespace, found: Combinations) -> list[str]:
     """Return the settings with which Hydra shows the configuration that npbench composed."""
     # Hydra refuses names that the YAML of a solver or the data set's protocol lacks; npbench has checked them.
@@ -170,5 +160,4 @@ def print_help(options: Namespace, found: Combinations) -> None:
 
 
 def _folder(options: Namespace) -> str:
-    """Return the folder of the primary configuration."""
     return str(Path(options.config_path).absolute()) if options.config_path else str(config_dir())
