@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 
-from npbench.data.wording import absent
-from npbench.errors import RequestError
+from npbench.errors import RequestError, unknown_name
 
 MOSTLY = 0.9  # share of numbers or dates from which other cells of a column are taken for faults, not for categories
 DATE = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}/\d{1,2}/\d{2})"
@@ -44,7 +43,7 @@ class Table:
     def column(self, name: str, setting: str) -> pl.Series:
         """Return a column; ``setting`` is what named it."""
         if name not in self.frame.columns:
-            raise RequestError(absent(setting, name, "column", self.frame.columns))
+            raise RequestError(unknown_name(f"{setting} column", name, self.frame.columns))
         return self.frame[name]
 
     def odd_cells(self, name: str) -> str | None:

@@ -19,7 +19,7 @@ import polars as pl
 from npbench.data.delimited import read_delimited
 from npbench.data.file_limits import limit, read_arrow, read_parquet, require_fits
 from npbench.data.table import Table
-from npbench.data.wording import OPTIONS, Settings, instead_of
+from npbench.data.wording import OPTIONS, Settings
 from npbench.errors import RequestError, unknown_name
 
 TEXT_SETTINGS = ("delimiter", "header", "decimal")
@@ -110,15 +110,12 @@ def _opened(path: Path) -> IO[bytes]:
         return path.open("rb")
     except FileNotFoundError as error:
         siblings = sorted(one.name for one in path.parent.iterdir()) if path.parent.is_dir() else []
-        raise RequestError(
-            f"there is no such file in {path.parent.resolve()}: {instead_of(path.name, siblings)}."
-        ) from error
+        raise RequestError(unknown_name(f"file in {path.parent.resolve()}", path.name, siblings)) from error
     except OSError as error:
         raise RequestError(f"it cannot be opened: {error.strerror or error}.") from error
 
 
 def _unpacked(file: IO[bytes], unpack: Callable[[IO[bytes]], Any]) -> IO[bytes]:
-    """Return the content of a compressed file in memory."""
     try:
         content = unpack(file).read(limit() + 1)
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:

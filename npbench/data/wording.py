@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 MAX_LISTED = 10
@@ -35,17 +34,3 @@ def listed(items: Iterable[str]) -> str:
 def counted(n_rows: int) -> str:
     """Return the number of rows in words."""
     return "1 row" if n_rows == 1 else f"{n_rows} rows"
-
-
-def instead_of(name: str, names: Sequence[str]) -> str:
-    """Return a hint for an unknown ``name``: the most similar of the ``names``, and all of them."""
-    if not names:
-        return "there are none"
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}? There are" if near else "there are"
-    return f"{hint}: {listed(names)}"
-
-
-def absent(setting: str, name: str, kind: str, names: Sequence[str]) -> str:
-    """Return the error for a setting that names something absent."""
-    return f"{setting} is {name!r}, and there is no such {kind}: {instead_of(name, names)}."

@@ -13,8 +13,8 @@ from scipy import sparse
 
 from npbench.data.file_limits import require_fits
 from npbench.data.labels import spelled
-from npbench.data.wording import absent, listed
-from npbench.errors import RequestError
+from npbench.data.wording import listed
+from npbench.errors import RequestError, unknown_name
 from npbench_files import mat_check
 from npbench_files.tables import EXACT_LIMIT
 
@@ -80,8 +80,8 @@ def chosen(arrays: Mapping[str, Any], label: str | None, features: str | None) -
     if label is None:
         raise RequestError(f"dataset.label has no value: name the variable of the labels. There are: {sizes}.")
     asked = [(key, name) for key, name in (("label", label), ("features", features)) if name is not None]
-    if unknown := [absent(f"dataset.{key}", n, "variable", list(arrays)) for key, n in asked if n not in arrays]:
-        raise RequestError(*unknown)
+    if unknown := [(f"dataset.{key} variable", name) for key, name in asked if name not in arrays]:
+        raise RequestError(*(unknown_name(kind, name, arrays) for kind, name in unknown))
     if features is None:
         matrices = [name for name, array in arrays.items() if name != label and _is_matrix(array)]
         if len(matrices) != 1:

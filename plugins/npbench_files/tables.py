@@ -12,8 +12,8 @@ from polars import selectors as cs
 
 from npbench.data.labels import spelled
 from npbench.data.table import Table, are_dates
-from npbench.data.wording import MAX_LISTED, absent, listed
-from npbench.errors import RequestError
+from npbench.data.wording import MAX_LISTED, listed
+from npbench.errors import RequestError, unknown_name
 
 TABLE_SETTINGS = ("label", "group", "columns", "drop")  # settings that name columns
 EXACT_LIMIT = 2**53  # float64 represents all smaller integers
@@ -42,8 +42,8 @@ def separate(table: Table, *, label: Any = None, group: Any = None, columns: Any
     asked = {"label": _names(label), "group": _names(group), "columns": _names(columns), "drop": _names(drop)}
     there = frozenset(frame.columns)
     named = [(setting, name) for setting, names in asked.items() for name in names]
-    if unknown := [absent(f"dataset.{key}", name, "column", frame.columns) for key, name in named if name not in there]:
-        raise RequestError(*unknown)
+    if unknown := [(f"dataset.{key} column", name) for key, name in named if name not in there]:
+        raise RequestError(*(unknown_name(kind, name, frame.columns) for kind, name in unknown))
     left_out = {*asked["label"], *asked["group"], *asked["drop"]}
     features = [name for name in dict.fromkeys(asked["columns"] or frame.columns) if name not in left_out]
     if not features:

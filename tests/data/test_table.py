@@ -37,7 +37,7 @@ def test_text_that_is_no_time_is_refused_with_its_place(wrong):
         table(t=["2026-01-31", wrong]).times("t", "--time")
     with pytest.raises(RequestError, match="row 1"):
         table(t=[1.5, float("nan")]).times("t", "--time")
-    with pytest.raises(RequestError, match=r"--time is 'tine'.*did you mean 'time'"):
+    with pytest.raises(RequestError, match=r"--time column 'tine'.*did you mean 'time'"):
         table(time=["2026-01-31"]).times("tine", "--time")
     with pytest.raises(RequestError, match="--time"):
         table(t=[[1], [2]]).times("t", "--time")
@@ -84,7 +84,7 @@ def test_numbers_are_read_from_every_text(text, expected, encoding):
         ("s;y\n0.5;1\n2,5;0\n", "--decimal comma"),
         ("s,y\nlow,1\nhigh,0\n", "--score is 's', which holds words such as 'low'"),
         ("s,5\n1,2\n", "--header true"),
-        ("S,y\n1,2\n", "--score is 's'"),
+        ("S,y\n1,2\n", "--score column 's'"),
         ("s,y\n1,2\n3\n4,5\n", "line 3 has 1 column where the first has 2"),
         ("s,y\n1,2\n3,4,5\n", "line 3 has 3 columns"),
     ],

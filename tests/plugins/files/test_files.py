@@ -328,8 +328,8 @@ SETTINGS = [
     ({"header": "no"}, "dataset.header is 'no'"),
     ({"label": ["age", "class"]}, r"dataset.label is \['age', 'class'\]"),
     ({}, "dataset.label has no value: .* There are: age, site, score, class"),
-    ({"label": "clas"}, "dataset.label is 'clas', .*: did you mean 'class'?"),
-    ({"label": "class", "drop": ["sit"]}, "dataset.drop is 'sit', .*: did you mean 'site'?"),
+    ({"label": "clas"}, "dataset.label column 'clas': did you mean 'class'?"),
+    ({"label": "class", "drop": ["sit"]}, "dataset.drop column 'sit': did you mean 'site'?"),
     ({"label": "class", "columns": ["class"]}, "no column is left for the features"),
     ({"label": "class", "positive": "c"}, r"'c', .* There are 'a' \(2 rows\), 'b'"),
     ({"label": "site", "positive": "left"}, "label has 1 missing of 4"),
@@ -378,7 +378,7 @@ def test_an_absent_path_or_file_is_an_error(tmp_path):
     for params, words in (
         ({}, "dataset.path has no value"),
         ({"path": "tabel.csv"}, r"^tabel.csv: .* did you mean 'table.csv'\?"),
-        ({"path": "no/such/table.csv"}, "no such file .* none"),
+        ({"path": "no/such/table.csv"}, "Unknown file .* none"),
         ({"path": str(tmp_path)}, "this is a folder"),
     ):
         with pytest.raises(RequestError, match=words):
@@ -613,8 +613,8 @@ def test_ambiguous_variables_must_be_named(save, tmp_path):
 
     check("dataset.label has no value")
     check(r"dataset.features has no value.*test \(4 x 2\)", label="y")
-    check("dataset.features is 'tain'.*did you mean 'train'", label="y", features="tain")
-    check("dataset.label is '1'.*there are", label=1)
+    check("dataset.features variable 'tain'.*did you mean 'train'", label="y", features="tain")
+    check("dataset.label variable '1'.*there are", label=1)
     assert load_dataset("file", path=path.name, label="y", features="test").X.tolist() == (X + 1).tolist()
     save(path, {"x": X.T, "y": np.array([0, 1, 0, 1])})
     check("x has 2 rows, .* 4 labels", label="y")
@@ -644,7 +644,7 @@ def test_a_refused_file_leaves_no_records(tmp_path, monkeypatch, npbench):
     asked = ["dataset=file", "dataset.label=class", "dataset.positive=yes", "solver=gen_linear", "repeats=1"]
     frame_of(X, WORDS).write_parquet(tmp_path / "t.parquet")
     written("cut.parquet", (tmp_path / "t.parquet").read_bytes()[:-20])
-    for path, words in {"no.csv": "there is no such file", "cut.parquet": "cannot be read as Parquet"}.items():
+    for path, words in {"no.csv": "Unknown file", "cut.parquet": "cannot be read as Parquet"}.items():
         code, _, errors = npbench(*asked, f"dataset.path={path}")
         assert (code, words in errors) == (2, True)
         # Checks of the solver's settings are kept, and no data.

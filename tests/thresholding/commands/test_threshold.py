@@ -256,7 +256,7 @@ def test_one_number_of_negatives_is_needed():
     [
         (["scores.csv", "--label", "y", "--score", "s"], "--positive attack or --positive ok"),
         (["scores.csv", "--label", "y", "--score", "s", "--positive", "attacks"], "'attack'"),
-        (["scores.csv", *COLUMNS, "--by", "G"], "--by is 'G'"),
+        (["scores.csv", *COLUMNS, "--by", "G"], "--by column 'G'"),
         (["scores.csv", *COLUMNS[:-1], "y"], "expected numbers"),
         (["scores.csv", *COLUMNS, "--rho", "1"], "rho is 1"),
         (["scores.csv", *COLUMNS, "--rho", "0.001"], "expected at least 2995 .*hold out"),
