@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import errno
 import importlib
@@ -30,10 +29,9 @@ COMMANDS = {
     "monitor": "npbench.thresholding.commands.monitor",
     "new": "npbench.testing.commands.new",
     "plan": "npbench.commands.plan",
-    "report": "npbench.commands.report",
+    "report": "npbench.report.command",
     "threshold": "npbench.thresholding.commands.threshold",
 }
-ASCII = {"±": "+-", "…": "...", "ρ": "rho"}  # for terminals without these characters; others become question marks
 # What to do about an error of the file system.
 REMEDIES = {
     "Disk full: free some space and rerun": (errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
@@ -46,7 +44,9 @@ REMEDIES = {
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command line and exit."""
-    _print_anywhere()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # of an ASCII terminal
     os.environ["MPLBACKEND"] = "agg"  # that of a notebook may be missing here
     words = _sweep_flag_first(sys.argv[1:] if arguments is None else arguments)
     first = words[0] if words else ""
@@ -62,7 +62,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _command(name: str, words: Sequence[str]) -> int:
-    """Run a command of npbench or of a plugin."""
     commands = COMMANDS
     if name not in COMMANDS:
         from npbench.registry import installed
@@ -82,20 +81,6 @@ def _sweep_flag_first(words: Sequence[str]) -> list[str]:
     rest = [word for word in words if word not in ("-m", "--multirun")]
     is_command = bool(rest) and rest[0].isidentifier()
     return rest[:is_command] + flags + rest[is_command:]
-
-
-def _print_anywhere() -> None:
-    """Let streams that know few characters, as those of an ASCII terminal, replace the others."""
-    codecs.register_error("npbench.plain", _plain)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="npbench.plain")
-
-
-def _plain(error: UnicodeError) -> tuple[str, int]:
-    assert isinstance(error, UnicodeEncodeError)
-    characters = error.object[error.start : error.end]
-    return "".join(ASCII.get(character, "?") for character in characters), error.end
 
 
 def exit_with(step: Callable[[], int]) -> NoReturn:

@@ -71,9 +71,12 @@ ARROWS = {
     },
     # The commands of a room may use more than the room, which a caller of its functions imports.
     "testing.commands": {"testing"},
-    "thresholding.commands": {"thresholding", "session", "report", "data", "numerics"},
+    "thresholding.commands": {
+        *("thresholding", "session", "report", "data", "numerics"),
+        *("config", "planning", "evaluation"),  # fit makes the model of a request
+    },
     "progress": {"evaluation"},
-    "session": {"progress", "config", "planning", "execution", "evaluation", "records", "data", "thresholding"},
+    "session": {"progress", "config", "planning", "execution", "evaluation", "records", "data", "estimators"},
     "testing": {"session", "config", "planning", "execution", "evaluation", "records", "data"},
     "config": {"evaluation", "data", "records"},
     "execution": {"planning", "evaluation", "records", "data", "numerics"},

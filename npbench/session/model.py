@@ -1,78 +1,21 @@
-"""A request's final model, with a threshold; the best of several requests; the model of a record."""
+"""The model of a record, and the chain from rows to an estimator."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-import polars as pl
 from scipy import sparse
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from npbench import registry
-from npbench.config.run_settings import RunSettings
 from npbench.contracts import resolve
 from npbench.data import BinaryData
-from npbench.data.frame_encoder import FrameEncoder
-from npbench.data.loading import load, without_missing
+from npbench.data.loading import load
 from npbench.errors import RequestError
-from npbench.evaluation.fitting import estimator_factory, select
-from npbench.evaluation.job import Request
-from npbench.evaluation.measure import solver_seed
+from npbench.estimators.frame_encoder import FrameEncoder
 from npbench.evaluation.preprocess import pipeline
-from npbench.evaluation.splits import k_fold, random_state
-from npbench.planning.plan import prepare
-from npbench.thresholding.classifier import ALIGNED, NPThresholdClassifier, calibration_count, held_out
-
-FOLDS = 4  # of the selection, where the protocol has no number
-
-
-def winner(requests: Sequence[Request], settings: RunSettings) -> Request:
-    """Return the request with the smallest mean of its problem's metric in the stored records."""
-    if len({(one.dataset.name, str(one.dataset_params), str(one.problem)) for one in requests}) > 1:
-        raise RequestError("fit compares solvers on one data set for one problem: give one dataset and one bound.")
-    plan = prepare(requests, settings.results)
-    if len(plan.todo):
-        raise RequestError(
-            f"{len(plan.todo)} of {len(plan.jobs)} jobs have no record in {settings.results}: run the same command "
-            "without `fit` first, or give one solver."
-        )
-    judged_by = requests[0].problem.judged_by
-    frame = plan.store.frame([judged_by])
-    of_parts = [(job.request, [job.key_of(repeat) for repeat in repeats]) for job, repeats in plan.jobs.parts]
-    means = [frame.filter(pl.col("key").is_in(keys))[judged_by].to_numpy().mean() for _, keys in of_parts]
-    return of_parts[int(np.argmin(means))][0]
-
-
-def final_model(request: Request, *, delta: float = 0.05, rule: str = "umbrella") -> NPThresholdClassifier:
-    """Return a fitted pipeline with a threshold.
-
-    As many negatives as the rule makes use of, mostly less than half, are held out for the threshold. Parameters are
-    selected by cross-validation on the other rows, and the pipeline is fitted to these.
-    """
-    if "rho" not in request.problem.parameters():
-        raise RequestError(f"problem={request.problem.name} has no bound on false alarms: use problem=np.")
-    samples = without_missing(load(request.dataset, **request.dataset_params), request.features["missing"])
-    negatives, rho = np.flatnonzero(samples.y < 0), request.problem.parameters()["rho"]
-    count = calibration_count(len(negatives), ALIGNED, rule, rho, delta)
-    calibration = held_out([(negatives, count)], random_state(request.seed, 0))
-    rest = np.setdiff1d(np.arange(samples.n_samples), calibration)
-    try:
-        estimator = estimator_factory(request, solver_seed(request))(**_selected(request, samples, rest))
-        if hasattr(estimator, "without_threshold"):  # it would hold out negatives of its own
-            estimator = estimator.without_threshold()
-        model = NPThresholdClassifier(
-            _chain(samples, request.features, estimator),
-            rho=rho,
-            delta=delta,
-            threshold=rule,
-            cv=[(rest, calibration)],
-        )
-        return model.fit(samples.X, samples.y)
-    except ValueError as error:
-        raise RequestError(f"{request.solver.name} on {request.dataset.name}: {error}") from error
 
 
 def from_record(record: Mapping[str, Any]) -> Pipeline:
@@ -85,21 +28,10 @@ def from_record(record: Mapping[str, Any]) -> Pipeline:
     of_class = resolve(found.solver(record["solver"]).estimator)
     problem, params, chosen = (json.loads(record[name]) for name in ("problem_params", "params", "chosen_params"))
     of_problem = {name: problem[name] for name in problem.keys() & of_class().get_params().keys()}
-    return _chain(samples, options, of_class(**{**of_problem, **params, **chosen}))
+    return chain(samples, options, of_class(**{**of_problem, **params, **chosen}))
 
 
-def _selected(request: Request, samples: BinaryData, rows: np.ndarray) -> Mapping[str, Any]:
-    """Return the parameters selected by cross-validation on some rows."""
-    folds = getattr(request.protocol, "folds", None)
-    parts = k_fold(rows, samples, folds if isinstance(folds, int) else FOLDS, random_state(request.seed, 0))
-    places = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in parts]
-    steps = pipeline(sparse.issparse(samples.X), samples.categorical, **request.features).fit(samples.X[rows])
-    X, y = steps.transform(samples.X[rows]), samples.y[rows]
-    selection = select(request, estimator_factory(request, solver_seed(request)), X, y, places, n_threads=1)
-    return {**request.params, **selection.params}
-
-
-def _chain(samples: BinaryData, features: Mapping[str, str], estimator: Any) -> Pipeline:
+def chain(samples: BinaryData, features: Mapping[str, str], estimator: Any) -> Pipeline:
     """Return the preprocessing and an estimator; frames become matrices first."""
     is_sparse = sparse.issparse(samples.X)
     steps = pipeline(is_sparse, samples.categorical, **features)

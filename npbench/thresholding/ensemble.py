@@ -27,9 +27,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
 
 from npbench.console import STDERR
-from npbench.data.frame_encoder import UNKNOWN_WORD, FrameEncoder, learned
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import COUNT, FRACTION, StrOptions
+from npbench.estimators.frame_encoder import UNKNOWN_WORD, FrameEncoder, learned
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.thresholding.classifier import NPThresholdClassifier

@@ -15,7 +15,7 @@ from npbench import session
 from npbench.console import write
 from npbench.errors import Exit, RequestError
 from npbench.numerics.thresholds import RULES
-from npbench.session.model import final_model, winner
+from npbench.thresholding.commands.final_model import final_model, winner
 
 SUFFIXES = (".skops", ".pkl")
 

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from npbench.data.frame_encoder import UNKNOWN_WORD, FrameEncoder, learned
+from npbench.estimators.frame_encoder import UNKNOWN_WORD, FrameEncoder, learned
 
 ENCODER = FrameEncoder(["size", "colour"], {1: ["blue", "red"]})
 TABLE = pl.DataFrame({"id": [7, 8, 9], "colour": ["red", "green", None], "size": [1.5, None, 3.0]})
