@@ -70,7 +70,6 @@ def _datasets(names: Sequence[str]) -> list[Dataset]:
 
 
 def _list(_: Namespace) -> None:
-    """Print each data set with its size and whether its files are here; files are not read."""
     console = Console()
     datasets = sorted(registry.installed().datasets.values(), key=lambda dataset: dataset.name)
     write("Read from files (npbench data fetch NAME)", console, "bold")

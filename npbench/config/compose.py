@@ -209,7 +209,6 @@ def _of_a_file(name: str) -> str:
 
 
 def _takes(key: str, config: Mapping[str, Any]) -> bool:
-    """Return whether the chosen solver has the parameter."""
     group, _, name = key.partition(".")
     found = registry.installed().solvers.get(str(value_at(config, ["solver", "name"])))
     if group != "solver" or found is None or name in filled_in(found):

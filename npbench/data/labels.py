@@ -244,7 +244,6 @@ def refuse_others(labels: Labels, known: Classes, name: str = "y") -> None:
 
 
 def _positive(labels: Labels, positive: Any, negative: Any, settings: Settings) -> list[int]:
-    """Return the places of the positive labels."""
     there, both = {meaning(value) for value in labels.values}, settings is DATASET
     if positive is None and not any(there == pair if both else there <= pair for pair in USUAL):
         word = repr if settings is KEYWORDS else spelled
@@ -256,7 +255,6 @@ def _positive(labels: Labels, positive: Any, negative: Any, settings: Settings) 
 
 
 def _negative(labels: Labels, plus: list[int], negative: Any, settings: Settings) -> list[int]:
-    """Return the places of the negative labels."""
     others = [place for place in range(len(labels.values)) if place not in plus]
     both = settings is DATASET
     if both and not others:

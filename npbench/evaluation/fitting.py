@@ -182,7 +182,6 @@ def _outcome(estimator: Any) -> dict[str, Any]:
 
 
 def _course(trace: Sequence[Any]) -> dict[str, list[float]]:
-    """Return the numbers of the steps of a trace by name."""
     if not all(hasattr(step, "_fields") for step in trace):
         raise TypeError(f"trace_ holds a {type(trace[0]).__name__}, expected a list of NamedTuples of numbers")
     names = trace[0]._fields if trace else ()

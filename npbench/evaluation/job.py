@@ -137,7 +137,6 @@ class Job:
 
     @cached_property
     def _shared_columns(self) -> dict[str, Primitive]:
-        """The columns that are the same on every split."""
         parameters = self.request.problem.parameters()
         return {
             **self.request.columns(),

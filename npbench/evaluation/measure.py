@@ -226,7 +226,6 @@ def score_metrics(request: Request, y: np.ndarray, scores: np.ndarray, estimator
 
 
 def _measured(request: Request, estimator: Any, y: np.ndarray, scores: np.ndarray) -> dict[str, float]:
-    """Return every metric of the request by column."""
     columns: dict[str, float] = {}
     for metric in request.metrics:
         name = metric.name
