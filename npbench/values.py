@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
+SMALLEST_RATE = 1e-12  # the number of samples that it takes, and its logarithms, stay in range
 NAME = re.compile(r"\w[\w.+-]{0,59}")  # typed as a setting, printed, and part of file names
 
 
@@ -33,6 +34,13 @@ def is_number(value: Any) -> bool:
 def is_positive(value: Any) -> bool:
     """Return whether ``value`` is a finite number above 0."""
     return is_number(value) and value > 0
+
+
+def require_rate(name: str, rate: Any, *, ends: bool = False) -> None:
+    """Raise a ValueError if ``rate`` is not a number between 0 and 1, strictly without ``ends``."""
+    if not is_number(rate) or not (0 <= rate <= 1 if ends else SMALLEST_RATE <= rate < 1):
+        expected = "from 0 to 1" if ends else f"of {SMALLEST_RATE:g} or more, below 1"
+        raise ValueError(f"{name} is {rate!r:.40}, expected a number {expected}: 1 % is 0.01.")
 
 
 def canonical(value: Any) -> str:

@@ -201,9 +201,7 @@ def classes(
     >>> classes(["true"], positive=1, negative=0)
     (array([1], dtype=int8), Classes(positive='true', negative=0))
     """
-    labels = column if isinstance(column, Labels) else Labels(column, name)
-    if not drop_missing:
-        require_complete(labels, name, settings)
+    labels = _as_labels(column, name) if drop_missing else complete(column, name, settings)
     if settings is KEYWORDS and negative is None and len(labels.values) > 2:
         chosen = labels.values[-1 if (place := labels.find(positive)) is None else place]
         raise RequestError(
@@ -224,13 +222,29 @@ def classes(
     return of_label[labels.codes], found
 
 
-def require_complete(labels: Labels, name: str, settings: Settings = KEYWORDS) -> None:
-    """Raise RequestError if labels are missing."""
+def complete(column: Any, name: str = "y", settings: Settings = KEYWORDS) -> Labels:
+    """Return a column of labels; raise RequestError if some are missing."""
+    labels = _as_labels(column, name)
     if labels.n_missing:
         hint = "add them, or remove the rows"
         if settings is OPTIONS:
             hint += f" by {settings('unlabelled', 'drop')}"
         raise RequestError(f"{name} has {labels.n_missing} missing of {len(labels.codes)}: {hint}.")
+    return labels
+
+
+def _as_labels(column: Any, name: str) -> Labels:
+    return column if isinstance(column, Labels) else Labels(column, name)
+
+
+def groups(by: Any, n: int) -> dict[Any, np.ndarray]:
+    """Return the rows of each group; without groups, all rows under None. Of dates, each day is a group."""
+    if by is None:
+        return {None: np.arange(n)}
+    labels = complete(by, "by")
+    codes = labels.codes.astype(np.min_scalar_type(len(labels.values)))  # 16 bits are sorted in one pass
+    rows = np.argsort(codes, kind="stable")
+    return dict(zip(labels.values, np.split(rows, np.cumsum(labels.counts)[:-1]), strict=True))
 
 
 def refuse_others(labels: Labels, known: Classes, name: str = "y") -> None:

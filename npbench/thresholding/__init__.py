@@ -2,5 +2,4 @@
 
 ``classifier`` is the meta-estimator, ``rules`` sets thresholds, ``threshold`` is what they return, ``metrics`` and
 ``display`` measure and draw, ``monitoring`` tests a threshold on new samples, and ``compare`` compares two models.
-``columns`` checks their inputs.
 """

@@ -6,8 +6,9 @@ import contextlib
 import copy
 import math
 import warnings
-from collections.abc import Iterable, Mapping
-from numbers import Real
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
+from sklearn.svm import OneClassSVM
 from sklearn.utils import Tags, _safe_indexing, check_random_state, column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
@@ -23,7 +25,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
 
 from npbench.data.copies import copies
-from npbench.data.labels import Classes, Labels, classes, meaning, refuse_others
+from npbench.data.labels import Classes, Labels, classes, complete, meaning, refuse_others
+from npbench.data.labels import groups as rows_by_group
 from npbench.data.suspects import LEAST_SHARE
 from npbench.estimators import out_of_bag
 from npbench.estimators.constraints import COUNT, FRACTION, HasMethods, StrOptions
@@ -31,14 +34,12 @@ from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.numerics.scale_test import same_scale
 from npbench.numerics.thresholds import RULES, SAME_RATE
-from npbench.thresholding.columns import complete
-from npbench.thresholding.columns import groups as rows_by_group
 from npbench.thresholding.rules import Asked, Rule, calibrate, kept_by_weight
 from npbench.thresholding.threshold import GroupThresholds, Threshold, described, margins
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
 ALIGNED = "aligned"
-OF_THRESHOLD = ("rho", "delta", "threshold", "randomized", "recall", "precision", "contamination", "random_state")
+OF_FIT = {"estimator", "pos_label", "cv", "calibration_size", "abstain"}
 OOB = "oob"
 SCALE_LEVEL = 0.005  # p-value of a warning about folds: few forests are at or below it
 FEWEST_TO_FIT = 10  # negatives that stay for the fit where the promise takes more than half of them
@@ -48,8 +49,26 @@ def _gives_probabilities(self: Any) -> bool:
     return hasattr(getattr(self, "estimator_", self.estimator), "predict_proba")
 
 
+class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Base of classifiers around another one."""
+
+    estimator_: Any
+
+    def _take_features(self) -> None:
+        """Set the number and the names of the features that the inner classifier saw, where it knows them."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
+        return tags
+
+
 @keyword_parameters
-class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class NPThresholdClassifier(ThresholdedClassifier):
     """Any classifier, with a threshold that bounds its false-alarm rate.
 
     The classifier, with all its preprocessing, is fitted on one part of the samples. Its scores of held-out negatives
@@ -61,11 +80,9 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Classifier or pipeline. Its score is ``decision_function``, or else the log-odds of ``predict_proba``. If it
         refuses the labels, as XGBoost refuses words, it is fitted to 1 for positives and 0 for negatives. An outlier
         detector is fitted to negatives only, and its score is ``-score_samples``.
-    rho : float or None, default=0.05
-        Bound on the false-alarm rate, the share of negatives predicted positive, in ]0, 1[; None for ``recall`` or
-        ``precision`` alone.
-    delta : float, default=0.05
-        Probability with which "umbrella" may exceed rho, in ]0, 1[.
+    rho, delta, randomized, recall, precision, contamination, small
+        What the threshold keeps, as in :func:`npbench.threshold`. For ``recall``, ``precision`` and ``contamination``,
+        positives are held out as well as negatives.
     pos_label : int, float, bool or str, optional
         Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
     cv : "prefit", "oob", int, splitter or iterable of (train, test), optional
@@ -76,25 +93,14 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     calibration_size : "aligned", float or int, default="aligned"
         Share, or number, of the negatives to hold out by default. "aligned" holds out the fewest that allow as many
         false alarms as a half of them does: 29, 46, 61, 76, ... at rho = .1; or, where a half is too few, the fewest
-        that the promise takes. Positives set no threshold: all are used for fitting, unless ``recall`` or
-        ``precision`` is set, for which half of them are held out.
+        that the promise takes. Of positives, a half is held out if they set the threshold, and none otherwise.
     threshold : {"umbrella", "average", "empirical"} or callable, default="umbrella"
         Rule, as in :func:`npbench.threshold`.
-    randomized : bool, default=False
-        Whether a coin decides between two neighbouring thresholds: see :func:`npbench.threshold`.
-    recall, precision : float, optional
-        Lower bounds to promise together with rho, in ]0, 1[: see :func:`npbench.threshold`. Positives are then held
-        out as well as negatives.
     abstain : bool, int, float or str, default=False
-        Whether to set two thresholds, which keep rho and ``recall`` always: see :func:`npbench.threshold`. For samples
-        in between, ``predict`` returns the label given here, or None if it is True, and ``decision_function`` 0.
-    contamination : pair of float, optional
-        Shares (m0, m1) of wrong labels among the calibration samples: see :func:`npbench.threshold`. Positives are then
-        held out as well as negatives.
+        Whether to set two thresholds, as in :func:`npbench.threshold`. For samples in between, ``predict`` returns the
+        label given here, or None if it is True, and ``decision_function`` 0.
     random_state : int, RandomState or None, default=None
         Seed of the held-out samples or folds, of the coin, and of the negatives that weights keep.
-    small : {"refuse", "pool"}, default="refuse"
-        What to do with groups of too few held-out negatives: see :func:`npbench.threshold`.
 
     Attributes
     ----------
@@ -104,8 +110,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Threshold of the score of ``pos_label_``; one for each group with ``by``.
     result_ : Threshold or GroupThresholds
         The threshold with its promise, counts and ``to_json``.
-    calibration_scores_ : array of shape (n_calibration,)
-        Scores of the held-out samples, which set the threshold; ``calibration_positive_`` is True for the positives.
+    calibration_scores_, calibration_positive_ : array of shape (n_calibration,)
+        Scores of the held-out samples, which set the threshold, and which of these are positive.
     pos_label_ : label
         Label of the positives.
     classes_ : array of shape (2,)
@@ -129,10 +135,9 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     It takes ``log(delta) / log(1 - rho)`` negatives: 59 for 5 % and 299 for 1 %, at delta = 5 %.
 
     With several folds or "oob", each sample is scored by classifiers that have not seen it, and the one in use is
-    fitted to all samples. No negative is lost, but the scores come from other classifiers: the promise is measured, not
-    proved. Proved for any classifier is about 2 rho, for a vote of the folds (Bian and Barber 2022), and rho only for
-    classifiers that a few samples change little (Liang and Barber 2023; Pournaderi and Xiang 2024). The folds need a
-    common scale of scores, such as probabilities: a classifier that is trained for rho has another offset in each.
+    fitted to all samples. No negative is lost, but the promise is measured, not proved: see the page "All negatives".
+    The folds need a common scale of scores, such as probabilities: a classifier that is trained for rho has another
+    offset in each.
 
     Samples of one of the ``groups``, and copies of a sample, stay on one side of a split that is drawn here, and one
     negative of each sets the threshold. The promise is about new negatives of the same population. Sample weights
@@ -142,11 +147,6 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     X. Tong, Y. Feng, J. J. Li (2018), Neyman-Pearson classification algorithms and NP receiver operating
     characteristics, Science Advances 4(2).
-
-    M. Bian, R. F. Barber (2022), Training-conditional coverage for distribution-free predictive inference,
-    arXiv:2205.03647. R. Liang, R. F. Barber (2023), Algorithmic stability implies training-conditional coverage for
-    distribution-free prediction methods, arXiv:2311.04295. M. Pournaderi, Y. Xiang (2024), Training-conditional
-    coverage bounds for uniformly stable learning algorithms, arXiv:2404.13731.
 
     Examples
     --------
@@ -213,11 +213,6 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Weights for the fit of the classifier.
         **params
             Other parameters of the classifier's ``fit``, or routed metadata.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
         """
         self._validate_params()
         y = complete(column_or_1d(y, warn=True), "y").array()
@@ -231,16 +226,16 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ):
             raise ValueError(f"abstain is {self.abstain!r}, a label of a class: choose another, or True for None.")
         random = check_random_state(self.random_state)
-        weighted = calibration_weight is not None
-        self._asked().check(weighted=weighted, grouped=groups is not None)
-        kept = kept_by_weight(calibration_weight, positive, random) if weighted else np.ones(len(y), dtype=bool)
-        self._by_votes = isinstance(self.cv, str) and self.cv == OOB
-        cross_fitted = self._by_votes
+        drawn = {"weighted": calibration_weight is not None, "grouped": groups is not None}
+        self._asked(**drawn)  # raises
+        kept = np.ones(len(y), dtype=bool)
+        if calibration_weight is not None:
+            kept = kept_by_weight(calibration_weight, positive, random)
+        self._by_votes = drawn["cross_fitted"] = isinstance(self.cv, str) and self.cv == OOB
         # score samples that the classifier has not seen
         if self._is_fitted_before():
             self.estimator_ = self.estimator
-            rows = _one_of_each(np.arange(len(y)), _units(groups, len(y)), positive, by, random)
-            scores = self.scores(X if groups is None else _safe_indexing(X, rows))
+            rows, scores = self._scores_of_each(X, positive, by, groups, random)
         else:
             options = self._options(groups, sample_weight, params)
             splits = self._splits(X, y, positive, by, groups, kept, random)
@@ -249,18 +244,15 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             else:
                 rows, scores = self._held_out_scores(X, y, splits, options)
             if len(splits) > 1:
-                cross_fitted = True
+                drawn["cross_fitted"] = True
                 _warn_if_scales_differ(splits, scores, positive)
                 self.estimator_ = self._fitted(self.estimator, X, y, np.arange(len(y)), options)
         # take over what scikit-learn expects of a fitted estimator, and set the threshold
         own = self._coded or is_outlier_detector(self.estimator_)
         self.classes_ = np.unique([known.negative, known.positive]) if own else self.estimator_.classes_
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        self._take_features()
         by = None if by is None else np.asarray(by)[rows]
-        usable = kept[rows] if weighted else None
-        self._calibrate(scores, positive[rows], by, cross_fitted, random, usable, grouped=groups is not None)
+        self._calibrate(scores, positive[rows], random, by=by, kept=kept[rows], drawn=drawn)
         return self
 
     def refit_threshold(self, X: Any, *, by: Any = None, groups: Any = None) -> Self:
@@ -268,26 +260,20 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix, frame or list of length n_samples
-            Negatives that the classifier has not seen. Where positives set the threshold, too, fit a ``cv="prefit"``.
-        by, groups : array of shape (n_samples,), optional
-            As in :meth:`fit`.
-
-        Returns
-        -------
-        self
-            The classifier with its new threshold.
+        X, by, groups
+            As in :meth:`fit`, of negatives that the classifier has not seen. Where positives set the threshold, too,
+            fit a ``cv="prefit"``.
         """
         X, by, groups = indexable(X, by, groups)
-        n, random = _num_samples(X), check_random_state(self.random_state)
-        rows = _one_of_each(np.arange(n), _units(groups, n), np.zeros(n, dtype=bool), by, random)
-        scores = self.scores(X if groups is None else _safe_indexing(X, rows))
+        positive, random = np.zeros(_num_samples(X), dtype=bool), check_random_state(self.random_state)
+        rows, scores = self._scores_of_each(X, positive, by, groups, random)
         by = None if by is None else np.asarray(by)[rows]
-        self._calibrate(scores, np.zeros(len(rows), dtype=bool), by, False, random, grouped=groups is not None)
+        drawn = {"grouped": groups is not None}
+        self._calibrate(scores, positive[rows], random, by=by, kept=~positive[rows], drawn=drawn)
         return self
 
     def with_threshold(self, **params: Any) -> Self:
-        """Return a copy with another threshold, set on the same held-out scores without a fit.
+        """Return a copy with the same fitted classifier and another threshold, set on the same held-out scores.
 
         Each keeps its promise, also where ``calibration_size="aligned"`` has counted the held-out samples for another
         bound. One that is chosen among several by its false alarms on these samples does not.
@@ -295,18 +281,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         **params
-            Any of ``rho``, ``delta``, ``threshold``, ``randomized``, ``recall``, ``precision``, ``contamination`` and
-            ``random_state``; others stay as they are. A recall or precision needs held-out positives.
-
-        Returns
-        -------
-        NPThresholdClassifier
-            The copy; both have the same fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If a parameter has no part in the threshold, or the held-out samples are too few for it.
+            Parameters of the threshold: all but ``estimator``, ``pos_label``, ``cv``, ``calibration_size`` and
+            ``abstain``. A recall or precision needs held-out positives.
 
         Examples
         --------
@@ -319,12 +295,12 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         (True, 'on average')
         """
         check_is_fitted(self)
-        if others := params.keys() - OF_THRESHOLD:
-            raise ValueError(f"{min(others)} sets no threshold: pass {', '.join(OF_THRESHOLD)}, or fit again.")
+        if of_fit := params.keys() & OF_FIT:
+            raise ValueError(f"{min(of_fit)} takes another fit: pass parameters of the threshold only.")
         other = copy.copy(self).set_params(**params)
         other._validate_params()
         random = check_random_state(other.random_state)
-        other._calibrate(self.calibration_scores_, self.calibration_positive_, random=random, **self._calibrated_with)
+        other._calibrate(self.calibration_scores_, self.calibration_positive_, random, **self._calibrated_with)
         return other
 
     def scores(self, X: Any) -> np.ndarray:
@@ -335,12 +311,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def decision_function(self, X: Any, *, by: Any = None) -> np.ndarray:
         """Return the score minus the threshold: positive for ``classes_[1]``, as scikit-learn expects.
 
-        With ``abstain``, it is the distance to the nearer threshold, and 0 in between.
-
-        Parameters
-        ----------
-        X, by
-            As in :meth:`fit`; ``by`` is needed if ``fit`` had groups.
+        With ``abstain``, it is the distance to the nearer threshold, and 0 in between. X and ``by`` are those of
+        :meth:`fit`; ``by`` is needed if ``fit`` had it.
         """
         margin = self._margin(X, by)
         return margin if self.classes_[1] == self.pos_label_ else -margin
@@ -348,12 +320,8 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def predict(self, X: Any, *, by: Any = None) -> np.ndarray:
         """Return ``pos_label_`` where the score is above the threshold, and the other label elsewhere.
 
-        With ``abstain``, the answer between the thresholds is its label, or None in an array of objects.
-
-        Parameters
-        ----------
-        X, by
-            As in :meth:`fit`; ``by`` is needed if ``fit`` had groups.
+        With ``abstain``, the answer between the thresholds is its label, or None in an array of objects. X and ``by``
+        are those of :meth:`fit`; ``by`` is needed if ``fit`` had it.
         """
         margin = self._margin(X, by)
         # a tie is rejected for either order of the labels, unlike by the sign of decision_function
@@ -382,13 +350,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
         The threshold bounds the false alarms, so that misses remain to compare. Accuracy would prefer the model with
         fewer errors in the larger class. Where a recall alone is promised, return the share of negatives rejected.
-
-        Parameters
-        ----------
-        X, y, by
-            As in :meth:`fit`.
-        sample_weight : array of shape (n_samples,), optional
-            Weights of the samples.
+        Parameters are those of :meth:`fit`; the weights are of the samples.
         """
         positive = classes(y, self.pos_label_)[0] > 0
         right = (self.predict(X, by=by) == self.pos_label_) == positive
@@ -415,15 +377,13 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}: pass "
                 "y == label, so that all others are negative, or bound each class by npbench.NPMulticlassClassifier."
             )
-        if is_outlier_detector(self.estimator):
-            signs, known = classes(y, self.pos_label)
-            return signs > 0, known
-        if self._is_fitted_before():
+        detects_outliers = is_outlier_detector(self.estimator)
+        if self._is_fitted_before() and not detects_outliers:
             check_is_fitted(self.estimator)
             known = classes(self.estimator.classes_, self.pos_label)[1]
             refuse_others(Labels(y), known)
             return classes(y, *known)[0] > 0, known
-        if len(labels := np.unique(y)) < 2:
+        if len(labels := np.unique(y)) < 2 and not detects_outliers:
             raise ValueError(f"Classifier can't train when only one class is present: {labels}.")
         signs, known = classes(y, self.pos_label)
         return signs > 0, known
@@ -440,21 +400,27 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ) -> Splits:
         """Return pairs of rows to fit and rows to score, each row scored once, and check them before any fit."""
         every = np.arange(len(y))
-        together = copies(canonical(X)) if groups is None else _units(groups, len(y))
+        together = copies(canonical(X)) if groups is None else self._units(groups, by, len(y))
         if self._by_votes:
             splits = [(every, every)]
         elif self.cv is None:
             splits = [self._hold_out(positive, by, together, kept, random)]
-        elif _is_int(self.cv):
-            splits = _folds(self.cv, positive, together, random)
+        elif isinstance(self.cv, Integral):
+            splits = _folds(int(self.cv), positive, together, random)
         else:
             found = check_cv(self.cv, y, classifier=True).split(X, y, groups)
             splits = [(_rows(train, len(y)), _rows(test, len(y))) for train, test in found]
-        if not is_outlier_detector(self.estimator):
-            _require_both(positive, splits)
+        if len(splits) > 1 and isinstance(_last_step(self.estimator), OneClassSVM):
+            raise ValueError(
+                f"cv={self.cv}: scores of OneClassSVM grow with the number of samples, so that folds have another "
+                "scale than the fit to all: hold negatives out (cv=None), or use another detector."
+            )
+        is_one_class = (positive[train].all() or not positive[train].any() for train, _ in splits)
+        if not is_outlier_detector(self.estimator) and any(is_one_class):
+            raise ValueError("A split leaves samples of one class only for the fit: hold out less, or use other folds.")
         _require_apart(splits, together, positive, groups is not None)
         # of samples that belong together, one says as much as all about new ones
-        if groups is None and not (self.cv is None or _is_int(self.cv)):
+        if groups is None and not (self.cv is None or isinstance(self.cv, Integral)):
             together = every
         scored = np.unique(np.concatenate([test for _, test in splits]))
         counted = np.isin(every, _one_of_each(scored, together, positive, by, random))
@@ -471,10 +437,10 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         n_negatives = len(np.unique(together[~positive & kept]))
         size: Any = self.calibration_size
-        if _is_int(size):
-            if size >= n_negatives:
+        if isinstance(size, Integral):
+            if int(size) >= n_negatives:
                 raise ValueError(f"calibration_size={size} leaves none of the {n_negatives} negatives for the fit.")
-            size /= n_negatives
+            size = int(size) / n_negatives
         members = rows_by_group(by, len(positive)).values()
         delta = self.delta / len(members) / self._asked().n_promised
         # a precision needs both classes as frequent as they are, and contamination makes use of each negative
@@ -491,6 +457,27 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 parts.append((positives, len(positives)))  # it has no use for them: they show the misses
         is_held_out = np.isin(together, held_out(parts, random))
         return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+
+    def _units(self, groups: Any, by: Any, n: int) -> np.ndarray:
+        """Return a number for each row, shared by those of a group; without groups, each row has its own."""
+        if groups is None:
+            return np.arange(n)
+        labels = complete(groups, "groups")
+        if by is not None and self.small == "pool":
+            several = len(set(zip(labels.codes.tolist(), complete(by, "by").codes.tolist(), strict=True)))
+            if n_shared := several - len(labels.values):
+                raise ValueError(
+                    f"small='pool' would count {n_shared} of the groups more than once, as they have several values of "
+                    "by: use small='refuse', or one value of by for each of the groups."
+                )
+        return labels.codes
+
+    def _scores_of_each(
+        self, X: Any, positive: np.ndarray, by: Any, groups: Any, random: np.random.RandomState
+    ) -> tuple[np.ndarray, np.ndarray]:
+        units = self._units(groups, by, len(positive))
+        rows = _one_of_each(np.arange(len(positive)), units, positive, by, random)
+        return rows, self.scores(X if groups is None else _safe_indexing(X, rows))
 
     def _out_of_bag_scores(self, X: Any, y: np.ndarray, options: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows out of some bag, and their scores by the members of the ensemble not fitted to them."""
@@ -512,8 +499,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         scores = []
         for train, test in splits:
             self.estimator_ = self._fitted(self.estimator, X, y, train, options)
-            part = self.scores(_safe_indexing(X, test)) if len(test) else np.empty(0)
-            scores.append(part)
+            scores.append(self.scores(_safe_indexing(X, test)) if len(test) else np.empty(0))
         return np.concatenate([test for _, test in splits]), np.concatenate(scores)
 
     def _fitted(self, estimator: Any, X: Any, y: np.ndarray, rows: np.ndarray, options: Mapping[str, Any]) -> Any:
@@ -543,46 +529,28 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             params = {"groups": groups, **params}
         return dict(process_routing(self, "fit", **params).estimator.fit) if is_routed else params
 
-    def _asked(self) -> Asked:
-        return Asked(
-            self.rho,
-            self.delta,
-            self.threshold,
-            self.recall,
-            self.precision,
-            self.abstain is not False,
-            self.contamination,
-            self.randomized,
-            self.small,
-        )
+    def _asked(self, **drawn: bool) -> Asked:
+        """Return what the threshold is to keep, of samples drawn like this; raise a ValueError for faults."""
+        shared = {one.name for one in fields(Asked)} & self.get_params(deep=False).keys()
+        given = {name: getattr(self, name) for name in shared}
+        return Asked(**{**given, "rule": self.threshold, "abstain": self.abstain is not False, **drawn})
 
     def _calibrate(
         self,
         scores: np.ndarray,
         positive: np.ndarray,
-        by: Any,
-        cross_fitted: bool,
         random: np.random.RandomState,
-        kept: np.ndarray | None = None,
-        grouped: bool = False,
+        **rest: Any,
     ) -> None:
-        self.calibration_scores_, self.calibration_positive_ = scores, positive
-        self._calibrated_with = {"by": by, "cross_fitted": cross_fitted, "kept": kept, "grouped": grouped}
+        """Set the threshold; ``rest`` are groups, samples to use, and how they were drawn."""
+        self.calibration_scores_, self.calibration_positive_, self._calibrated_with = scores, positive, rest
         self.threshold_: float | dict[Any, float]
-        self.result_ = calibrate(
-            scores,
-            positive,
-            by,
-            self._asked(),
-            random=random,
-            kept=kept,
-            cross_fitted=cross_fitted,
-            grouped=grouped,
-        )
+        asked = self._asked(**rest["drawn"])
+        found = calibrate(scores, positive, rest["by"], asked, random=random, kept=rest["kept"])
         negative = self.classes_[int(self.classes_[0] == self.pos_label_)]
         labels = {"positive": np.asarray(self.pos_label_).item(), "negative": np.asarray(negative).item()}
-        score = score_name(self.estimator_, self._label_inside(), by_votes=self._by_votes)
-        self.result_ = described(self.result_, **labels, score=score)
+        name, _ = scoring(self.estimator_, self._label_inside(), by_votes=self._by_votes)
+        self.result_ = described(found, **labels, score=name)
         if isinstance(self.result_, GroupThresholds):
             self.threshold_ = {name: one.value for name, one in self.result_.groups.items()}
         else:
@@ -601,9 +569,7 @@ class NPThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator).input_tags
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags
 
 
@@ -626,11 +592,6 @@ def held_out(parts: Iterable[tuple[np.ndarray, int]], random: np.random.RandomSt
     return np.sort(np.concatenate([random.permutation(rows)[:count] for rows, count in parts]))
 
 
-def _units(groups: Any, n: int) -> np.ndarray:
-    """Return a number for each row, shared by those of a group; without groups, each row has its own."""
-    return np.arange(n) if groups is None else complete(groups, "groups").codes
-
-
 def _one_of_each(
     rows: np.ndarray, units: np.ndarray, positive: np.ndarray, by: Any, random: np.random.RandomState
 ) -> np.ndarray:
@@ -649,11 +610,6 @@ def _folds(n_folds: int, positive: np.ndarray, together: np.ndarray, random: np.
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=random).split(first, has_positive)
     parts = [np.isin(place, test) for _, test in folds]
     return [(np.flatnonzero(~part), np.flatnonzero(part)) for part in parts]
-
-
-def _require_both(positive: np.ndarray, splits: Splits) -> None:
-    if any(positive[train].all() or not positive[train].any() for train, _ in splits):
-        raise ValueError("A split leaves samples of one class only for the fit: hold out less, or use other folds.")
 
 
 def _require_apart(splits: Splits, together: np.ndarray, positive: np.ndarray, grouped: bool) -> None:
@@ -691,40 +647,35 @@ def _warn_if_scales_differ(splits: Splits, scores: np.ndarray, positive: np.ndar
         )
 
 
-def scores_of(classifier: Any, X: Any, pos_label: Any, *, by_votes: bool = False) -> np.ndarray:
-    """Return the scores of a label: the decision function, or the log-odds where there is none or ``by_votes``.
+def scoring(classifier: Any, pos_label: Any, *, by_votes: bool = False) -> tuple[str, Callable[[Any], np.ndarray]]:
+    """Return what the score of a label is, for readers without npbench, and the function that computes it.
 
-    Log-odds separate probabilities close to 1, where the next number below 1 is 1e-16 away. A probability of 0, as of
-    a forest with unanimous trees, counts as the smallest normal number: such scores are tied, about 708 from 0.
-    Of an outlier detector, the score is minus that of its samples. ValueError if a score is NaN or infinite.
+    It is the decision function, or the log-odds where there is none or ``by_votes``; of an outlier detector, minus the
+    score of its samples.
     """
+    name = type(_last_step(classifier)).__name__
     if is_outlier_detector(classifier):
-        return _finite(-np.asarray(classifier.score_samples(X), dtype=np.float64), classifier)
+        return f"-score_samples of {name}", lambda X: -np.asarray(classifier.score_samples(X), dtype=np.float64)
     last = _is_last(classifier, pos_label)
     if hasattr(classifier, "decision_function") and not by_votes:
-        given = np.asarray(classifier.decision_function(X), dtype=np.float64)
-        given = given if last else -given
-    elif not hasattr(classifier, "predict_proba"):
-        raise ValueError(
-            f"{type(classifier).__name__} has neither decision_function nor predict_proba: it has no scores."
+        sign = 1.0 if last else -1.0
+        return (
+            f"{'' if last else '-'}decision_function of {name}",
+            lambda X: sign * np.asarray(classifier.decision_function(X), dtype=np.float64),
         )
-    else:
-        given = _log_odds(classifier.predict_proba(X), last)
-    return _finite(given, classifier)
+    if not hasattr(classifier, "predict_proba"):
+        raise ValueError(f"{name} has neither decision_function nor predict_proba: it has no scores.")
+    of_class = f"log(p[{int(last)}]) - log(p[{int(not last)}])"
+    return f"{of_class} of p = predict_proba of {name}", lambda X: _log_odds(classifier.predict_proba(X), last)
 
 
-def score_name(classifier: Any, pos_label: Any, *, by_votes: bool = False) -> str:
-    """Return what :func:`scores_of` computes, for readers without npbench."""
-    name = type(classifier[-1] if isinstance(classifier, Pipeline) else classifier).__name__
-    if is_outlier_detector(classifier):
-        return f"-score_samples of {name}"
-    places = (0, 1) if meaning(classifier.classes_[1]) == meaning(pos_label) else (1, 0)
-    if hasattr(classifier, "decision_function") and not by_votes:
-        return f"{'-' * (places[1] == 0)}decision_function of {name}"
-    return "log(p[{1}]) - log(p[{0}]) of p = predict_proba of {2}".format(*places, name)
+def _last_step(classifier: Any) -> Any:
+    return classifier[-1] if isinstance(classifier, Pipeline) else classifier
 
 
-def _finite(given: np.ndarray, classifier: Any) -> np.ndarray:
+def scores_of(classifier: Any, X: Any, pos_label: Any, *, by_votes: bool = False) -> np.ndarray:
+    """Return the scores of a label by :func:`scoring`; raise a ValueError if some are NaN or infinite."""
+    given = np.asarray(scoring(classifier, pos_label, by_votes=by_votes)[1](X), dtype=np.float64)
     if wrong := int(np.sum(~np.isfinite(given))):
         raise ValueError(
             f"{type(classifier).__name__} gave NaN or infinite scores to {wrong} of {len(given)} samples: scale the "
@@ -734,7 +685,11 @@ def _finite(given: np.ndarray, classifier: Any) -> np.ndarray:
 
 
 def _log_odds(chance: Any, last: bool) -> np.ndarray:
-    """Return the log-odds of the last of two classes, or of the first, from the probabilities of both."""
+    """Return the log-odds of the last of two classes, or of the first, from the probabilities of both.
+
+    They separate probabilities close to 1, where the next number below 1 is 1e-16 away. A probability of 0, as of a
+    forest with unanimous trees, counts as the smallest normal number: such scores are tied, about 708 from 0.
+    """
     chance = np.maximum(np.asarray(chance, dtype=np.float64), np.finfo(np.float64).tiny)
     return np.log(chance[:, int(last)]) - np.log(chance[:, int(not last)])
 
@@ -752,7 +707,3 @@ def _rows(part: Any, n: int) -> np.ndarray:
     if part.dtype == bool and part.shape != (n,):
         raise ValueError(f"A split has a mask of shape {part.shape}, expected ({n},).")
     return np.flatnonzero(part) if part.dtype == bool else part
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int | np.integer)

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc
 
+from npbench.data.scores import as_scores, same_length, scored
 from npbench.numerics import pauc_metrics
-from npbench.thresholding.columns import as_scores, require_both, require_rate, same_length, scored
 from npbench.thresholding.threshold import Threshold
-from npbench.values import is_number
+from npbench.values import is_number, require_rate
 
 N_DRAWS = 10_000
 TAIL = 0.025  # on each side of the limits
@@ -148,10 +148,6 @@ def compare(
     names : pair of str, default=("first", "second")
         Names of the models.
 
-    Returns
-    -------
-    Comparison
-
     Raises
     ------
     ValueError
@@ -159,15 +155,10 @@ def compare(
 
     Notes
     -----
-    Misses at rho: thresholds are estimated from the same negatives, so the difference varies with both classes. The
-    numbers of negatives above the population's thresholds are binomial (n, rho), correlated as the negatives that both
-    models rank highest. Given these numbers, b positives are missed by the first model only and c by the second only,
-    and the shares of the population have a Dirichlet distribution with b + 1/2 and c + 1/2. Limits are quantiles of
-    10,000 such differences, as in the Bayesian bootstrap. They need 10 positives and ``5 / rho`` negatives.
-
-    Areas: limits of both combine to those of their difference by Zou's method, with DeLong's correlation. Deployed
-    thresholds are fixed: McNemar's exact test, with limits that exclude 0 where it rejects, from Dirichlet
-    distributions with (b, c + 1) and (b + 1, c).
+    Thresholds are estimated from the same negatives, so misses vary with both classes. Their limits are quantiles of
+    10,000 differences of a paired Bayesian bootstrap, and need 10 positives and ``5 / rho`` negatives. Limits of both
+    areas combine to those of their difference by Zou's method, with DeLong's correlation. Deployed thresholds are
+    fixed: McNemar's exact test. The page "Two models" has the formulas, and coverage in simulations.
 
     References
     ----------
@@ -189,7 +180,6 @@ def compare(
     first, positive = scored(first, y, pos_label)
     second = as_scores(second)
     same_length(len(first), second=second)
-    require_both(positive)
     signs, deployed = np.where(positive, 1, -1), {}
     if thresholds is not None:
         limits = [one.value if isinstance(one, Threshold) else one for one in thresholds]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from typing import Any, Self
 
+from npbench.data.labels import classes
+from npbench.data.scores import scored
 from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.thresholding.classifier import scores_of
-from npbench.thresholding.columns import positives, scored
 from npbench.thresholding.threshold import complement
 
 
@@ -25,16 +26,9 @@ class NPRocDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Axes of the plot.
-    figure_ : matplotlib Figure
-        Figure of the plot.
-    line_ : matplotlib Line2D
-        The curve.
-    band_ : matplotlib PolyCollection
-        Its limits.
-    point_ : matplotlib Line2D
-        The threshold at the bound, if one is marked and the negatives suffice for it.
+    ax_, figure_, line_, band_, point_
+        Axes, figure, curve and limits, as objects of Matplotlib; the point is the threshold that keeps ``rho``, if that
+        is marked and the negatives suffice for it.
 
     Examples
     --------
@@ -84,7 +78,7 @@ class NPRocDisplay:
         ax : matplotlib Axes, optional
             Axes to draw on; new ones by default.
         """
-        _, label = positives(y, pos_label)
+        label = classes(y, pos_label)[1].positive
         scores = scores_of(estimator, X, label)
         named = type(estimator).__name__ if name is None else name
         return cls.from_scores(scores, y, rho=rho, delta=delta, pos_label=label, name=named, ax=ax)
@@ -107,9 +101,7 @@ class NPRocDisplay:
         ----------
         scores : array of shape (n_samples,)
             Scores, larger for more positive samples.
-        y : array of shape (n_samples,)
-            Labels of both classes.
-        rho, delta, pos_label, name, ax
+        y, rho, delta, pos_label, name, ax
             As in :meth:`from_estimator`; no name by default.
         """
         scores, positive = scored(scores, y, pos_label)

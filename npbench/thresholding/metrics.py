@@ -14,14 +14,15 @@ from sklearn.utils import column_or_1d
 
 from npbench import registry
 from npbench.contracts import Estimate, Metric, resolve
-from npbench.data.labels import classes, refuse_others
+from npbench.data.labels import classes, complete, refuse_others
+from npbench.data.scores import require_both, same_length, scored
 from npbench.errors import RequestError
 from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
 from npbench.problem import PROBLEMS, Problem
 from npbench.thresholding.classifier import scores_of
-from npbench.thresholding.columns import complete, positives, require_both, require_rate, same_length, scored
 from npbench.thresholding.threshold import clopper_pearson
+from npbench.values import require_rate
 
 
 def tpr_at_fpr(
@@ -201,11 +202,11 @@ def scorer(metric: str, **options: Any) -> Any:
     ----------
     metric : str
         "tpr_at_fpr", "fpr_at_tpr", "partial_auc", "np_score", or a name of ``npbench list metrics``, such as "p_fa",
-        "p_nd" or "pauc", also of a plugin. Metrics of decisions take ``predict``, all others the scores. The sign of
-        those where smaller is better is changed, as in scikit-learn.
+        also of a plugin. Metrics of decisions take ``predict``, all others the scores. The sign of those where smaller
+        is better is changed, as in scikit-learn.
     **options
-        ``pos_label``, and parameters of the metric: ``fpr``, ``rho``, ``fpr_range`` and others. By default, the label
-        of the positives is the ``pos_label_`` of the classifier, or 1 for labels in {0, 1} or {-1, 1}.
+        Parameters of the metric, such as ``fpr`` and ``rho``, and ``pos_label``: by default the ``pos_label_`` of the
+        classifier, or 1 for labels in {0, 1} or {-1, 1}.
 
     Raises
     ------
@@ -217,10 +218,8 @@ def scorer(metric: str, **options: Any) -> Any:
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> round(scorer("tpr_at_fpr", fpr=0.05)(GaussianNB().fit(X, y), X, y), 2)
-    0.94
-    >>> round(scorer("p_fa")(GaussianNB().fit(X, y), X, y), 2)
-    -0.11
+    >>> [round(scorer(name)(GaussianNB().fit(X, y), X, y), 2) for name in ("tpr_at_fpr", "p_fa")]
+    [0.81, -0.11]
     """
     on_scores = {"tpr_at_fpr": (tpr_at_fpr, 1), "fpr_at_tpr": (fpr_at_tpr, -1), "partial_auc": (partial_auc, 1)}
     if metric == "np_score":
@@ -228,9 +227,8 @@ def scorer(metric: str, **options: Any) -> Any:
     if metric in on_scores:
         return _Scorer(metric, *on_scores[metric], options, "scores")
     described = registry.installed().metric(metric)
-    of_problem = {name: value for name, value in options.items() if name != "pos_label"}
-    function = functools.partial(_of_plugin, metric=described, problem=_problem(described, of_problem))
-    kept = {name: value for name, value in options.items() if name == "pos_label"}
+    kept = {"pos_label": options.pop("pos_label")} if "pos_label" in options else {}
+    function = functools.partial(_of_plugin, metric=described, problem=_problem(described, options))
     sign = -1 if described.direction == "lower" else 1
     return _Scorer(metric, function, sign, kept, "predict" if "decisions" in described.tags else "scores")
 
@@ -253,7 +251,7 @@ class _Scorer(_BaseScorer):
         if self._response_method == "predict":
             found = method_caller(estimator, "predict", X)
         else:
-            found = scores_of(estimator, X, positives(y_true, options["pos_label"])[1])
+            found = scores_of(estimator, X, classes(y_true, options["pos_label"])[1].positive)
         return self._sign * self._score_func(y_true, found, **options)
 
 
@@ -295,7 +293,6 @@ def _decided(y_true: Any, y_pred: Any, pos_label: Any, weight: Any = None) -> tu
 def _checked(y: Any, scores: Any, pos_label: Any, weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return labels in {-1, 1}, scores, and weights, if there are any."""
     scores, positive = scored(scores, y, pos_label, sample_weight=weight)
-    require_both(positive)
     return np.where(positive, 1, -1), scores, None if weight is None else _weights(weight, positive)
 
 

@@ -11,11 +11,11 @@ from scipy.special import betaincc, betaln
 from scipy.stats import kstwo
 
 from npbench.data.labels import Labels, classes
+from npbench.data.scores import as_scores, same_length
 from npbench.numerics.binomial_limits import rate_above
 from npbench.numerics.thresholds import RULES
-from npbench.thresholding.columns import as_scores, require_rate, same_length
 from npbench.thresholding.threshold import Threshold, complement
-from npbench.values import is_whole
+from npbench.values import is_whole, require_rate
 
 
 @dataclass(frozen=True)
@@ -32,21 +32,17 @@ class Monitoring:
         Largest logarithm of the e-value against a rate of at most rho.
     exceeded_after : int, optional
         Number of negatives after which the bound is rejected; None if it is not.
-    shift_p_value : float, optional
-        P-value of the test for equal scores; None without quantiles to compare with.
-    smallest_shift : float, optional
-        Distance of two distribution functions that the test finds with probability 1 - alpha or more.
+    shift_p_value, smallest_shift : float, optional
+        P-value of the test for equal scores, and the distance of two distribution functions that it finds with
+        probability 1 - alpha or more; None without quantiles to compare with.
     labelled : bool
         Whether positives were left out. Otherwise each alarm counts as false.
     alarms : array of shape (n_negatives,)
         Whether each negative is a false alarm, in order.
-    n_pending : int
-        Number of samples without a label, which count as neither negative nor positive.
-    n_before : int
-        Number of negatives before the window, which are not tested.
+    n_pending, n_before : int
+        Number of samples without a label, which count as neither class, and of negatives before the window.
     promised : float, optional
-        Bound of the threshold, if it promises nothing about a single sample: then ``rho`` is larger, see
-        :func:`monitor`.
+        Bound of the threshold, if it promises nothing about a single sample and ``rho`` is therefore larger.
     """
 
     rho: float
@@ -130,9 +126,8 @@ def monitor(
     calibration sample by the two-sample test of Kolmogorov and Smirnov at the quantiles that the threshold keeps: it is
     valid once, on a file that is not chosen by looking at it.
 
-    A threshold that is guaranteed exceeds rho with probability delta from the start. One by the rule "average" or
-    "empirical" does so about every other time; it is therefore tested whether the rate exceeds what the calibration
-    sample explains, at level alpha together: the limit of its rate at alpha / 2.
+    A threshold by the rule "average" or "empirical" exceeds rho about every other time from the start; tested is then
+    whether the rate exceeds what the calibration sample explains, at level alpha together.
 
     Parameters
     ----------
@@ -240,9 +235,8 @@ def _surely_found(n: int, m: int, alpha: float) -> float:
 def betting_evidence(alarms: np.ndarray, n: np.ndarray, rho: float) -> np.ndarray:
     """Return the logarithm of an e-value against a rate of at most rho, after ``alarms`` among the first ``n`` samples.
 
-    A bet on the rate p > rho multiplies its stake by ``p / rho`` at an alarm and by ``(1 - p) / (1 - rho)`` otherwise,
-    which is no gain on average while the rate is rho or less. The stakes are spread over p like an exponential
-    distribution, with mean rho, of the excess::
+    Bets on rates p > rho multiply their stakes by ``p / rho`` at an alarm and by ``(1 - p) / (1 - rho)`` otherwise, no
+    gain on average while the rate is at most rho. The stakes are spread over p, exponentially with mean excess rho::
 
         E_n = int_rho^1 (p / rho)^k ((1 - p) / (1 - rho))^(n - k) w(p) dp,   w(p) ~ (1 - p)^(1 / rho - 2)
 
@@ -251,10 +245,8 @@ def betting_evidence(alarms: np.ndarray, n: np.ndarray, rho: float) -> np.ndarra
 
     References
     ----------
-    H. Robbins (1970), Statistical methods related to the law of the iterated logarithm, Annals of Mathematical
-    Statistics 41(5), 1397-1409.
-
-    I. Waudby-Smith, A. Ramdas (2024), Estimating means of bounded random variables by betting, JRSS B 86(1), 1-27.
+    H. Robbins (1970), Annals of Mathematical Statistics 41(5), 1397-1409. I. Waudby-Smith, A. Ramdas (2024), Estimating
+    means of bounded random variables by betting, JRSS B 86(1), 1-27.
     """
     k, n = np.asarray(alarms, dtype=np.float64), np.asarray(n, dtype=np.float64)
     spread = (1 - rho) / rho  # of the weights (1 - p)^(spread - 1), whose integral over [rho, 1] is known

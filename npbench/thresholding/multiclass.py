@@ -8,22 +8,21 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import Tags, _safe_indexing, check_random_state, column_or_1d, get_tags, indexable
+from sklearn.utils import _safe_indexing, check_random_state, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from npbench.contracts import Estimate
-from npbench.data.labels import Labels
+from npbench.data.labels import Labels, complete
 from npbench.estimators.constraints import FRACTION, HasMethods, StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.class_weights import least_weights, lowered_weights
 from npbench.numerics.thresholds import PROMISES, RULES
-from npbench.thresholding.classifier import ALIGNED, calibration_count, held_out
-from npbench.thresholding.columns import complete, require_rate
+from npbench.thresholding.classifier import ALIGNED, ThresholdedClassifier, calibration_count, held_out
 from npbench.thresholding.threshold import clopper_pearson, complement, rounded_up
-from npbench.values import is_number
+from npbench.values import is_number, require_rate
 
 # The rule that counts the errors allowed to a class, and the promises that hold out samples for it.
 RULE_OF = {"guaranteed": "umbrella", "on average": "average", "measured": "umbrella", "none": "empirical"}
@@ -37,15 +36,11 @@ class ClassBounds:
 
     Parameters
     ----------
-    bounds : mapping of label to float
-        Bounds on error rates.
+    bounds, promise_kind, delta
+        As asked of :class:`NPMulticlassClassifier`.
     counts : mapping of label to (int, int)
         Number of errors and of samples of each class. Samples of a class with a bound are held out if the promise needs
         it; all others are scored out of fold.
-    promise_kind : {"guaranteed", "on average", "measured", "none"}
-        Kind of the promise.
-    delta : float
-        Probability with which any bound may be exceeded.
     """
 
     bounds: Mapping[Any, float]
@@ -66,9 +61,9 @@ class ClassBounds:
             "none": "No guarantee: among new samples, each bound is exceeded with a probability of about one half.",
         }[self.promise_kind]
 
-    def rates(self, confidence: float = 0.95) -> dict[Any, Estimate]:
-        """Return the error rate of each class with its exact limits."""
-        return {label: clopper_pearson(*counts, confidence) for label, counts in self.counts.items()}
+    def rates(self) -> dict[Any, Estimate]:
+        """Return the error rate of each class with its exact 95 % limits."""
+        return {label: clopper_pearson(*counts) for label, counts in self.counts.items()}
 
     def __str__(self) -> str:
         lines = [self.promise]
@@ -81,7 +76,7 @@ class ClassBounds:
 
 
 @keyword_parameters
-class NPMulticlassClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class NPMulticlassClassifier(ThresholdedClassifier):
     """Any classifier of several classes, with bounds on the error rates of some of them.
 
     The error rate of a class is the share of its samples that go to other classes. Of all rules that keep the bounds,
@@ -104,14 +99,14 @@ class NPMulticlassClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         Weights w of the error rates, 0 for classes left out. By default the shares of the classes: the share of samples
         that are wrong is minimized.
     promise : {"guaranteed", "on average", "measured", "none"}, default="guaranteed"
-        The first two hold out samples of the classes with bounds. "guaranteed" keeps all bounds with probability
-        1 - delta, "on average" in the mean over samples. "measured" counts the errors out of fold, and no sample is
-        lost: see Notes. "none" keeps the bounds on these errors only, as the methods of Tian and Feng.
+        "guaranteed" keeps all bounds with probability 1 - delta, "on average" in the mean over samples; both hold out
+        samples of the classes with bounds. "measured" counts errors out of fold, and no sample is lost. "none"
+        keeps the bounds on these errors only, as the methods of Tian and Feng.
     delta : float, default=0.05
         Probability with which any bound may be exceeded, in ]0, 1[.
     strategy : {"er", "cx"}, default="er"
-        How multipliers are found. "er" counts errors of labelled samples. "cx" trusts the probabilities, which must be
-        calibrated; it then varies less. "cx" cannot be "measured".
+        "er" finds multipliers by errors of labelled samples. "cx" trusts the probabilities, which must be calibrated;
+        it then varies less, and cannot be "measured".
     cv : int or splitter, default=5
         Folds, so that probabilities are of samples that the classifier has not seen.
     random_state : int, RandomState or None, default=None
@@ -137,12 +132,9 @@ class NPMulticlassClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     Notes
     -----
-    "guaranteed" lowers the weights of the bounded classes on held-out samples, all at one pace. Each stops by the
-    umbrella rule with its part of delta. Until then its errors only grow, along a path that the other classes set;
-    afterwards they only fall. So each bound is exceeded with a probability of at most its part of delta, for any
-    classifier and any distribution. Bounds that can only just be kept are often refused.
-
-    "measured" applies the same counts out of fold, without proof: the same samples set the weights.
+    "guaranteed" lowers the weights of the bounded classes on held-out samples until each stops by the umbrella rule
+    with its part of delta: the page "Several classes" has the proof. Bounds that can only just be kept are often
+    refused. "measured" applies the same counts out of fold, without proof: the same samples set the weights.
 
     Sample weights reach the classifier; errors are counted without them.
 
@@ -184,11 +176,6 @@ class NPMulticlassClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             Labels.
         **params
             Other parameters of the classifier's ``fit``, such as ``sample_weight``.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
         """
         self._validate_params()
         labels = complete(column_or_1d(y, warn=True), "y")
@@ -203,12 +190,11 @@ class NPMulticlassClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         held = self._held_out(labels, bounds)
         train = np.setdiff1d(np.arange(len(y)), held)
         # the weights are found out of fold; held-out samples then set the scale of those with a bound
-        log_p, codes = self._out_of_fold(X, y, train, params), labels.codes[train]
+        scored = [(self._out_of_fold(X, y, train, params), labels.codes[train])]
         with np.errstate(divide="ignore"):  # of a class without weight
-            floor = np.log(weights * len(train) / np.bincount(codes))
-        self.log_weights_ = self._least(log_p, codes, bounds, floor)
+            floor = np.log(weights * len(train) / np.bincount(labels.codes[train]))
+        self.log_weights_ = self._least(*scored[0], bounds, floor)
         self.estimator_ = self._fitted(X, y, train, params)
-        scored = [(log_p, codes)]
         if len(held):
             scored.append((self._log_p(self.estimator_, _safe_indexing(X, held)), labels.codes[held]))
             self.log_weights_ = self._lowered(*scored[1], bounds, floor)
@@ -222,9 +208,7 @@ class NPMulticlassClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             self.delta,
         )
         self.class_errors_ = self.result_.rates()
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        self._take_features()
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -340,12 +324,6 @@ class NPMulticlassClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     def _allowed(self, rule: str, n: np.ndarray, bounds: Mapping[int, float]) -> dict[int, int]:
         """Return how many samples of each class may be wrong."""
         return {k: RULES[rule].accepted(int(n[k]), rate, self.delta / len(bounds)) for k, rate in bounds.items()}
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator).input_tags
-        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
-        return tags
 
 
 def _by_place(name: str, given: Mapping[Any, Any], labels: Labels) -> dict[int, Any]:

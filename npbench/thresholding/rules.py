@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any, TypedDict, Unpack, overload
@@ -14,10 +14,10 @@ import numpy as np
 from sklearn.utils import check_random_state, column_or_1d
 
 from npbench import __version__
-from npbench.data.labels import classes
+from npbench.data.labels import classes, groups
+from npbench.data.scores import as_scores, same_length
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_above
-from npbench.thresholding.columns import as_scores, groups, require_rate, same_length
 from npbench.thresholding.threshold import (
     CUSTOM,
     GroupThresholds,
@@ -29,10 +29,12 @@ from npbench.thresholding.threshold import (
     rounded_down,
     rounded_up,
 )
+from npbench.values import require_rate
 
 Rule = str | Callable[[np.ndarray, np.ndarray], float]
 Parts = dict[Any, tuple[np.ndarray, np.ndarray]]  # scores of each group, and which samples are positive
 MAX_TRIED_PRECISIONS = 60
+STORED = {one.name for one in fields(Threshold)}
 
 
 class _Options(TypedDict, total=False):
@@ -146,11 +148,9 @@ def threshold(
     Notes
     -----
     The bound on false alarms is the rule of Tong, Feng and Li (2018). A recall is promised by the same rule for
-    positives. A precision is tested at thresholds that accept fixed numbers of samples, each test exact given the
-    number accepted, with Bonferroni's correction: Learn then Test of Angelopoulos et al. (2021).
-
-    The shares in ``contamination`` give the distribution of the true negatives as Yao et al. (2023) do, where positives
-    tend to have larger scores. Here ranks are tested in a fixed sequence, so that the promise is proved.
+    positives. A precision is tested at thresholds that accept fixed numbers of samples, with Bonferroni's correction:
+    Learn then Test of Angelopoulos et al. (2021). ``contamination`` is that of Yao et al. (2023), where positives tend
+    to have larger scores, with a proof.
 
     Examples
     --------
@@ -165,7 +165,8 @@ def threshold(
     scores, (signs, known) = as_scores(scores), classes(y, pos_label)
     same_length(len(scores), y=signs, by=by, weights=weights)
     positive, random = signs > 0, check_random_state(random_state)
-    asked = Asked(rho, delta, rule, recall, precision, abstain, contamination, randomized, small)
+    is_weighted = weights is not None
+    asked = Asked(rho, delta, rule, recall, precision, abstain, contamination, randomized, small, weighted=is_weighted)
     kept = None if weights is None else kept_by_weight(weights, positive, random)
     found = calibrate(scores, positive, by, asked, random=random, kept=kept, keep_scores=keep_scores)
     return described(found, **known._asdict(), score="given, larger for more positive samples")
@@ -184,7 +185,7 @@ def kept_by_weight(weights: Any, positive: np.ndarray, random: np.random.RandomS
 
 @dataclass(frozen=True)
 class Asked:
-    """What a threshold is to keep, and by which rule: parameters of :func:`threshold`."""
+    """What a threshold is to keep, by the parameters of :func:`threshold`, and how its samples were drawn."""
 
     rho: float | None = 0.05
     delta: float = 0.05
@@ -195,54 +196,52 @@ class Asked:
     contamination: tuple[float, float] | None = None
     randomized: bool = False
     small: str = "refuse"
+    cross_fitted: bool = False
+    weighted: bool = False
+    grouped: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise a ValueError for rates out of range, and for what does not go together."""
+        for name in ("rho", "delta", "recall", "precision"):
+            if (rate := getattr(self, name)) is not None:
+                require_rate(name, rate)
+        has_precision, has_wrong = self.precision is not None, self.contamination is not None
+        has_second = self.recall is not None or has_precision
+        is_alone = self.rho is not None and not has_second
+        by_caller, rules = callable(self.rule), ", ".join(thresholds.RULES)
+        faults = {
+            "rho is None, and so are recall and precision: bound one of them.": self.n_promised == 0,
+            f"rule is {self.rule!r}, which promises no recall or precision: use 'umbrella'.": (
+                has_second and self.rule != "umbrella"
+            ),
+            f"rule is {self.rule!r}, expected {rules} or a callable.": (
+                not by_caller and self.rule not in thresholds.RULES
+            ),
+            "randomized is for rho alone, by a rule of npbench, and allows no contamination.": (
+                self.randomized and (by_caller or has_wrong or not is_alone)
+            ),
+            f"small is {self.small!r}, expected 'refuse', or 'pool' for a bound on false alarms.": (
+                self.small not in ("refuse", "pool") or (self.small == "pool" and self.rho is None)
+            ),
+            "abstain takes rho and recall, and no precision.": (
+                self.abstain and (self.rho is None or self.recall is None or has_precision)
+            ),
+            "contamination is for rho alone, by the rule 'umbrella'.": (
+                has_wrong and (self.rule != "umbrella" or not is_alone)
+            ),
+            "a precision needs both classes as they come: leave out weights and groups.": (
+                has_precision and (self.weighted or self.grouped)
+            ),
+        }
+        if found := [why for why, is_wrong in faults.items() if is_wrong]:
+            raise ValueError(found[0])
+        if has_wrong:
+            object.__setattr__(self, "contamination", as_contamination(self.contamination))
 
     @property
     def n_promised(self) -> int:
         """Number of bounds, which share delta."""
         return n_promises(self.rho, self.recall, self.precision)
-
-    def check(self, *, weighted: bool = False, grouped: bool = False) -> None:
-        """Raise a ValueError for rates out of range, and for what does not go together."""
-        for name in ("rho", "delta", "recall", "precision"):
-            if (rate := getattr(self, name)) is not None:
-                require_rate(name, rate)
-        if self.contamination is not None:
-            as_contamination(self.contamination)
-        has_precision, has_wrong = self.precision is not None, self.contamination is not None
-        has_second = self.recall is not None or has_precision
-        is_alone = self.rho is not None and not has_second
-        for is_refused, why in (
-            (self.n_promised == 0, "rho is None, and so are recall and precision: bound one of them."),
-            (
-                has_second and self.rule != "umbrella",
-                f"The rule {self.rule!r} promises no recall or precision: use the rule 'umbrella'.",
-            ),
-            (
-                not callable(self.rule) and self.rule not in thresholds.RULES,
-                f"The rule is {self.rule!r}, expected {', '.join(thresholds.RULES)} or a callable.",
-            ),
-            (
-                self.randomized and (callable(self.rule) or not is_alone),
-                "randomized is for rho alone, by a rule of npbench.",
-            ),
-            (
-                self.small not in ("refuse", "pool") or (self.small == "pool" and self.rho is None),
-                f"small is {self.small!r}, expected 'refuse', or 'pool' for a bound on false alarms.",
-            ),
-            (
-                self.abstain and (self.rho is None or self.recall is None or has_precision),
-                "abstain takes rho and recall, and no precision.",
-            ),
-            (
-                has_wrong and (self.rule != "umbrella" or not is_alone),
-                "contamination is for rho alone, by the rule 'umbrella'.",
-            ),
-            (has_wrong and self.randomized, "contamination allows no coin: leave out randomized."),
-            (weighted and has_precision, "weights are of negatives, but a precision needs both classes as they come."),
-            (grouped and has_precision, "groups count once, but a precision needs both classes as they come."),
-        ):
-            if is_refused:
-                raise ValueError(why)
 
     def pooled(self, counts: Mapping[Any, int]) -> tuple[Any, ...]:
         """Return the groups to pool; raise a ValueError if a group has too few calibration negatives for the rule.
@@ -269,12 +268,9 @@ def calibrate(
     *,
     random: np.random.RandomState | None = None,
     kept: np.ndarray | None = None,
-    cross_fitted: bool = False,
-    grouped: bool = False,
     keep_scores: bool = False,
 ) -> Threshold | GroupThresholds:
     """Return the threshold for checked scores; ``positive`` has True for positives, ``kept`` for samples to use."""
-    asked.check(weighted=kept is not None, grouped=grouped)
     members = groups(by, len(scores))
     in_use = {name: rows if kept is None else rows[kept[rows]] for name, rows in members.items()}
     pooled = asked.pooled({name: int(np.sum(~positive[rows])) for name, rows in in_use.items()})
@@ -284,11 +280,7 @@ def calibrate(
     parts = {name: (scores[rows], positive[rows]) for name, rows in (own | together).items()}
     delta = asked.delta / len(parts)
     values = _values(parts, asked, delta / asked.n_promised, random if asked.randomized else None)
-    facts = {"cross_fitted": cross_fitted, "grouped": grouped, "weighted": kept is not None}
-    found = {
-        name: _counted(*part, *values[name], replace(asked, delta=delta), keep_scores, facts)
-        for name, part in parts.items()
-    }
+    found = {name: _counted(*part, *values[name], asked, delta, keep_scores) for name, part in parts.items()}
     of_group = {name: found[pooled if name in pooled else name] for name in members}
     return found[None] if by is None else GroupThresholds(of_group, asked.delta, pooled)
 
@@ -303,16 +295,15 @@ def _values(
         values = {name: _value(*part, asked, share, coin) for name, part in parts.items()}
     if asked.precision is not None:
         values = _precise(parts, values, asked.precision, share)
-    if asked.recall is None:
-        return {name: (value, None) for name, value in values.items()}
-    if asked.n_promised > 1 and not asked.abstain:
+    lower: dict[Any, float] = {}
+    if asked.recall is not None and asked.n_promised > 1 and not asked.abstain:
         _require_recall(parts, values, asked.recall, share)
-        return {name: (value, None) for name, value in values.items()}
-    highest = {name: _highest(part[is_positive], asked.recall, share) for name, (part, is_positive) in parts.items()}
-    if not asked.abstain:
-        return {name: (value, None) for name, value in highest.items()}
-    # a lower threshold than the recall needs keeps it, too: where they cross, one threshold does for both
-    return {name: (value, min(value, highest[name])) for name, value in values.items()}
+    elif asked.recall is not None:
+        highest = {name: _highest(scores[positive], asked.recall, share) for name, (scores, positive) in parts.items()}
+        # a lower threshold than the recall needs keeps it, too: where they cross, one threshold does for both
+        lower = {name: min(value, highest[name]) for name, value in values.items()} if asked.abstain else {}
+        values = values if asked.abstain else highest
+    return {name: (value, lower.get(name)) for name, value in values.items()}
 
 
 def _counted(
@@ -321,57 +312,60 @@ def _counted(
     value: float,
     lower: float | None,
     asked: Asked,
+    delta: float,
     keep_scores: bool,
-    facts: Mapping[str, Any],
 ) -> Threshold:
     """Return a threshold with the counts of its calibration sample."""
     above, negatives = scores > value, scores[~positive]
     unsure = ~above & (scores >= (np.inf if lower is None else lower))
-    # JSON takes no numbers of NumPy
-    rates: dict[str, Any] = {
-        name: None if rate is None else float(rate)
-        for name, rate in (("rho", asked.rho), ("recall", asked.recall), ("precision", asked.precision))
-    }
+    stored = {one.name: getattr(asked, one.name) for one in fields(Asked) if one.name in STORED}
+    rates = {name: None if stored[name] is None else float(stored[name]) for name in ("rho", "recall", "precision")}
+    known: dict[str, Any] = {**stored, **rates, "delta": float(delta)}  # JSON takes no numbers of NumPy
+    known["rule"] = asked.rule if isinstance(asked.rule, str) else CUSTOM
     return Threshold(
         value,
-        delta=float(asked.delta),
-        rule=asked.rule if isinstance(asked.rule, str) else CUSTOM,
         n_negatives=len(negatives),
         false_alarms=int(np.sum(above & ~positive)),
         n_positives=int(np.sum(positive)),
         misses=int(np.sum(~above & ~unsure & positive)),
-        randomized=asked.randomized,
         lower=lower,
         unsure_negatives=int(np.sum(unsure & ~positive)),
         unsure_positives=int(np.sum(unsure & positive)),
-        contamination=None if asked.contamination is None else as_contamination(asked.contamination),
         quantiles=quantiles_of(negatives),
         reference=tuple(negatives.tolist()) if keep_scores else (),
         date=datetime.now(UTC).date().isoformat(),
         npbench_version=__version__,
-        **rates,
-        **facts,
+        **known,
     )
+
+
+def bounded(
+    negatives: np.ndarray,
+    positives: np.ndarray,
+    asked: Asked,
+    delta: float,
+    coin: np.random.RandomState | None = None,
+) -> float:
+    """Return the lowest threshold that keeps rho by a rule of npbench, with its share of delta."""
+    assert asked.rho is not None
+    assert isinstance(asked.rule, str)
+    if asked.contamination is None:
+        return thresholds.RULES[asked.rule].threshold(negatives, asked.rho, delta, coin)
+    if not len(positives):
+        raise ValueError("There are no samples labelled positive, which contamination takes: hold some out.")
+    return thresholds.contaminated_umbrella(negatives, positives, asked.rho, delta, *asked.contamination)
 
 
 def _value(
     scores: np.ndarray, positive: np.ndarray, asked: Asked, delta: float, coin: np.random.RandomState | None
 ) -> float:
-    """Return the lowest threshold that bounds false alarms."""
-    assert asked.rho is not None
     if callable(asked.rule):
         value = float(asked.rule(np.where(positive, 1.0, -1.0), scores))
         if np.isnan(value):
             raise ValueError("The rule returned NaN, expected a threshold.")
         return value
-    negatives = scores[~positive]
-    if asked.contamination is None:
-        value = thresholds.RULES[asked.rule].threshold(negatives, asked.rho, delta, coin)
-    elif not np.any(positive):
-        raise ValueError("There are no samples labelled positive, which contamination takes: hold some out.")
-    else:
-        value = thresholds.contaminated_umbrella(negatives, scores[positive], asked.rho, delta, *asked.contamination)
-    warn_if_saturated(negatives, scores, value)
+    value = bounded(scores[~positive], scores[positive], asked, delta, coin)
+    warn_if_saturated(scores[~positive], scores, value)
     return value
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any, Self
@@ -11,60 +12,65 @@ from typing import Any, Self
 import numpy as np
 
 from npbench.contracts import Estimate
-from npbench.data.labels import meaning
+from npbench.data.labels import complete, groups, meaning
+from npbench.data.scores import as_scores, same_length
 from npbench.data.wording import listed
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_limits
-from npbench.thresholding.columns import as_scores, complete, groups, require_rate, same_length
-from npbench.values import is_number, is_whole
+from npbench.values import is_number, is_whole, require_rate
 
 CUSTOM = "custom"  # rule of the caller
 MAX_QUANTILES = 99
 
 
+class _Stored(ABC):
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return what :meth:`to_json` writes."""
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON."""
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return what :meth:`to_json` wrote, as :func:`npbench.from_json` does; raise a ValueError for other text."""
+        found = from_json(text)
+        if not isinstance(found, cls):
+            raise ValueError(f"The JSON is not a {cls.__name__}: npbench.from_json reads it, with groups or without.")
+        return found
+
+
 @dataclass(frozen=True)
-class Threshold:
+class Threshold(_Stored):
     """A threshold for scores, with its promise and the counts of its calibration sample.
 
     Parameters
     ----------
     value : float
         The threshold: a sample is positive if its score is larger.
-    lower : float, optional
-        With abstention, a sample is negative up to this score; in between, the answer is "don't know".
-    rho, delta : float
-        Bound on the false-alarm rate, or None, and on the probability that a promise is broken.
-    rule : {"umbrella", "average", "empirical", "custom"}
-        Rule that gave the value.
-    recall, precision : float, optional
-        Lower bounds promised together with rho: with probability 1 - delta, all hold, or no threshold is returned.
+    rho, delta, rule, recall, precision, randomized, contamination
+        As asked of :func:`npbench.threshold`; a rule of the caller is "custom". Of a group, delta is its share.
     n_negatives, false_alarms : int
         Number of negatives in the calibration sample, and of those above the threshold.
     n_positives, misses : int
         Number of positives in the calibration sample, and of those not above the threshold, or ``lower``.
-    unsure_negatives, unsure_positives : int
-        Number of those between ``lower`` and the threshold.
     cross_fitted : bool
         Whether the scores come from several classifiers, none of which is the one in use.
-    randomized : bool
-        Whether a coin decided between two neighbouring values.
-    contamination : pair of float, optional
-        Largest share of negatives among the samples labelled negative, and smallest among those labelled positive.
-    weighted : bool
-        Whether negatives were drawn by weights, to stand for another population.
-    grouped : bool
-        Whether the sample has one negative, and one positive, of each group, such as a customer.
+    lower : float, optional
+        With abstention, a sample is negative up to this score; in between, the answer is "don't know".
+    unsure_negatives, unsure_positives : int
+        Number of samples between ``lower`` and the threshold.
+    weighted, grouped : bool
+        Whether negatives were drawn by weights, to stand for another population, and whether one sample of each class
+        was drawn from each group, such as a customer.
     quantiles : tuple of (share, score)
         At most 99 scores of calibration negatives, one of ten or fewer, and the shares of negatives that are not
         larger, to compare later scores with.
     reference : tuple of float
         Scores of calibration negatives, if they are kept.
-    positive, negative : label
-        Labels of both classes.
-    score : str
-        What the score is.
-    date, npbench_version : str
-        Day and version that set the threshold.
+    positive, negative, score, date, npbench_version
+        Labels of both classes, what the score is, and the day and version that set the threshold.
     """
 
     value: float
@@ -107,17 +113,14 @@ class Threshold:
     @property
     def promise(self) -> str:
         """The promise as a sentence."""
-        samples = f"{self._samples} from the same population"
-        if self.guaranteed:
-            return self._promised(self.delta, samples)
         if self.rule == CUSTOM:
             return "No guarantee: the rule is a function of the caller."
         if self.rule == "umbrella":
-            return (
-                f"Measured, not proved, since the scores are cross-fitted: w{self._promised(self.delta, samples)[1:]}"
-            )
+            promised = self.promised(" from the same population")
+            measured = f"Measured, not proved, since the scores are cross-fitted: w{promised[1:]}"
+            return promised if self.guaranteed else measured
         assert self.rho is not None  # only the umbrella rule promises another rate alone
-        rate, rho = f"the false-alarm rate of {samples}", rounded_up(self.rho)
+        rate, rho = f"the false-alarm rate of {self._samples} from the same population", rounded_up(self.rho)
         if self.rule == "empirical":
             return f"No guarantee: {rate} exceeds {rho:g} with a probability of about one half."
         if self.cross_fitted:
@@ -126,22 +129,21 @@ class Threshold:
 
     @property
     def _samples(self) -> str:
-        """Samples that the promise is about."""
         return "one sample of each new group" if self.grouped else "new samples"
 
-    def _promised(self, delta: float, samples: str, scope: str = "") -> str:
-        """Return the promise of all rates with probability 1 - delta."""
-        rates = []
+    def promised(self, of: str, scope: str = "", delta: float | None = None) -> str:
+        """Return what "umbrella" promises of new samples ``of`` a population, with probability 1 - delta."""
+        rates, samples = [], self._samples + of
         if self.rho is not None:
             rates.append(f"the false-alarm rate of {samples} is at most {rounded_up(self.rho):g}")
         if self.recall is not None and self.lower is not None:
             rates.append(f"the miss rate at most {rounded_up(1 - self.recall):g}")
         elif self.recall is not None:
-            of = "the recall" if rates else f"the recall of {samples} is"
-            rates.append(f"{of} at least {rounded_down(self.recall):g}")
+            rate = "the recall" if rates else f"the recall of {samples} is"
+            rates.append(f"{rate} at least {rounded_down(self.recall):g}")
         if self.precision is not None:
-            of = "the precision" if rates else f"the precision among {samples} is"
-            rates.append(f"{of} at least {rounded_down(self.precision):g} where positives are as frequent as here")
+            rate = "the precision" if rates else f"the precision among {samples} is"
+            rates.append(f"{rate} at least {rounded_down(self.precision):g} where positives are as frequent as here")
         promised = ", ".join(rates) + scope
         if self.contamination is not None:
             of_negatives, of_positives = self.contamination
@@ -151,7 +153,7 @@ class Threshold:
             )
         if self.weighted:
             promised += ", in the population that the weights describe"
-        sure = f"With probability {complement(delta)} or more"
+        sure = f"With probability {complement(self.delta if delta is None else delta)} or more"
         alone = n_promises(self.rho, self.recall, self.precision) == 1 and self.precision is None
         if alone or self.lower is not None:
             return f"{sure}, {promised}."
@@ -162,10 +164,14 @@ class Threshold:
         )
 
     @property
+    def share_of_promise(self) -> float:
+        """Share of delta that each promised rate has."""
+        return self.delta / n_promises(self.rho, self.recall, self.precision)
+
+    @property
     def share(self) -> float:
-        """Share of delta that the bound on false alarms has; each promised rate has the same."""
-        share = self.delta / n_promises(self.rho, self.recall, self.precision)
-        return share * (1.0 if self.contamination is None else thresholds.NEGATIVES_SHARE)
+        """Share of delta that the bound on false alarms leaves to the scores of negatives."""
+        return self.share_of_promise * (1.0 if self.contamination is None else thresholds.NEGATIVES_SHARE)
 
     @property
     def n_needed(self) -> int:
@@ -174,27 +180,21 @@ class Threshold:
             return 0
         return thresholds.RULES.get(self.rule, thresholds.RULES["umbrella"]).fewest(self.rho, self.share)
 
-    def p_nd(self, confidence: float = 0.95) -> Estimate | None:
-        """Return the miss rate on the calibration positives with its exact limits; None without positives."""
-        require_rate("confidence", confidence)
-        return clopper_pearson(self.misses, self.n_positives, confidence) if self.n_positives else None
+    def p_nd(self) -> Estimate | None:
+        """Return the miss rate on the calibration positives with its exact 95 % limits; None without positives."""
+        return clopper_pearson(self.misses, self.n_positives) if self.n_positives else None
 
-    def unsure(self, confidence: float = 0.95) -> dict[str, Estimate]:
+    def unsure(self) -> dict[str, Estimate]:
         """Return the shares of "don't know" among negatives and positives; empty without abstention.
 
-        The limits cover the shares with probability ``confidence`` or more. They are those of Clopper and Pearson, the
-        lower one for a count smaller by 1: one end of the range is itself one of the scores.
+        The limits cover the shares with probability 95 % or more. They are those of Clopper and Pearson, the lower one
+        for a count smaller by 1: one end of the range is itself one of the scores.
         """
-        require_rate("confidence", confidence)
-        counts = {"negatives": (self.unsure_negatives, self.n_negatives)}
-        counts["positives"] = (self.unsure_positives, self.n_positives)
-        return {
-            name: Estimate(
-                count / n, rate_limits(max(count - 1, 0), n, confidence)[0], rate_limits(count, n, confidence)[1]
-            )
-            for name, (count, n) in counts.items()
-            if self.lower is not None
-        }
+        if self.lower is None:
+            return {}
+        counts = (self.unsure_negatives, self.n_negatives), (self.unsure_positives, self.n_positives)
+        shares = [replace(clopper_pearson(k, n), low=clopper_pearson(max(k - 1, 0), n).low) for k, n in counts]
+        return dict(zip(("negatives", "positives"), shares, strict=True))
 
     def distribution(self) -> tuple[int, np.ndarray, np.ndarray]:
         """Return a number of calibration negatives, some of their scores, and the share of negatives up to each."""
@@ -223,25 +223,6 @@ class Threshold:
             "unsure": {name: asdict(share) for name, share in self.unsure().items()},
         }
 
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON."""
-        return json.dumps(self.to_dict())
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Return the threshold that :meth:`to_json` wrote; raise a ValueError for other text.
-
-        Examples
-        --------
-        >>> stored = Threshold(0.5, rho=0.01, delta=0.05, rule="umbrella", n_negatives=300, false_alarms=0).to_json()
-        >>> Threshold.from_json(stored).predict([0.4, 0.6]).tolist()
-        [False, True]
-        """
-        found = from_json(text)
-        if not isinstance(found, cls):
-            raise ValueError("The JSON is of groups: read it by npbench.from_json.")
-        return found
-
     def _comparison(self) -> str:
         unsure = "" if self.lower is None else f" (negative: < {self.lower:g}; in between: don't know)"
         return f"score > {self.value:g}{unsure}"
@@ -259,7 +240,7 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class GroupThresholds:
+class GroupThresholds(_Stored):
     """One threshold for each group of samples.
 
     Parameters
@@ -290,7 +271,7 @@ class GroupThresholds:
             return f"In each group: {one.promise}"
         as_one = f", where {len(self.pooled)} small groups count as one, mixed as here" if self.pooled else ""
         each = f"in each alone, with probability {complement(one.delta)}"
-        return one._promised(self.delta, one._samples, f" in all {self.n_parts} groups at once{as_one}; {each}")
+        return one.promised("", f" in all {self.n_parts} groups at once{as_one}; {each}", self.delta)
 
     @property
     def n_parts(self) -> int:
@@ -305,12 +286,11 @@ class GroupThresholds:
             if found := [there[one] for one in map(meaning, members) if one in there]:
                 yield name, self.groups[members[0]], np.sort(np.concatenate(found))
 
-    def values(self, by: Any) -> np.ndarray:
-        """Return the threshold of each sample, given its group; raise a ValueError for a new group, which has none."""
-        return self.limits(by)[0]
-
     def limits(self, by: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return :meth:`values`, and the ``lower`` of each sample, or None without abstention."""
+        """Return the threshold of each sample, given its group, and its ``lower``, or None without abstention.
+
+        Raise a ValueError for a new group, which has no threshold.
+        """
         # look up each group once, not each sample
         labels = complete(by, "by")
         known = {meaning(name): (one.value, one.lower) for name, one in self.groups.items()}
@@ -333,18 +313,6 @@ class GroupThresholds:
         """Return the promise and each group's threshold, for JSON."""
         each = [{"group": name, **one.to_dict()} for name, one in self.groups.items()]
         return {"promise": self.promise, "delta": self.delta, "pooled": self.pooled, "groups": each}
-
-    def to_json(self) -> str:
-        """Return :meth:`to_dict` as JSON."""
-        return json.dumps(self.to_dict())
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Return the thresholds that :meth:`to_json` wrote; raise a ValueError for other text."""
-        found = from_json(text)
-        if not isinstance(found, cls):
-            raise ValueError("The JSON has no groups: read it by npbench.from_json.")
-        return found
 
     def __str__(self) -> str:
         lines = [self.promise]
@@ -388,7 +356,7 @@ def from_json(text: str) -> Threshold | GroupThresholds:
         raise ValueError("The JSON is nested too deeply.") from error
     if not isinstance(stored, dict):
         raise ValueError("The JSON is not a threshold.")
-    return _groups(stored) if "groups" in stored else Threshold(**_threshold_fields(stored))
+    return _groups(stored) if "groups" in stored else _one(stored)
 
 
 def _groups(stored: Mapping[str, Any]) -> GroupThresholds:
@@ -402,48 +370,67 @@ def _groups(stored: Mapping[str, Any]) -> GroupThresholds:
     if not isinstance(pooled, list) or any(name not in names for name in pooled):
         raise ValueError("The JSON pools groups that it does not have.")
     require_rate("delta", delta)
-    members = [Threshold(**_threshold_fields(one)) for one in each]
+    members = [_one(group) for group in each]
     if len({one.lower is None for one in members}) > 1:
         raise ValueError("The JSON has groups with lower and groups without it.")
     return GroupThresholds(dict(zip(names, members, strict=True)), float(delta), tuple(pooled))
 
 
-def _threshold_fields(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a threshold in a JSON object of a stranger; raise a ValueError if it is not a threshold."""
+# A check of a stored field, and what an error expects, by the type of the field; rates have narrower ranges.
+VALID: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "bool": (lambda given: isinstance(given, bool), "true or false"),
+    "int": (lambda given: is_whole(given, 0), "a whole number"),
+    "str": (lambda given: isinstance(given, str), "text"),
+    "float": (is_number, "a finite number"),
+    "float | None": (lambda given: given is None or is_number(given), "a finite number"),
+    "tuple[float, ...]": (lambda given: isinstance(given, list) and all(map(is_number, given)), "finite numbers"),
+    "tuple[tuple[float, float], ...]": (
+        lambda given: isinstance(given, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in given),
+        "pairs of a share and a score",
+    ),
+}
+
+
+# Fields with the size of each class, and its errors and don't knows.
+COUNTED = (
+    ("n_negatives", "false_alarms", "unsure_negatives"),
+    ("n_positives", "misses", "unsure_positives"),
+)
+
+
+def _one(stored: Mapping[str, Any]) -> Threshold:
+    """Return the threshold in a JSON object of a stranger; raise a ValueError if it is not a threshold."""
     # ignore what is derived, or was added by a later version
     known = {one.name: stored[one.name] for one in fields(Threshold) if one.name in stored}
     if lacking := {"value", "rho", "delta", "rule", "n_negatives", "false_alarms"} - known.keys():
         raise ValueError(f"The JSON is not a threshold: it lacks {', '.join(sorted(lacking))}.")
-    value, lower = known["value"], known.get("lower")
-    known |= _origin_fields(known)
-    if lower is not None and not is_number(lower):
-        raise ValueError(f"lower is {lower!r:.40}, expected a finite number.")
+    for one in fields(Threshold):
+        is_valid, expected = VALID.get(str(one.type), (lambda given: True, ""))
+        if one.name in known and not is_valid(known[one.name]):
+            raise ValueError(f"{one.name} is {known[one.name]!r:.40}, expected {expected}.")
     if known["rule"] not in (rules := (*thresholds.RULES, CUSTOM)):
         raise ValueError(f"The rule is {known['rule']!r:.40}, expected one of {', '.join(rules)}.")
-    for name in ("cross_fitted", "randomized", "weighted", "grouped"):
-        if not isinstance(known.get(name, False), bool):
-            raise ValueError(f"{name} is {known[name]!r:.40}, expected true or false.")
-    for name in ("rho", "delta", "recall", "precision"):
-        if name == "delta" or known.get(name) is not None:
-            require_rate(name, known[name])
-    if n_promises(*(known.get(name) for name in ("rho", "recall", "precision"))) == 0:
+    bounds = {name: known.get(name) for name in ("rho", "recall", "precision")}
+    for name, rate in {**bounds, "delta": known["delta"]}.items():
+        if rate is not None:
+            require_rate(name, rate)
+    if n_promises(*bounds.values()) == 0:
         raise ValueError("The JSON is not a threshold: it bounds none of rho, recall and precision.")
-    _require_counts(known)
-    if lower is not None and (lower > value or known["rho"] is None or known.get("recall") is None):
+    value, lower, pairs = known["value"], known.get("lower"), known.get("quantiles", ())
+    if lower is not None and (lower > value or None in (bounds["rho"], bounds["recall"])):
         raise ValueError(f"lower is {lower!r:.40}, expected at most value, with bounds on rho and recall.")
-    contamination = None if known.get("contamination") is None else as_contamination(known["contamination"])
-    found = {"value": float(value), "lower": None if lower is None else float(lower), "contamination": contamination}
-    return {**known, **found}
-
-
-def _require_counts(known: Mapping[str, Any]) -> None:
-    """Raise a ValueError if there are more errors and don't knows than samples of a class."""
-    fewest = 0 if known.get("lower") is None else 1
-    for of_class, wrong in (("negatives", "false_alarms"), ("positives", "misses")):
-        n, errors, unsure = (known.get(name, 0) for name in (f"n_{of_class}", wrong, f"unsure_{of_class}"))
-        if not is_whole(errors, 0) or not is_whole(unsure, 0) or not is_whole(n, max(fewest, errors + unsure)):
-            shown = f"{wrong} is {errors!r:.40} and unsure_{of_class} {unsure!r:.40}, of n_{of_class} {n!r:.40}"
-            raise ValueError(f"{shown}: expected whole numbers.")
+    for names in COUNTED:
+        n, *wrong = (known.get(name, 0) for name in names)
+        if n < max(sum(wrong), lower is not None):
+            raise ValueError(f"{' and '.join(names[1:])} are {wrong} of {names[0]}={n}.")
+    if not all(map(is_number, (number for pair in pairs for number in pair))):
+        raise ValueError("quantiles has values that are not finite numbers.")
+    known |= {"value": float(value), "lower": None if lower is None else float(lower)}
+    known |= {"quantiles": tuple((float(share), float(score)) for share, score in pairs)}
+    known |= {"reference": tuple(map(float, known.get("reference", ())))}
+    if known.get("contamination") is not None:
+        known["contamination"] = as_contamination(known["contamination"])
+    return Threshold(**known)
 
 
 def as_contamination(given: Any) -> tuple[float, float]:
@@ -471,21 +458,6 @@ def _answers(scores: np.ndarray, value: Any, lower: Any) -> np.ndarray:
     answers = (margin > 0).astype(object)
     answers[margin == 0] = None
     return answers
-
-
-def _origin_fields(known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the kept scores in the fields of a stranger, checked as its texts are."""
-    reference, quantiles = known.get("reference", []), known.get("quantiles", [])
-    if not isinstance(quantiles, list) or not all(isinstance(one, list) and len(one) == 2 for one in quantiles):
-        raise ValueError("The JSON is not a threshold: quantiles must be pairs of a share and a score.")
-    numbers = [known["value"], *(number for pair in quantiles for number in pair)]
-    if not isinstance(reference, list) or not all(map(is_number, (*numbers, *reference))):
-        raise ValueError("The JSON is not a threshold: value, quantiles and reference must be finite numbers.")
-    for name in ("score", "date", "npbench_version"):
-        if not isinstance(known.get(name, ""), str):
-            raise ValueError(f"{name} is {known[name]!r:.40}, expected text.")
-    pairs = tuple((float(share), float(score)) for share, score in quantiles)
-    return {"reference": tuple(map(float, reference)), "quantiles": pairs}
 
 
 def quantiles_of(negatives: np.ndarray) -> tuple[tuple[float, float], ...]:
@@ -519,6 +491,6 @@ def complement(delta: float) -> str:
     return f"{rounded_down(1 - delta):g}" if delta > 1e-6 else f"1 - {rounded_up(delta):g}"
 
 
-def clopper_pearson(errors: int, n: int, confidence: float) -> Estimate:
+def clopper_pearson(errors: int, n: int, confidence: float = 0.95) -> Estimate:
     """Return a rate of errors with exact limits."""
     return Estimate(errors / n, *rate_limits(errors, n, confidence))

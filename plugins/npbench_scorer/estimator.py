@@ -21,7 +21,7 @@ from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.numerics import thresholds
 from npbench.thresholding.classifier import ALIGNED, FEWEST_TO_FIT, OOB, calibration_count, held_out
-from npbench.thresholding.rules import warn_if_saturated
+from npbench.thresholding.rules import Asked, bounded, warn_if_saturated
 from npbench_scorer import inner
 from npbench_scorer.fits import Fit
 
@@ -34,14 +34,14 @@ class Scorer(BinaryClassifier):
     """Any classifier or solver, with a threshold set on held-out samples.
 
     The classifier is fitted on a part of the training sample and scores the rest; a rule turns these scores into a
-    threshold t, and ``f = score - t``. With ``cv``, each sample is scored by a fit to the other folds.
+    threshold t, and ``f = score - t``. :class:`npbench.NPThresholdClassifier` has the same threshold for other purposes
+    than a benchmark, and says more of its parameters.
 
     Parameters
     ----------
     estimator : str or classifier, default="sklearn.linear_model.LogisticRegression"
         Import path of a class, whose module is imported; name of a solver, such as "np_svm", which receives this
-        ``rho`` or ``q`` if it takes one; or an instance, which is not changed. The score is its
-        ``decision_function``, or the log-odds of its ``predict_proba`` if it has none.
+        ``rho`` or ``q`` if it takes one; or an instance, which is not changed.
     params : mapping, optional
         Parameters of the classifier that differ from its defaults.
     threshold : {"auto", "umbrella", "average", "empirical", "zero"}, default="auto"
@@ -56,17 +56,18 @@ class Scorer(BinaryClassifier):
     delta : float, default=0.05
         Probability with which "umbrella" may exceed rho, in ]0, 1[.
     calibration_size : float or "aligned", default=0.5
-        Share of the negatives to hold out, in ]0, 1[; with ``q``, of both classes. "aligned" holds out the fewest of
-        which the rule allows as many false alarms as of a half: see :class:`npbench.NPThresholdClassifier`.
+        Share of the negatives to hold out, in ]0, 1[, or the fewest that the rule makes use of; with ``q`` and
+        ``contamination``, a share of both classes.
     randomized : bool, default=False
         Whether a coin decides between two neighbouring thresholds, so that the bound is met exactly.
+    contamination : pair of float, optional
+        Shares (m0, m1) of wrong labels, as in :func:`npbench.threshold`: the bound is on the true negatives. Measured
+        rates count the labels of the test part as they are.
     n_splits : int, default=1
         Number of random splits. Each gives a classifier with a threshold, and a sample is accepted if more than half
         of these accept it.
     cv : int or "oob", optional
-        Number of folds, 2 or more, to cross-fit instead of holding out: the threshold is set on scores of all samples,
-        each from a classifier fitted to the other folds, and belongs to a classifier fitted to all samples. "oob"
-        takes the out-of-bag scores of one fit of a bagged ensemble, such as a random forest.
+        Number of folds, 2 or more, to cross-fit instead of holding out, or out-of-bag scores of one fit.
     random_state : int, RandomState or None, default=None
         Seed of the held-out samples, and of the classifier if it takes one and ``params`` has none.
 
@@ -85,32 +86,14 @@ class Scorer(BinaryClassifier):
     converged_ : bool
         Whether all classifiers were fitted without a ConvergenceWarning.
 
-    Raises
-    ------
-    ValueError
-        In ``fit``: if a class has only one sample or fewer than ``cv``, or too few negatives set the threshold for
-        "umbrella".
-
-    Warns
-    -----
-    UserWarning
-        If "auto" falls back on "empirical".
-
     Notes
     -----
-    A bound on false alarms takes negatives only, so all positives are used for fitting. A classifier ranks the samples
-    that it was fitted to better than new ones; a threshold set on those would be exceeded several times over.
-
     Parameters chosen by a search on the same training sample are chosen with the held-out negatives, too, in other
     folds; the guarantee then holds as for a fixed choice.
 
     With M splits, a false alarm of the majority is one of more than M/2 classifiers, so that its P_fa is at most
-    ``M / (floor(M/2) + 1)`` times the mean of theirs, less than twice. The guarantee of the umbrella holds for each of
-    them; for the majority, ``P_fa <= 2 rho`` with probability ``1 - M delta`` follows from it. In practice the P_fa of
-    the majority varies less from sample to sample than that of one classifier, and exceeds rho less often.
-
-    With ``cv`` no negative is lost, for ``cv + 1`` fits, or one by "oob". But the scores come from other classifiers:
-    what "umbrella" promises is then measured, not proved; see :class:`npbench.NPThresholdClassifier`.
+    ``M / (floor(M/2) + 1)`` times the mean of theirs, less than twice: from the umbrella's guarantee for each follows
+    ``P_fa <= 2 rho`` with probability ``1 - M delta``. In practice the majority exceeds rho less often than one.
 
     References
     ----------
@@ -142,6 +125,7 @@ class Scorer(BinaryClassifier):
     randomized: bool = parameter("boolean", default=False)
     n_splits: int = parameter(COUNT, default=1)
     cv: int | Literal["oob"] | None = parameter(None, TWO_OR_MORE, StrOptions({OOB}), default=None)
+    contamination: tuple[float, float] | None = parameter(tuple, list, None, default=None)
     random_state: Any = parameter("random_state", default=None)
 
     def without_threshold(self) -> Scorer:
@@ -158,7 +142,7 @@ class Scorer(BinaryClassifier):
         """Return the rows that ``fit`` fits to and scores, from labels in {-1, +1}, and the rule for the threshold."""
         self._validate_params()
         parts = self._parts_of(signs, check_random_state(self.random_state))
-        return parts, self._threshold_rule(self._rule(_n_negatives(signs, parts)))
+        return parts, partial(self._value, self._rule(_n_negatives(signs, parts)))
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         random = check_random_state(self.random_state)
@@ -205,6 +189,10 @@ class Scorer(BinaryClassifier):
                 f"threshold='zero' holds out no sample, but {given} is {getattr(self, given)}: leave {given} out, or "
                 "use another threshold."
             )
+        if self.contamination is not None and (self.q is not None or self.threshold == "zero"):
+            raise ValueError("contamination is for a bound rho: leave out q and threshold='zero'.")
+        if self.contamination is not None:
+            self._asked(self._asked_rule())  # raises
         if self.n_splits > 1 and self.cv is not None:
             raise ValueError(f"n_splits={self.n_splits} holds out samples, but cv={self.cv} does not: leave one out.")
         classifier = self._build()
@@ -234,9 +222,10 @@ class Scorer(BinaryClassifier):
         """Draw the samples to set the threshold on: negatives, and positives if the rule needs them."""
         if self.threshold == "zero":
             return np.empty(0, dtype=int)
-        # a q-value depends on the positives too
+        # a q-value depends on the positives too, and wrong labels of negatives are seen among them
+        of_both = self.q is not None or self.contamination is not None
         classes = {"negative": np.flatnonzero(signs < 0)}
-        if self.q is not None:
+        if of_both:
             classes["positive"] = np.flatnonzero(signs > 0)
         for name, rows in classes.items():
             if len(rows) < 2:
@@ -244,7 +233,7 @@ class Scorer(BinaryClassifier):
                     f"There is only 1 {name} sample, expected at least 2, to fit the classifier and to set the "
                     "threshold: use more data, or threshold='zero'."
                 )
-        rule = self._asked_rule() if self.q is None else None
+        rule = None if of_both else self._asked_rule()
         parts = [
             (rows, calibration_count(len(rows), self.calibration_size, rule, self.rho, self.delta))
             for rows in classes.values()
@@ -259,14 +248,21 @@ class Scorer(BinaryClassifier):
         inner.seed(classifier, random)
         fit = Fit(classifier, X, (signs > 0).astype(int), OOB if self.cv == OOB else parts)
         scores, negatives = fit.calibration_scores, fit.calibration_scores[~fit.positive]
-        coin = random if self.randomized else None
-        threshold = float(self._threshold_rule(self.status_, coin)(np.where(fit.positive, 1, -1), scores))
+        threshold = self._value(self.status_, np.where(fit.positive, 1, -1), scores, random)
         if self.status_ in thresholds.RULES:
             warn_if_saturated(negatives, scores, threshold)
         return fit, threshold
 
-    def _threshold_rule(self, name: str, coin: np.random.RandomState | None = None) -> Rule:
-        return partial(_threshold, name, rho=self.rho, delta=self.delta, q=self.q, coin=coin)
+    def _value(
+        self, rule: str, signs: np.ndarray, scores: np.ndarray, random: np.random.RandomState | None = None
+    ) -> float:
+        """Return the threshold for scores by a rule, with a coin if there is one to toss."""
+        if rule == "zero":
+            return 0.0
+        if self.q is not None:
+            return thresholds.q_value(signs, scores, self.q)
+        coin = random if self.randomized else None
+        return bounded(scores[signs < 0], scores[signs > 0], self._asked(rule), self.delta, coin)
 
     def _rule(self, n_negatives: int) -> str:
         """Return the rule that sets the threshold, given the number of held-out negatives."""
@@ -275,7 +271,8 @@ class Scorer(BinaryClassifier):
         if self.q is not None:
             return "q_value"
         rule = self._asked_rule()
-        needed = thresholds.RULES[rule].fewest(self.rho, self.delta)
+        share = 1.0 if self.contamination is None else thresholds.NEGATIVES_SHARE
+        needed = thresholds.RULES[rule].fewest(self.rho, share * self.delta)
         if n_negatives >= needed:
             return rule
         source = f"calibration_size={self.calibration_size}" if self.cv is None else f"cv={self.cv}"
@@ -283,7 +280,7 @@ class Scorer(BinaryClassifier):
             f"The {rule} threshold needs {needed} held-out negatives at rho={self.rho:g} and delta={self.delta:g}, "
             f"got {n_negatives} ({source})"
         )
-        if self.threshold == "auto":
+        if self.threshold == "auto" and self.contamination is None:
             warnings.warn(f"{too_few}; the threshold is empirical and guarantees nothing.", stacklevel=5)
             return "empirical"
         share = 1.0 if self.cv is not None or self.calibration_size == ALIGNED else float(self.calibration_size)
@@ -292,6 +289,9 @@ class Scorer(BinaryClassifier):
             f"{too_few}: use {enough} or more training negatives, a larger rho or delta, or threshold='empirical', "
             "which guarantees nothing."
         )
+
+    def _asked(self, rule: str) -> Asked:
+        return Asked(self.rho, self.delta, rule, randomized=self.randomized, contamination=self.contamination)
 
     def _asked_rule(self) -> str:
         return "umbrella" if self.threshold == "auto" else self.threshold
@@ -315,20 +315,3 @@ class Scorer(BinaryClassifier):
 def _n_negatives(signs: np.ndarray, parts: list[Part]) -> int:
     """Return the number of negatives that are scored."""
     return sum(int(np.sum(signs[scored] < 0)) for _, scored in parts)
-
-
-def _threshold(
-    rule: str,
-    signs: np.ndarray,
-    scores: np.ndarray,
-    *,
-    rho: float,
-    delta: float,
-    q: float | None,
-    coin: np.random.RandomState | None,
-) -> float:
-    if rule == "zero":
-        return 0.0
-    if rule == "q_value":
-        return thresholds.q_value(signs, scores, float(q))  # type: ignore[arg-type]
-    return thresholds.RULES[rule].threshold(scores[signs < 0], rho, delta, coin)

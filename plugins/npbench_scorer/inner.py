@@ -23,16 +23,15 @@ ADVICE = "Name a scikit-learn classifier by its import path, as in estimator='sk
 def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -> Any:
     """Return an unfitted classifier; raise a ValueError if it does not exist, or does not take a parameter or value.
 
-    ``estimator`` is an import path, the name of a solver, or an instance, which is cloned. The module in the path is
-    imported; a class is called only if it is an estimator of scikit-learn. ``params`` are those of the class, or those
-    that differ from the instance's; ``asked`` those of the problem, for a solver that takes them.
+    ``estimator`` and ``params`` are those of the Scorer; ``asked`` those of the problem, for a solver that takes them.
     """
     if isinstance(estimator, str):
-        found = _imported(estimator) if "." in estimator else _solver(estimator)
+        found = _imported(estimator) if "." in estimator else resolve(_description(estimator).estimator)
         if not hasattr(found, "__sklearn_tags__"):  # calling subprocess.Popen, say, would run what params name
             raise ValueError(_not_a_classifier(estimator))
         takes = found._get_param_names() if hasattr(found, "_get_param_names") else list(params)
-        if not _takes_any_name(found):  # LightGBM passes other names on to its booster
+        parameters = inspect.signature(found).parameters.values()
+        if not any(one.kind is one.VAR_KEYWORD for one in parameters):  # LightGBM passes any to its booster
             _check_names(found.__name__, params, takes)
         # only solvers know what rho and q mean
         of_problem = {} if "." in estimator else {name: value for name, value in asked.items() if name in takes}
@@ -45,18 +44,17 @@ def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -
         model = clone(estimator)
         _check_names(type(model).__name__, params, model.get_params())
         model.set_params(**params)
-    _check_classifier(model, estimator)
+    gives_scores = hasattr(model, "decision_function") or hasattr(model, "predict_proba")
+    if not (hasattr(model, "__sklearn_tags__") and is_classifier(model) and gives_scores):
+        raise ValueError(_not_a_classifier(estimator))
+    if hasattr(model, "_parameter_constraints"):  # as scikit-learn does in fit, but before any work
+        model._validate_params()
     return model
 
 
 def has_grid_search(estimator: Any) -> bool:
     """Return whether this is the name of a solver with a grid search of its own."""
     return isinstance(estimator, str) and "." not in estimator and _description(estimator).grid_search is not None
-
-
-def _solver(name: str) -> type:
-    found: type = resolve(_description(name).estimator)
-    return found
 
 
 def _description(name: str) -> Solver:
@@ -87,23 +85,10 @@ def _imported(path: str) -> type:
     raise ValueError(f"estimator={path!r}: {parent} has no class {name}.{hint} {ADVICE}")
 
 
-def _takes_any_name(found: type) -> bool:
-    parameters = inspect.signature(found).parameters.values()
-    return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
-
-
 def _check_names(owner: str, params: Mapping[str, Any], known: Iterable[str]) -> None:
     known = list(known)
     if unknown := [name for name in params if name not in known]:
         raise ValueError(" ".join(unknown_name(f"parameter of {owner},", name, known) for name in unknown))
-
-
-def _check_classifier(model: Any, estimator: Any) -> None:
-    gives_scores = hasattr(model, "decision_function") or hasattr(model, "predict_proba")
-    if not (hasattr(model, "__sklearn_tags__") and is_classifier(model) and gives_scores):
-        raise ValueError(_not_a_classifier(estimator))
-    if hasattr(model, "_parameter_constraints"):  # as scikit-learn does in fit, but before any work
-        model._validate_params()
 
 
 def _not_a_classifier(estimator: Any) -> str:

@@ -454,6 +454,29 @@ def test_outlier_detectors_see_negatives_only(detector):
     assert prefit.result_.n_negatives == np.sum(Y[300:] == 0)
 
 
+@pytest.mark.parametrize("positives", [True, False])
+def test_outlier_detectors_are_cross_fitted_to_the_negatives_of_other_folds(positives):
+    features, y = (X, Y) if positives else (X[Y == 0], Y[Y == 0])
+    model = NPThresholdClassifier(IsolationForest(10, random_state=0), rho=0.1, cv=3, random_state=0).fit(features, y)
+    assert (model.result_.promise_kind, model.result_.n_negatives) == ("measured", np.sum(Y == 0))
+    scores = np.empty(len(y))
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(features, y):
+        detector = IsolationForest(10, random_state=0).fit(features[train][y[train] == 0])
+        scores[test] = -detector.score_samples(features[test])
+    assert np.sum(scores[y == 0] > model.threshold_) == model.result_.false_alarms > 0
+    assert model.result_.misses == np.sum(scores[y == 1] <= model.threshold_)
+    whole = IsolationForest(10, random_state=0).fit(features[y == 0])
+    np.testing.assert_allclose(model.scores(features), -whole.score_samples(features))
+
+
+@pytest.mark.parametrize("detector", [OneClassSVM(nu=0.1), make_pipeline(StandardScaler(), OneClassSVM())])
+def test_detectors_whose_scores_grow_with_the_sample_are_not_cross_fitted(detector):
+    few, many = (OneClassSVM(nu=0.1, gamma=0.1).fit(X[:n]).score_samples(X).mean() for n in (300, 600))
+    assert many == pytest.approx(2 * few, rel=0.1)
+    with pytest.raises(ValueError, match="cv=3"):
+        NPThresholdClassifier(detector, cv=3).fit(X, Y)
+
+
 def test_score_is_the_share_detected():
     model = NPThresholdClassifier(LogisticRegression(), rho=0.1, pos_label="fraud", random_state=0).fit(X, WORDS)
     assert model.score(X, WORDS) == np.mean(model.predict(X[Y == 1]) == "fraud")

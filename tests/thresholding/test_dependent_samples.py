@@ -76,6 +76,21 @@ def test_groups_on_both_sides_are_refused():
     assert model.fit(X, Y, groups=np.arange(600)).result_.n_negatives == 360
 
 
+def test_groups_of_several_pooled_values_of_by_are_refused():
+    by, customers = np.resize(["a", "b", "c"], 600), np.arange(600) // 3
+    model = NPThresholdClassifier(LogisticRegression(), rho=0.1, small="pool", random_state=0)
+    for cv in (None, 3):
+        with pytest.raises(ValueError, match="groups more than once"):
+            model.set_params(cv=cv).fit(X, Y, by=by, groups=customers)
+    alone = model.set_params(cv=None).fit(X, Y, by=by[customers], groups=customers)
+    assert "group" in alone.result_.promise
+    with pytest.raises(ValueError, match="groups more than once"):
+        alone.refit_threshold(X[Y == 0], by=by[Y == 0], groups=customers[Y == 0])
+    assert set(model.set_params(small="refuse", threshold="average").fit(X, Y, by=by, groups=customers).threshold_) == {
+        *by.tolist()
+    }
+
+
 @pytest.mark.slow  # simulates 300 draws
 def test_one_negative_of_each_group_keeps_the_promise_and_all_break_it():
     """Exact for a negative of a new group; scores are N(0, 1), and alike within a group."""

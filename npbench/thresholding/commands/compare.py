@@ -28,7 +28,12 @@ CURVE_POINTS, BOUNDS = 400, 25
 
 def run(words: Sequence[str]) -> Exit:
     """Compare the scores in two files, or in two columns of one, and write the result with a picture and a page."""
-    options = _parser().parse_args(list(words) or ["--help"])
+    parser = _parser()
+    options, others = parser.parse_known_args(list(words) or ["--help"])
+    if others and not any(word.startswith("-") for word in others):
+        raise RequestError(f"compare takes two files, and got {', '.join(others)} besides: compare two at a time.")
+    if others:
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
     options.other, options.other_score = options.other or options.file, options.other_score or options.score
     scores, positive, note = _read(options)
     deployed = [score_files.stored(path)[0] for path in options.thresholds or ()]

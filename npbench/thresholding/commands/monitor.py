@@ -18,10 +18,10 @@ from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
-from npbench.thresholding.columns import require_rate
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.monitoring import Monitoring, monitor
 from npbench.thresholding.threshold import GroupThresholds, Threshold
+from npbench.values import require_rate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -121,7 +121,7 @@ def _monitored(
         return {None: monitor(scores, positive, threshold=deployed, alpha=options.alpha, window=options.window)}
     if by is None:
         raise RequestError("The threshold has groups: name their column by --by.")
-    deployed.values(by)  # refuses unknown groups
+    deployed.limits(by)  # refuses unknown groups
     require_rate("alpha", options.alpha)  # a share of 2 may be a rate
     each = options.alpha / deployed.n_parts
     found = {}

@@ -16,11 +16,11 @@ from npbench.data.labels import Labels
 from npbench.data.table import days
 from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
-from npbench.numerics.thresholds import RULES, contaminated_umbrella
+from npbench.numerics.thresholds import RULES
 from npbench.report.render.drawing import own_style
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.commands import score_files
-from npbench.thresholding.rules import kept_by_weight, threshold
+from npbench.thresholding.rules import Asked, bounded, kept_by_weight, threshold
 from npbench.thresholding.threshold import GroupThresholds, Threshold, clopper_pearson, described, rounded_down
 
 if TYPE_CHECKING:
@@ -40,10 +40,9 @@ def run(words: Sequence[str]) -> Exit:
     values, is_positive = scores.to_numpy()[kept], signs[kept] > 0
     by = None if options.by is None else Labels(days(table.column(options.by, "--by")).filter(kept), "by")
     weights = None if options.weights is None else table.numbers(options.weights, "--weights").to_numpy()[kept]
-    asked = {name: getattr(options, name) for name in ("delta", "rule", "recall", "precision", "abstain", "randomized")}
-    contamination = None if options.contamination is None else tuple(options.contamination)
-    asked |= {"small": options.small, "keep_scores": options.keep_scores}
-    asked |= {"rho": _bound(options), "contamination": contamination, "random_state": options.seed}
+    shared = ("delta", "rule", "recall", "precision", "abstain", "contamination", "randomized", "small", "keep_scores")
+    asked = {name: getattr(options, name) for name in shared}
+    asked |= {"rho": _bound(options), "random_state": options.seed}
     try:
         given = threshold(values, is_positive, by=by, pos_label=True, weights=weights, **asked)
     except ValueError as error:
@@ -133,7 +132,11 @@ def per_second(text: str) -> float:
 
 
 def _conclude(
-    found: Threshold | GroupThresholds, samples: Mapping[Any, Sample], names: Mapping[str, Any], output: Path, note: str
+    found: Threshold | GroupThresholds,
+    samples: Mapping[Any, Sample],
+    names: Mapping[str, Any],
+    output: Path,
+    note: str,
 ) -> None:
     """Write the result and print it; samples are by group, or under None."""
     shown = dict(islice(samples.items(), score_files.MAX_GROUPS))
@@ -189,20 +192,13 @@ def _plan(name: Any, sample: Sample) -> Sheet:
         needed = rule.fewest(rho, one.share)
         missed = None
         if len(positives) and len(negatives) >= needed and one.lower is None:
-            misses = int(np.sum(positives <= _value(sample, rho)))
-            missed = clopper_pearson(misses, len(positives), 0.95)
+            asked = Asked(rho, rule=one.rule, contamination=one.contamination)
+            value = bounded(negatives, positives, asked, one.share_of_promise)
+            missed = clopper_pearson(int(np.sum(positives <= value)), len(positives))
         rows.append([f"{100 * rho:.4g} %", needed, max(0, needed - len(negatives)), *_rate(missed)])
     at = f" at {rounded_down(100 * (1 - one.share), 4):g} %" if rule.promise == "guaranteed" else ""
     title = f"other bounds{at}, {rule.promise}; you have {len(negatives)} negatives{of_group}"
     return Sheet(title, ["bound", "negatives", "to collect", "misses", "95 % limits"], rows)
-
-
-def _value(sample: Sample, rho: float) -> float:
-    """Return the threshold at another bound."""
-    one, negatives, positives = sample
-    if one.contamination is not None:
-        return contaminated_umbrella(negatives, positives, rho, one.delta, *one.contamination)
-    return RULES[one.rule].threshold(negatives, rho, one.share)
 
 
 def _rate(missed: Estimate | None) -> Row:

@@ -28,6 +28,7 @@ from npbench.config.solver_settings import solver_settings
 from npbench.contracts import resolve
 from npbench.errors import RequestError
 from npbench.numerics.rates import rates, share_accepted
+from npbench.numerics.thresholds import contaminated_umbrella
 from npbench.planning.plan import first_job
 from npbench.records import provenance
 from npbench_scorer.estimator import Scorer
@@ -101,6 +102,36 @@ def test_cross_fitting_takes_q_values_and_needs_samples_of_both_classes_in_each_
         Scorer(cv=4).fit(X[few], Y[few])
     with pytest.raises(ValueError, match=r"needs 299 held-out negatives.* got 240 \(cv=4\): use 299 or more"):
         Scorer(cv=4, threshold="umbrella", rho=0.01).fit(X, Y)
+
+
+@pytest.mark.parametrize("cv", [None, 4])
+def test_wrong_labels_are_allowed_for(cv):
+    """A tenth of the samples labelled negative is positive: the bound is on the others."""
+    rng = np.random.default_rng(0)
+    truth, y = np.repeat([-1, 1, 1], [900, 100, 400]), np.repeat([-1, -1, 1], [900, 100, 400])
+    features = rng.normal(size=(1400, 3)) + 1.5 * (truth[:, None] > 0)
+    options = {"estimator": Recorder(), "rho": 0.05, "cv": cv, "random_state": 0}
+    model, plain = (Scorer(contamination=shares, **options).fit(features, y) for shares in ([0.9, 0], None))
+    assert (model.status_, model.n_calibration_) == ("umbrella", 1400 if cv else 700)
+    if cv is None:
+        seen = {tuple(row) for row in model.estimators_[0].seen_}
+        held_out = np.array([tuple(row) not in seen for row in features])
+        scores, labels = model.estimators_[0].decision_function(features[held_out]), y[held_out]
+    else:
+        folds = StratifiedKFold(4, shuffle=True, random_state=0)
+        scores = cross_val_predict(LogisticRegression(), features, y, cv=folds, method="decision_function")
+        labels = y
+    expected = contaminated_umbrella(scores[labels < 0], scores[labels > 0], 0.05, 0.05, 0.9, 0.0)
+    assert model.thresholds_ == pytest.approx([expected])
+    missed, false = (rates(truth, one.decision_function(features)) for one in (model, plain))
+    assert missed[0] < false[0] - 0.1
+    assert missed[1] <= 0.05
+
+
+def test_too_few_negatives_of_wrong_labels_are_refused_with_the_number():
+    assert Scorer(rho=0.025, random_state=0).fit(X, Y).status_ == "umbrella"  # 119 = log(.05) / log(.975)
+    with pytest.raises(ValueError, match=r"needs 123 .*got 120"):  # log(.9 * .05) / log(.975)
+        Scorer(contamination=(0.95, 0), rho=0.025, random_state=0).fit(X, Y)
 
 
 SOLVERS = sorted(name for name in registry.installed().solvers if name != "scorer")
@@ -306,6 +337,11 @@ def test_seeds_reach_classifiers_inside_others():
         ({"cv": 3, "n_splits": 3}, "n_splits=3 .* cv=3"),
         ({"cv": 1}, "'cv' parameter"),
         ({"threshold": "umbrella", "q": 0.1}, "threshold='empirical'"),
+        ({"contamination": (0.9, 0), "q": 0.1}, "contamination"),
+        ({"contamination": (0.9, 0), "threshold": "zero"}, "contamination"),
+        ({"contamination": (0.9, 0), "threshold": "empirical"}, "contamination"),
+        ({"contamination": (0.9, 0), "randomized": True}, "contamination"),
+        ({"contamination": [0, 0.9]}, "contamination"),
     ],
 )
 def test_impossible_requests_are_refused(options, sentence):
@@ -382,6 +418,13 @@ def test_parameters_of_the_classifier_are_searched_by_name():
     assert {params["tol"] for params in asked.search["params"]} == {0.01}
     fixed = request.check(configured("solver=linear_svm", "solver.params.C=0.5"))
     assert (fixed.params["params"]["C"], fixed.search) == (0.5, {})
+
+
+def test_shares_of_wrong_labels_are_typed():
+    asked = request.check(configured("solver=random_forest", "solver.contamination=[0.95,0]"))
+    assert list(asked.params["contamination"]) == [0.95, 0]
+    with pytest.raises(RequestError, match="m0, m1"):
+        request.check(configured("solver=random_forest", "solver.contamination=[0,0.95]"))
 
 
 def test_faults_are_reported_before_any_work():

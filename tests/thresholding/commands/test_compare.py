@@ -133,6 +133,13 @@ def test_wrong_requests_are_named(case):
         compare.run(words)
 
 
+def test_a_third_file_is_refused():
+    with pytest.raises(RequestError, match="two"):
+        compare.run(["old.parquet", "new.parquet", "third.parquet"])
+    with pytest.raises(SystemExit):
+        compare.run(["old.parquet", "new.parquet", "--rate", "0.1"])
+
+
 def test_thresholds_of_groups_are_refused():
     TABLE.with_columns(g=pl.int_range(pl.len()) % 2).write_parquet("old.parquet")
     threshold.run(["old.parquet", "--by", "g"])
