@@ -52,12 +52,8 @@ class Comparison:
 
     Parameters
     ----------
-    names : pair of str
-        Names of the models.
-    rho : float
-        Bound on the false-alarm rate.
-    n_negatives, n_positives : int
-        Number of samples of each class.
+    names, rho, n_negatives, n_positives
+        Names of the models, bound on the false-alarm rate, and number of samples of each class.
     misses : Difference
         Miss rates, each with the lowest threshold whose false-alarm rate on these samples is at most rho.
     partial_auc, auc : Difference

@@ -167,13 +167,15 @@ def threshold(
     positive, random = signs > 0, check_random_state(random_state)
     is_weighted = weights is not None
     asked = Asked(rho, delta, rule, recall, precision, abstain, contamination, randomized, small, weighted=is_weighted)
-    kept = None if weights is None else kept_by_weight(weights, positive, random)
+    kept = kept_by_weight(weights, positive, random)
     found = calibrate(scores, positive, by, asked, random=random, kept=kept, keep_scores=keep_scores)
     return described(found, **known._asdict(), score="given, larger for more positive samples")
 
 
 def kept_by_weight(weights: Any, positive: np.ndarray, random: np.random.RandomState) -> np.ndarray:
     """Return whether each sample is kept: positives, and each negative with the probability that is its weight."""
+    if weights is None:
+        return np.ones(len(positive), dtype=bool)
     given = np.where(positive, 1.0, np.asarray(column_or_1d(weights), dtype=np.float64))
     if len(wrong := given[~((given >= 0) & (given <= 1))]):
         raise ValueError(

@@ -142,14 +142,14 @@ class Scorer(BinaryClassifier):
         """Return the rows that ``fit`` fits to and scores, from labels in {-1, +1}, and the rule for the threshold."""
         self._validate_params()
         parts = self._parts_of(signs, check_random_state(self.random_state))
-        return parts, partial(self._value, self._rule(_n_negatives(signs, parts)))
+        return parts, partial(self._value, self._rule(signs, parts))
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         random = check_random_state(self.random_state)
         # draw all splits before any fit, so that their rows do not depend on the classifier
         splits = [self._parts_of(signs, random) for _ in range(self.n_splits)]
         self.n_calibration_ = sum(len(scored) for _, scored in splits[0])
-        self.status_ = self._rule(_n_negatives(signs, splits[0]))
+        self.status_ = self._rule(signs, splits[0])
         fits = [self._with_threshold(X, signs, parts, random) for parts in splits]
         self._fits = [one for one, _ in fits]
         self.thresholds_ = np.array([threshold for _, threshold in fits])
@@ -264,8 +264,8 @@ class Scorer(BinaryClassifier):
         coin = random if self.randomized else None
         return bounded(scores[signs < 0], scores[signs > 0], self._asked(rule), self.delta, coin)
 
-    def _rule(self, n_negatives: int) -> str:
-        """Return the rule that sets the threshold, given the number of held-out negatives."""
+    def _rule(self, signs: np.ndarray, parts: list[Part]) -> str:
+        """Return the rule that sets the threshold, which depends on the number of negatives that are scored."""
         if self.threshold == "zero":
             return "zero"
         if self.q is not None:
@@ -273,6 +273,7 @@ class Scorer(BinaryClassifier):
         rule = self._asked_rule()
         share = 1.0 if self.contamination is None else thresholds.NEGATIVES_SHARE
         needed = thresholds.RULES[rule].fewest(self.rho, share * self.delta)
+        n_negatives = sum(int(np.sum(signs[scored] < 0)) for _, scored in parts)
         if n_negatives >= needed:
             return rule
         source = f"calibration_size={self.calibration_size}" if self.cv is None else f"cv={self.cv}"
@@ -310,8 +311,3 @@ class Scorer(BinaryClassifier):
         except ValueError:  # fit reports it
             tags.input_tags.sparse = False
         return tags
-
-
-def _n_negatives(signs: np.ndarray, parts: list[Part]) -> int:
-    """Return the number of negatives that are scored."""
-    return sum(int(np.sum(signs[scored] < 0)) for _, scored in parts)

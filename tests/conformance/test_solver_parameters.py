@@ -34,6 +34,7 @@ INVALID = {
     "cv": (1.5,),
     "estimator": (3,),
     "params": ([1],),
+    "contamination": (0.95, "all"),
 }
 FURTHER = {
     ("asvm", "tau"): (0, 1.0),

@@ -49,9 +49,8 @@ def run(words: Sequence[str]) -> Exit:
         raise RequestError(str(error)) from error
     found = described(given, **known._asdict(), score=f"column {options.score}, larger for positives")
     names = {"score": options.score, "label": options.label, **known._asdict(), "by": options.by}
-    used = np.ones(len(values), dtype=bool)
-    if weights is not None:  # the seed draws the same negatives again
-        used = kept_by_weight(weights, is_positive, np.random.RandomState(options.seed))
+    # the seed draws the same negatives again
+    used = kept_by_weight(weights, is_positive, np.random.RandomState(options.seed))
     parts = found.parts(by) if isinstance(found, GroupThresholds) else [(None, found, np.arange(len(values)))]
     samples = {}
     for name, one, rows in parts:
