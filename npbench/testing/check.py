@@ -89,14 +89,3 @@ def require_known(what: str, names: Iterable[str], choices: Iterable[str]) -> No
     """Raise AssertionError unless all names are among the choices."""
     unknown = sorted(set(names) - set(choices))
     require(not unknown, f"Unknown {what}: {', '.join(unknown)}. Available: {', '.join(sorted(choices))}.")
-
-
-def refusal(call: Callable[[], Any]) -> str | None:
-    """Return the text of the ValueError or TypeError that ``call`` raises, or None; other errors are accidents."""
-    try:
-        call()
-    except (ValueError, TypeError) as error:
-        text = str(error)
-        require(len(text.split()) > 2, f"The message of {error!r} should say what is wrong.")
-        return text
-    return None

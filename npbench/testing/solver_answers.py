@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 
 from npbench.contracts import Solver
@@ -35,24 +33,6 @@ def same_seed(solver: Solver) -> None:
         np.array_equal(first, second),
         f"Two fits to the same sample differ by {np.max(np.abs(first - second)):.3g}: draw all random numbers from "
         "random_state, as sklearn.utils.check_random_state does.",
-    )
-
-
-def pickling(solver: Solver) -> None:
-    """A pickled estimator gives the same scores, and can be cloned."""
-    from sklearn.base import clone
-
-    X, y = blobs()
-    model = made(solver).fit(X, y)
-    again = pickle.loads(pickle.dumps(model))
-    require(
-        np.array_equal(again.decision_function(X), model.decision_function(X)),
-        "A pickled estimator scores differently: keep everything that decision_function needs in attributes.",
-    )
-    copy = clone(again)
-    require(
-        repr(copy.get_params()) == repr(model.get_params()),
-        "A clone has other parameters: set each parameter in __init__ unchanged, and nowhere else.",
     )
 
 

@@ -37,10 +37,9 @@ def check_solver(name: str) -> list[Check]:
 def _chosen(solver: Solver) -> Iterator[Callable[[Solver], None]]:
     tags = solver.tags
     yield from (descriptions.description, light, descriptions.parameters, descriptions.settings)
-    yield from (inputs.any_two_labels, inputs.one_class, inputs.few_samples, inputs.extreme_features, inputs.non_finite)
-    yield inputs.unchanged_inputs
+    yield from (inputs.any_two_labels, inputs.few_samples, inputs.extreme_features, inputs.unchanged_inputs)
     yield from (inputs.sparse_equals_dense, inputs.sparse_forms) if "sparse" in tags else (inputs.sparse_is_refused,)
-    yield from (answers.direction, answers.same_seed, answers.pickling, answers.honest_flags)
+    yield from (answers.direction, answers.same_seed, answers.honest_flags)
     yield claims.honest_claims
     if "stochastic" not in tags:
         yield answers.row_order

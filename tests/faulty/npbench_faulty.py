@@ -79,24 +79,17 @@ class WrongPredict(Sound):
         return self.classes_[(self.decision_function(X) > 0.5).astype(int)]
 
 
-class OneClassWillDo(Sound):
-    def fit(self, X, y):
-        if len(np.unique(y)) == 1:
-            return self
-        return super().fit(X, y)
-
-
 class OneClassUnnamed(Sound):
-    message = "this will not do at all"
-
     def fit(self, X, y):
         if len(np.unique(y)) == 1:
-            raise ValueError(self.message)
+            raise ValueError("this will not do at all")
         return super().fit(X, y)
 
 
-class Terse(OneClassUnnamed):
-    message = "class"
+class Terse(Sound):
+    def _spoil(self, X, signs):
+        if np.sum(signs > 0) < 2:
+            raise ValueError("few")
 
 
 class Indexing(Sound):

@@ -32,7 +32,7 @@ def test_each_check_has_a_line(npbench):
 def test_failed_check_has_a_traceback_on_request(npbench, stranger):
     code, out, err = npbench("check", "solver", "centroid", "--traceback")
     assert (code, err) == (1, "")
-    assert re.search(r"^  failed  one_class .*\n {10}\w+", out, re.MULTILINE)
+    assert re.search(r"^  failed  any_two_labels .*\n {10}\w+", out, re.MULTILINE)
     assert "Traceback" in out
     assert "npbench_stranger_code.py" in out
 
