@@ -10,18 +10,13 @@ from scipy.stats import rankdata
 DIGITS = 12  # differences that are equal up to rounding are ties
 
 
-def greater(differences: np.ndarray) -> np.ndarray:
-    """Return the one-sided p-value of each row of n pairs, against larger differences than those symmetric about 0.
+def tails(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the one-sided p-values of each row of n pairs, against larger and against smaller differences.
 
     Zeros are omitted, as by Wilcoxon (1945, Biometrics Bulletin 1(6)), and equal absolute values share their mean rank.
     Given these ranks, all signs are equally likely: the distribution of the sum of positive ranks is exact. A row of
-    zeros has the p-value 1. O(n^3) for each pattern of ties.
+    zeros has the p-values 1. O(n^3) for each pattern of ties.
     """
-    return tails(differences)[0]
-
-
-def tails(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the one-sided p-values of each row against larger and against smaller differences; see :func:`greater`."""
     rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
     sizes = np.abs(rounded)
     n_zeros = np.sum(sizes == 0, axis=1, keepdims=True)

@@ -71,7 +71,7 @@ def by_cost(validated: Validated, testing: np.ndarray) -> list[Choice]:
 
     def kept(classifier: np.ndarray, threshold: np.ndarray) -> Choice:
         best = Choice(classifier, validated.finite(threshold), one.kept)
-        better = signed_rank.greater(costs - _fold_costs(validated, best, testing)) <= KEPT_P_VALUE
+        better = signed_rank.tails(costs - _fold_costs(validated, best, testing))[0] <= KEPT_P_VALUE
         return Choice(np.where(better, best.classifier, own), np.where(better, best.threshold, 0.0), better)
 
     return [one, kept(own, _best_thresholds(validated, own, testing)), kept(*_best_of_all(validated, testing))]

@@ -14,7 +14,7 @@ from npbench.report.sections import comparison as statistics
 from npbench.report.sections import excess
 from npbench.report.select.pairing import blocks
 from npbench.report.stats import paired
-from npbench.report.stats.paired import corrected_t_rows, holm, superiority
+from npbench.report.stats.paired import corrected_t_rows, holm
 from npbench.report.stats.ranks import critical_difference
 from sample_records import cells, frame
 
@@ -70,7 +70,6 @@ def test_pairs_use_shared_splits(figures):
         assert row["95 % limits"] == f"[{low:+.3g}, {high:+.3g}]"
         assert (row["p"], row["p corrected"]) == (f"{one:.2g}", f"{other:.2g}")
         assert row["effect"] == f"{paired.rank_biserial(d):+.2f}"
-        assert row["A"] == f"{superiority(figures[row['first']], figures[row['second']]):.2f}"
     assert [row["verdict"] for row in rows] == ["first better", "no significant difference", "second better"]
 
 
@@ -115,7 +114,7 @@ def test_each_protocol_has_a_best_setting():
 def test_differences_all_zero_or_few_have_a_verdict():
     (row,) = sheet(by_label({"a": [0.2, 0.3, 0.1], "b": [0.2, 0.3, 0.1 + 1e-15]}), TITLE)
     assert (row["verdict"], row["p"], row["p corrected"], row["effect"]) == ("equal on every split", "1", "1", "-")
-    assert (row["first - second"], row["A"]) == ("+0", "0.50")
+    assert row["first - second"] == "+0"
     records = by_label({"a": [0.2, 0.3, 0.1, 0.2, 0.1], "b": [0.3, 0.4, 0.3, 0.5, 0.2]})
     (row,) = sheet(records, TITLE)
     assert (row["verdict"], row["95 % limits"], row["pairs"]) == ("too few pairs", "-", "5")
@@ -127,7 +126,7 @@ def test_one_repeat_or_one_setting_gives_advice():
     setting = section(by_label({"a": [0.2, 0.3, 0.1, 0.2, 0.1, 0.5]}))
     assert (repeat.notes, repeat.charts, repeat.sheets) == ([statistics.ONE_REPEAT], [], [])
     assert (setting.notes, setting.charts) == ([statistics.ONE_SETTING], [])
-    assert [sheet.title.split()[0] for sheet in setting.sheets] == ["How", "Means"]
+    assert [sheet.title.split()[0] for sheet in setting.sheets] == ["How"]
 
 
 def test_unshared_splits_are_ignored():
@@ -136,7 +135,6 @@ def test_unshared_splits_are_ignored():
     both = np.array([(x, y) for x, y in zip(few, many, strict=True) if x is not None and y is not None])
     assert row["pairs"] == "6"
     assert row["p"] == f"{stats.wilcoxon(both[:, 0] - both[:, 1]).pvalue:.2g}"
-    assert row["A"] == f"{superiority(both[:, 0], both[:, 1]):.2f}"
 
 
 @pytest.mark.parametrize("lacking", [{"status": "failed"}, {"p_nd": None}, {"p_nd": float("nan")}])
@@ -224,16 +222,6 @@ def test_bound_verdicts(rates, low, verdict):
     records = [record("a", n, p_fa=r, p_fa_low=low, p_fa_high=low and 0.2) for n, r in enumerate(rates)]
     (row,) = sheet(records, "How often")
     assert row["verdict"] == verdict
-
-
-def test_means_have_bootstrap_limits(figures):
-    rows = sheet(by_label(figures), "Means over repeats")
-    for row in rows:
-        sample = figures[row["solver"]]
-        ((low, high),) = paired.mean_limits([sample])
-        assert row["p_nd (FNR)"] == f"{np.mean(sample):.3f} [{low:.3f}, {high:.3f}]"
-        assert row["auc"] == "0.900 [0.900, 0.900]"
-    assert [row["repeats"] for row in rows] == ["12"] * 3
 
 
 def over_datasets(means, **columns):

@@ -27,7 +27,6 @@ from npbench.report.render import latex, markdown, terminal
 from npbench.report.sections import comparison, environment, failures, figures, overview
 from npbench.report.select import metrics
 from npbench.report.select.collect import Collection
-from npbench.report.select.metrics import symbols
 from npbench.report.sheet import MISSING, Cell, Section, Sheet, count, interval, number
 
 
@@ -202,7 +201,7 @@ def test_markdown_can_be_read_back(sheet):
 def read_latex(text):
     """Return the text that LaTeX would show."""
     back = {command: letter for letter, command in escape.LATEX.items()}
-    back |= {r"\bfseries ": "", r" \pm ": "±", "{*}": "*", "{-}": "-"}
+    back[r"\rlap{*}"] = "*"
     known = "|".join(re.escape(command) for command in sorted(back, key=len, reverse=True))
     return re.sub(known, lambda match: back[match[0]], text)
 
@@ -214,8 +213,6 @@ def test_latex_can_be_read_back(sheet):
     assert len(rows) == 1 + len(sheet.texts)
     for cells, line in zip([sheet.columns, *sheet.texts], rows, strict=True):
         found = [cell.strip() for cell in re.split(r"(?<!\\)&", line)]
-        if cells is sheet.columns:
-            found = [cell[1:-1] for cell in found]
         assert [read_latex(cell).strip() for cell in found] == [one_line(cell) for cell in cells]
     for line in lines:
         unescaped = re.sub(r"\\[{}\\]", "", line)
@@ -263,8 +260,8 @@ def test_latex_compiles(tmp_path):
     rows = [["a", one, Cell("0.3 s", 0.3, "best")] for one in numbers]
     sheets = [Sheet(letters, ["[a]", letters], [["[1]", "-0.5±0.1*"], [letters, letters]], notes=[letters])]
     sheets.append(Sheet("numbers", ["rho", "p_fa (FPR)", "s"], rows))
-    body = "\n".join(latex.table(sheet, f"t{n}", symbols()) for n, sheet in enumerate(sheets))
-    packages = r"\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{booktabs,siunitx}"
+    body = "\n".join(latex.table(sheet, f"t{n}") for n, sheet in enumerate(sheets))
+    packages = r"\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{booktabs}"
     (tmp_path / "all.tex").write_text(rf"\documentclass{{article}}{packages}\begin{{document}}{body}\end{{document}}")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)

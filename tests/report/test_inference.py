@@ -5,19 +5,16 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from npbench.report.stats import paired
 from npbench.report.stats.paired import (
     corrected_t_rows,
     hodges_lehmann,
     holm,
-    mean_limits,
     rank_biserial,
     shift_interval,
-    superiority,
     wilcoxon,
     wilcoxon_rows,
 )
@@ -206,53 +203,6 @@ def test_limits_agree_where_normal_approximation_begins():
     values = np.random.default_rng(0).normal(size=51)
     exact, normal = shift_interval(values[:50]), shift_interval(values)
     assert normal == pytest.approx(exact, abs=0.1)
-
-
-@given(st.lists(whole, min_size=1, max_size=8), st.lists(whole, min_size=1, max_size=8))
-def test_superiority_counts_all_pairs(first, second):
-    share = np.mean([(x > y) + (x == y) / 2 for x in first for y in second])
-    assert superiority(first, second) == pytest.approx(share)
-
-
-def accelerated(sample, means):
-    """Return Efron's bias-corrected and accelerated limits from the means of resamples."""
-    own = sample - sample.mean()
-    acceleration = np.sum(own**3) / (6 * np.sum(own**2) ** 1.5)
-    bias = stats.norm.ppf(np.mean(means < sample.mean()) + np.mean(means == sample.mean()) / 2)
-    z = bias + stats.norm.ppf([0.025, 0.975])
-    return np.quantile(means, stats.norm.cdf(bias + z / (1 - acceleration * z)))
-
-
-@pytest.mark.parametrize("skew", [0.3, 1.0, 4.0])
-def test_bootstrap_agrees_with_efrons_formula(monkeypatch, skew):
-    monkeypatch.setattr(paired, "RESAMPLES", 100_000)
-    random = np.random.default_rng(1)
-    times = random.multinomial(12, np.full(12, 1 / 12), size=100_000)
-    for sample in random.random((3, 12)) ** skew:
-        assert mean_limits([sample]) == [pytest.approx(accelerated(sample, times @ sample / 12), abs=0.008)]
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.one_of(whole, st.floats(-1e9, 1e9), st.just(0.1)), min_size=6, max_size=12))
-@example([0.0] * 9 + [1.0])
-@example([0.1] * 9 + [0.1 + 1e-16])
-@example([1e-300, 0.0] * 4)
-def test_mean_limits_lie_among_values(sample):
-    ((low, high),) = mean_limits([sample])
-    slack = 1e-9 * max(map(abs, sample))
-    assert min(sample) - slack <= low <= high <= max(sample) + slack
-
-
-def test_limits_of_many_samples_match_single_ones():
-    random = np.random.default_rng(0)
-    samples = [random.random(size).tolist() for size in (8, 6, 5, 8, 1, 0)] + [[0.5] * 7]
-    limits = mean_limits(samples)
-    assert limits[2] is limits[4] is limits[5] is None
-    assert limits[6] == (0.5, 0.5)
-    for place in (0, 1, 3):
-        assert mean_limits([samples[place]]) == [pytest.approx(limits[place], abs=1e-3)]
-        assert limits[place][0] < np.mean(samples[place]) < limits[place][1]
-    assert mean_limits(samples) == limits
 
 
 def test_friedman_without_ties_is_scipys_and_its_ends_are_defined():

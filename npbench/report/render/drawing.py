@@ -35,8 +35,8 @@ MAX_TICKS = 6
 CURVE_POINTS = 61
 MAX_DECADES = 14  # labelled across all panels side by side
 # Ratios of the ends of a logarithmic axis: below the first evenly spaced numbers are labelled, above the second powers
-# of ten if there are two, and otherwise 1, 2, 5 of each decade.
-NARROW_LOG_AXIS, WIDE_LOG_AXIS = 4, 30
+# of ten, and otherwise 1, 2, 5 of each decade.
+NARROW_LOG_AXIS, WIDE_LOG_AXIS = 4, 100
 LINE_WIDTH, BOUND_WIDTH = 1.0, 0.8  # points
 BAR_DISTANCE = 1.6  # points between error bars at the same x
 # Colours that the page replaces in its dark theme, as Matplotlib writes them into SVG.
@@ -77,10 +77,10 @@ def own_style(style: Any = MappingProxyType({})) -> Iterator[None]:
         yield
 
 
-def save_picture(drawing: Figure, path: Path, dpi: int = 150) -> None:
+@own_style()
+def save_picture(drawing: Figure, path: Path) -> None:
     """Write a Matplotlib figure to one file."""
-    with own_style():
-        drawing.savefig(path, dpi=dpi, bbox_inches="tight")
+    drawing.savefig(path, dpi=150, bbox_inches="tight")
 
 
 def save_drawing(drawing: Figure, name: str, folder: Path) -> list[Path]:
@@ -95,21 +95,17 @@ def save_drawing(drawing: Figure, name: str, folder: Path) -> list[Path]:
     return paths
 
 
-def draw(chart: Chart, palette: Palette) -> Figure:
-    """Draw a chart, without title and notes, in the width of a paper's column, or of two for panels side by side."""
-    with own_style(STYLE):
-        return _draw(chart, palette)
-
-
+@own_style()
 def notice(sentence: str) -> Figure:
     """Return a figure that only explains why nothing is drawn."""
-    with own_style():
-        drawing = _figure(ONE_COLUMN, 1.0)
-        drawing.text(0.5, 0.5, sentence, size=FONT_SIZE, ha="center")
+    drawing = _figure(ONE_COLUMN, 1.0)
+    drawing.text(0.5, 0.5, sentence, size=FONT_SIZE, ha="center")
     return drawing
 
 
-def _draw(chart: Chart, palette: Palette) -> Figure:
+@own_style(STYLE)
+def draw(chart: Chart, palette: Palette) -> Figure:
+    """Draw a chart, without title and notes, in the width of a paper's column, or of two for panels side by side."""
     n_columns = max(map(len, chart.rows))
     width, height = _size(chart.panels, n_columns)
     n_letters = int(0.7 * LETTERS_PER_INCH * width / n_columns)
@@ -325,38 +321,17 @@ def _set_ticks(axes: Axes, panel: Panel, n_columns: int) -> None:
 
 def _set_number_ticks(axis: Any, log: bool, n_columns: int) -> None:
     """Label an axis, one of several side by side, with few plain numbers."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-    few = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10])
+    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     if not log:
-        axis.set_major_locator(few)
         return
     low, high = axis.get_view_interval()
-    if digits := _log_digits(low, high):
-        axis.set_major_locator(LogLocator(subs=digits, numticks=MAX_TICKS))
-    else:
-        axis.set_major_locator(few)
-        axis.set_minor_locator(NullLocator())
-    step = 2 if n_columns * np.log10(high / low) > MAX_DECADES else 1
-
-    def label(value: float, _: int) -> str:
-        # Evenly spaced ticks of a narrow axis may begin at 0, outside the axis.
-        return f"{value:g}" if value > 0 and round(np.log10(value)) % step == 0 else ""
-
-    axis.set_major_formatter(FuncFormatter(label))
+    if high >= NARROW_LOG_AXIS * low:
+        digits = (1,) if high >= WIDE_LOG_AXIS * low else (1, 2, 5)
+        axis.set_major_locator(LogLocator(subs=digits, numticks=min(MAX_TICKS, MAX_DECADES // n_columns)))
+    axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())
-
-
-def _log_digits(low: float, high: float) -> tuple[int, ...]:
-    """Return the leading digits to label on a logarithmic axis; none if evenly spaced numbers read better.
-
-    >>> _log_digits(0.01, 100), _log_digits(2, 40), _log_digits(0.13, 4.2), _log_digits(12.5, 30)
-    ((1,), (1, 2, 5), (1, 2, 5), ())
-    """
-    if high < NARROW_LOG_AXIS * low:
-        return ()
-    has_two_powers = math.floor(math.log10(high)) > math.ceil(math.log10(low))
-    return (1,) if has_two_powers and high >= WIDE_LOG_AXIS * low else (1, 2, 5)
 
 
 def typeset(text: str, math_too: bool = True) -> str:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 HTML = Path(__file__).parent / "html"
 SCRIPTS = ("filters.js", "records.js", "page.js")
 OK = "ok"
-COUNTED = {"solver": "solvers", "dataset": "data sets", "problem": "problems", "repeat": "repeats", "run_id": "runs"}
 MAX_OPEN_ROWS = 40  # tables of a section beyond this are folded
 MAX_ERRORS = 200
 # Colours of a figure that follow the theme of the page.
@@ -58,7 +57,6 @@ def write(
         sections=sections,
         pictures={name: _picture(_themed(svg) if name in charts else svg) for name, svg in pictures.items()},
         charts=charts,
-        facts=facts(collection.records),
         failures=errors[:MAX_ERRORS],
         n_more=len(errors[MAX_ERRORS:]),
         runs=collection.runs,
@@ -117,15 +115,6 @@ def source_of(script: str) -> str:
     """Return the source expression by which a Content-Security-Policy allows this script and no other."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     return f"'sha256-{digest}'"
-
-
-def facts(records: pl.DataFrame) -> dict[str, str]:
-    """Return the counts shown below the title of the page."""
-    failed = records.filter(pl.col("status") != OK)
-    late = len(failed.filter(status="timeout"))  # a limit that was asked for is no fault
-    numbers = {"records": len(records), "failed": len(failed) - late, **({"timeout": late} if late else {})}
-    numbers |= {title: records[name].n_unique() for name, title in COUNTED.items()}
-    return {title: f"{number:,}" for title, number in numbers.items()}
 
 
 def failures(records: pl.DataFrame) -> list[dict[str, Any]]:

@@ -34,11 +34,11 @@ def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
     return [Section(experiment.title, named, charts, notes=notes)]
 
 
+@own_style()
 def figure(experiment: Experiment, records: pl.DataFrame) -> Figure:
     """Return the figure of an experiment that has one."""
     assert experiment.figure is not None
-    with own_style():
-        drawn: Figure = resolve(experiment.figure)(records, experiment.printed, **experiment.options)
+    drawn: Figure = resolve(experiment.figure)(records, experiment.printed, **experiment.options)
     return drawn
 
 

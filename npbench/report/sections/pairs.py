@@ -19,7 +19,7 @@ from npbench.report.stats.paired import MIN_VALUES, SIGNIFICANCE_LEVEL, holm
 
 MAX_PAIRS = 10  # a block with more shows only pairs with the best setting
 NO_DIFFERENCE = "no significant difference"
-COLUMNS = ["first", "second", "verdict", "pairs", "first - second", "95 % limits", "p", "p corrected", "effect", "A"]
+COLUMNS = ["first", "second", "verdict", "pairs", "first - second", "95 % limits", "p", "p corrected", "effect"]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,6 @@ def _cells(pair: Pair, direction: Direction) -> Row:
         _p(pair.p),
         _p(pair.p_corrected),
         number(pair.effect, "+.2f"),
-        number(paired.superiority(pair.values[:, 0], pair.values[:, 1]), ".2f"),
     ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -66,20 +65,6 @@ def head(metric: str) -> str:
     """Return the head of the metric's column, with its usual name elsewhere, as in ``p_fa (FPR)``."""
     known = installed().metrics.get(metric)
     return f"{metric} ({known.known_as})" if known and known.known_as else metric
-
-
-def symbols() -> dict[str, str]:
-    r"""Return the head in LaTeX of each metric whose label has a subscript.
-
-    >>> symbols()["p_fa (FPR)"]
-    '$P_{\\mathrm{fa}}$ (FPR)'
-    """
-    found = {}
-    for name, metric in installed().metrics.items():
-        if match := re.fullmatch(r"([A-Z])_(\w+)", metric.label):
-            symbol = rf"${match[1]}_{{\mathrm{{{match[2]}}}}}$"
-            found[head(name)] = head(name).replace(name, symbol, 1)
-    return found
 
 
 def axis_title(metric: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import special, stats
@@ -15,9 +15,7 @@ CONFIDENCE = 0.95
 SIGNIFICANCE_LEVEL = 1 - CONFIDENCE
 MAX_EXACT_TEST = 25  # pairs, with or without ties
 MAX_EXACT_LIMITS = 50  # pairs, as in R's wilcox.test
-RESAMPLES = 2000
-MIN_VALUES = 6  # fewer have too few distinct resamples for limits at 95 %
-MAX_VALUES_DRAWN = 10**7  # 80 MB at once
+MIN_VALUES = 6  # fewer have no limits at 95 %
 
 _places_of_two = functools.lru_cache(maxsize=4)(np.triu_indices)
 
@@ -141,13 +139,6 @@ def rank_biserial(differences: Values) -> float | None:
     return float(np.sum(ranks * np.sign(nonzero)) / np.sum(ranks))
 
 
-def superiority(first: Values, second: Values) -> float:
-    """Return Vargha and Delaney's A (2000), ``P(X > Y) + P(X = Y) / 2`` over all pairs. Cliff's delta: ``2 A - 1``."""
-    n, m = len(first), len(second)
-    ranks = stats.rankdata(np.round([*first, *second], DIGITS))
-    return float(np.sum(ranks[:n]) - n * (n + 1) / 2) / (n * m)  # Mann and Whitney's U over its largest value
-
-
 def median_interval(values: Sequence[float]) -> Limits | None:
     """Return the order statistics that contain the population median with a probability of at least 95 %.
 
@@ -157,35 +148,3 @@ def median_interval(values: Sequence[float]) -> Limits | None:
         return None
     low, high = stats.quantile_test(values, q=0.0, p=0.5).confidence_interval(CONFIDENCE)
     return (float(low), float(high)) if np.isfinite(low) and np.isfinite(high) else None
-
-
-def mean_limits(samples: Sequence[Sequence[float]]) -> list[Limits | None]:
-    """Return 95 % limits of the mean of each sample by the bootstrap of Efron (1987): BCa.
-
-    The 2000 resamples have a fixed seed: the same samples have the same limits. A sample with fewer than 6 values has
-    none; equal values are their own limits.
-    """
-    limits: list[Limits | None] = [None] * len(samples)
-    sizes = np.array([len(sample) for sample in samples], dtype=int)
-    for size in np.unique(sizes[sizes >= MIN_VALUES]):
-        (places,) = np.nonzero(sizes == size)
-        found = _bootstrap(np.array([samples[i] for i in places.tolist()], dtype=float))
-        for place, (low, high) in zip(places, found.tolist(), strict=True):
-            limits[int(place)] = low, high
-    return limits
-
-
-def _bootstrap(values: np.ndarray) -> np.ndarray:
-    """Return the limits of each row, of shape (n_rows, 2)."""
-    mean = np.mean(values, axis=1, keepdims=True)
-    limits = np.repeat(mean, 2, axis=1)
-    # Rows that differ by rounding only have no bootstrap distribution.
-    varies = np.ptp(values, axis=1) > 10.0**-DIGITS * np.max(np.abs(values), axis=1, initial=1.0)
-    rest = values[varies] - mean[varies]
-    if not len(rest):
-        return limits
-    scale = np.max(np.abs(rest), axis=1, keepdims=True)
-    drawn: Any = {"n_resamples": RESAMPLES, "batch": max(1, MAX_VALUES_DRAWN // rest.size), "rng": 0}
-    found = stats.bootstrap((rest / scale,), np.mean, axis=1, confidence_level=CONFIDENCE, method="BCa", **drawn)
-    limits[varies] += scale * np.column_stack(found.confidence_interval)
-    return limits

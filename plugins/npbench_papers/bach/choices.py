@@ -134,7 +134,7 @@ def acceptance(cost: np.ndarray) -> list[float]:
     """Return the share of asymmetries at which each of ``PAIRS`` is accepted, from costs as in :class:`Compared`."""
     of = {kind: cost[:, number].T for number, kind in enumerate(TRAININGS)}
     pairs = (pair.split(">") for pair in PAIRS)
-    return [float(np.mean(signed_rank.greater(of[more] - of[less]) <= TEST_LEVEL)) for more, less in pairs]
+    return [float(np.mean(signed_rank.tails(of[more] - of[less])[0] <= TEST_LEVEL)) for more, less in pairs]
 
 
 def ahead(shares: Sequence[float]) -> str:
