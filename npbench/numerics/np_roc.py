@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbench.numerics.binomial_limits import rate_above, rate_below
-from npbench.numerics.thresholds import above_each, umbrella_rank
+from npbench.numerics.thresholds import RULES, above_each
 
 
 class Limits(NamedTuple):
@@ -33,7 +33,7 @@ class NPROC:
 
     def at(self, rho: float) -> Limits:
         """Return the umbrella threshold at a bound and its limits, as numbers; ValueError with too few negatives."""
-        rank = umbrella_rank(len(self.negatives), rho, self.delta)
+        rank = RULES["umbrella"].rank(len(self.negatives), rho, self.delta)
         return Limits(*(value.item() for value in self.limits(np.array(rank))))
 
     def bands(self, most: int = 400) -> Limits:

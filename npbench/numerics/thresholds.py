@@ -82,7 +82,7 @@ class Rule:
 
 
 def fewest_negatives(rho: float, delta: float) -> int:
-    """Return the smallest n for which :func:`umbrella_rank` exists: ``(1 - rho)^n <= delta``."""
+    """Return the smallest n for which the umbrella rule has a rank: ``(1 - rho)^n <= delta``."""
     return max(1, math.ceil(math.log(delta) / math.log1p(-rho) - SAME_RATE))
 
 
@@ -117,21 +117,12 @@ RULES = {
 def umbrella(negatives: np.ndarray, rho: float, delta: float) -> float:
     """Return a threshold whose false-alarm rate on new samples exceeds rho with probability at most delta, in O(n).
 
-    It lies just above the k-th smallest score, k as in :func:`umbrella_rank`, whose errors it raises. The samples must
-    be independent of each other and of the training sample; scores may have any distribution, including ties (Tong,
-    Feng and Li 2018, Science Advances 4(2), Proposition 1).
+    It lies just above the k-th smallest of n scores, with the smallest k for which the probability of at most n - k
+    successes in n trials with probability rho is at most delta. The samples must be independent of each other and of
+    the training sample; scores may have any distribution, including ties (Tong, Feng and Li 2018, Science Advances
+    4(2), Proposition 1). ValueError with fewer samples than :func:`fewest_negatives`.
     """
     return RULES["umbrella"].threshold(negatives, rho, delta)
-
-
-def umbrella_rank(n: int, rho: float, delta: float) -> int:
-    """Return the smallest k with ``sum_{j=k..n} C(n, j) (1 - rho)^j rho^(n-j) <= delta``.
-
-    The sum bounds the probability that more than a share rho of the population lies above the k-th smallest of n
-    scores. It is the probability of at most n - k successes in n trials with probability rho. ValueError if there is no
-    such k, because n is below :func:`fewest_negatives`.
-    """
-    return RULES["umbrella"].rank(n, rho, delta)
 
 
 def contaminated_umbrella(
@@ -154,7 +145,7 @@ def contaminated_umbrella(
     is binomial: one of its two limits fails, with probability at most delta. Ties change nothing.
     """
     n, c = len(negatives), (1 - purity) / (purity - impurity)
-    strict = umbrella_rank(n, rho, NEGATIVES_SHARE * delta)
+    strict = RULES["umbrella"].rank(n, rho, NEGATIVES_SHARE * delta)
     ascending = np.sort(negatives)
     ranks = np.arange(strict - 1, 0, -1)
     below = np.searchsorted(np.sort(positives), ascending[ranks])

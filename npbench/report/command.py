@@ -63,7 +63,7 @@ def run(words: Sequence[str]) -> Exit:
         output = _beside(folders[0], filters)
     _conclude(sections, collection, options.output or output, drawings)
     if compared:
-        print(f"\nAgainst {options.against}: {compared.outcome}")
+        print(f"\nAgainst {options.against}: {compared.sections[0].notes[0]}")
     return Exit.FAILED if collection.faults or (compared and compared.regressed) else Exit.OK
 
 

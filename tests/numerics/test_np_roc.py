@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from npbench.numerics.np_roc import np_roc
-from npbench.numerics.thresholds import above_each, fewest_negatives, just_above, umbrella, umbrella_rank
+from npbench.numerics.thresholds import RULES, above_each, fewest_negatives, just_above, umbrella
 
 share = st.integers(1, 999).map(lambda thousandth: Fraction(thousandth, 1000))
 sample = st.lists(st.integers(-3, 3) | st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=40)
@@ -25,7 +25,10 @@ def test_point_at_a_bound_matches_the_umbrella_rule(rho, delta):
         negatives, positives = rng.normal(size=size), rng.normal(1, size=9)
         curve = np_roc(negatives, positives, delta)
         limits = curve.at(rho)
-        assert (limits.threshold, limits.rank) == (umbrella(negatives, rho, delta), umbrella_rank(size, rho, delta))
+        assert (limits.threshold, limits.rank) == (
+            umbrella(negatives, rho, delta),
+            RULES["umbrella"].rank(size, rho, delta),
+        )
         assert limits.p_fa_high <= rho * (1 + 1e-9)
         if limits.rank > 1:  # the next rank does not meet the bound
             assert curve.limits(np.array(limits.rank - 1)).p_fa_high > rho

@@ -18,7 +18,6 @@ from npbench.numerics.thresholds import (
     just_above,
     q_value,
     umbrella,
-    umbrella_rank,
 )
 
 share = st.integers(1, 999).map(lambda thousandth: Fraction(thousandth, 1000))
@@ -50,9 +49,9 @@ def test_rank_is_the_smallest_with_a_small_tail(n, rho, delta):
     rank = exact_rank(n, rho, delta)
     if rank is None:
         with pytest.raises(ValueError, match=f"{fewest_negatives(float(rho), float(delta))} are needed"):
-            umbrella_rank(n, float(rho), float(delta))
+            RULES["umbrella"].rank(n, float(rho), float(delta))
     else:
-        assert umbrella_rank(n, float(rho), float(delta)) == rank
+        assert RULES["umbrella"].rank(n, float(rho), float(delta)) == rank
 
 
 @given(share, share)
@@ -67,7 +66,7 @@ def test_fewest_negatives_is_the_first_number_with_a_rank(rho, delta):
 @pytest.mark.parametrize(("n", "rho"), [(10**6, 0.001), (10**6, 0.05), (10**6, 0.5), (10**7, 0.05)])
 def test_rank_of_a_million(n, rho):
     delta = 0.05
-    rank = umbrella_rank(n, rho, delta)
+    rank = RULES["umbrella"].rank(n, rho, delta)
 
     def tail(k):  # P(at most n - k of n), by logarithms of the probabilities
         m = np.arange(n - k + 1)

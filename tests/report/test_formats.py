@@ -201,7 +201,7 @@ def test_markdown_can_be_read_back(sheet):
 def read_latex(text):
     """Return the text that LaTeX would show."""
     back = {command: letter for letter, command in escape.LATEX.items()}
-    back[r"\rlap{*}"] = "*"
+    back |= {r"\rlap{*}": "*", "$-$": "-"}
     known = "|".join(re.escape(command) for command in sorted(back, key=len, reverse=True))
     return re.sub(known, lambda match: back[match[0]], text)
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 import npbench
 from npbench import NPThresholdClassifier
-from npbench.numerics.thresholds import NEGATIVES_SHARE, contaminated_umbrella, umbrella, umbrella_rank
+from npbench.numerics.thresholds import NEGATIVES_SHARE, RULES, contaminated_umbrella, umbrella
 from npbench.thresholding.threshold import from_json
 
 DRAWS = 2000
@@ -67,7 +67,7 @@ def test_the_rank_is_the_last_that_passes(seed):
     digits = 1 if seed % 2 else 8
     negatives, positives = (np.round(mixed(rng, 200, share, 2.0, None), digits) for share in (purity, impurity))
     c, ascending = (1 - purity) / (purity - impurity), np.sort(negatives)
-    rank = umbrella_rank(200, rho, NEGATIVES_SHARE * delta)
+    rank = RULES["umbrella"].rank(200, rho, NEGATIVES_SHARE * delta)
     while rank > 1:
         k = rank - 1
         low = beta.ppf(NEGATIVES_SHARE * delta, k, 200 - k + 1)

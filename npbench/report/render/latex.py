@@ -52,6 +52,8 @@ def table(sheet: Sheet, name: str = "") -> str:
 
 def _text(cell: Cell) -> str:
     text = escape.latex(cell.text)
+    if cell.value is not None and text.startswith("-"):
+        text = f"${text[0]}${text[1:]}"  # a minus, not a hyphen
     return {"best": rf"\textbf{{{text}}}", "above": rf"{text}\rlap{{*}}"}.get(cell.flag, text)
 
 

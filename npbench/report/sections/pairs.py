@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,8 +21,7 @@ NO_DIFFERENCE = "no significant difference"
 COLUMNS = ["first", "second", "verdict", "pairs", "first - second", "95 % limits", "p", "p corrected", "effect"]
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """Two settings on the splits that both have.
 
     P-values are those of the signed-rank test and the corrected resampled t-test, adjusted for all pairs of the block;
@@ -32,36 +30,18 @@ class Pair:
 
     first: str
     second: str
-    values: np.ndarray  # (n_pairs, 2): metric of the first and the second on each split
+    n: int  # splits
     p: float
     p_corrected: float
-    level: float  # of the signed-rank test of this pair, such that the adjusted p-value is 5 % where its own is this
-
-    @cached_property
-    def limits(self) -> paired.Limits | None:
-        """Limits of the shift; they exclude 0 where the test is significant."""
-        return paired.shift_interval(self.differences, self.level)
-
-    @cached_property
-    def differences(self) -> np.ndarray:
-        """First minus second, on each split."""
-        return np.round(self.values[:, 0] - self.values[:, 1], DIGITS) + 0.0  # no negative zero
-
-    @cached_property
-    def shift(self) -> float:
-        """The Hodges-Lehmann estimate."""
-        return paired.hodges_lehmann(self.differences)
-
-    @cached_property
-    def effect(self) -> float | None:
-        """The matched-pairs rank-biserial correlation."""
-        return paired.rank_biserial(self.differences)
+    shift: float  # Hodges-Lehmann estimate of first minus second
+    limits: paired.Limits | None  # of the shift; they exclude 0 where the test is significant
+    effect: float | None  # matched-pairs rank-biserial correlation
 
     def verdict(self, direction: Direction, first: str = "first", second: str = "second") -> str:
         """Return in words which setting is better, calling them by the given names."""
         if self.effect is None:
             return "equal on every split"
-        if len(self.differences) < MIN_VALUES:
+        if self.n < MIN_VALUES:
             return "too few pairs"
         if self.p > SIGNIFICANCE_LEVEL:
             return NO_DIFFERENCE
@@ -100,9 +80,12 @@ def compared(block: Block, direction: Direction) -> Iterator[Pair]:
     corrected = holm(paired.corrected_t_rows(differences, block.ratio))
     shown = (places == _best(block, direction)).any(axis=1) | (len(places) <= MAX_PAIRS)
     for k in np.flatnonzero(shown).tolist():
-        i, j = places[k].tolist()
-        values = block.values[shared[k]][:, [i, j]]
-        yield Pair(block.labels[i], block.labels[j], values, float(p[k]), float(corrected[k]), float(levels[k]))
+        first, second = (block.labels[place] for place in places[k])
+        values = np.round(differences[k, shared[k]], DIGITS) + 0.0  # no negative zero
+        # the level of this pair's own test at which its adjusted p-value is 5 %
+        limits = paired.shift_interval(values, float(levels[k]))
+        shift, effect = paired.hodges_lehmann(values), paired.rank_biserial(values)
+        yield Pair(first, second, len(values), float(p[k]), float(corrected[k]), shift, limits, effect)
 
 
 def _best(block: Block, direction: Direction) -> int:
@@ -115,7 +98,7 @@ def _cells(pair: Pair, direction: Direction) -> Row:
         pair.first,
         pair.second,
         pair.verdict(direction),
-        len(pair.values),
+        pair.n,
         number(pair.shift, "+.3g"),
         interval(pair.limits, "+.3g"),
         _p(pair.p),

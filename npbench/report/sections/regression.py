@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -38,49 +38,22 @@ RULES = (
 Place = tuple[Cell | str, ...]  # data set, parameters of the problem, label of the setting
 
 
-@dataclass(frozen=True)
-class Change:
-    """Change of one quantity of one setting: a row of the comparison."""
+class Change(NamedTuple):
+    """Change of one quantity of one setting: its row of the comparison, and the same on one line."""
 
-    place: Place
-    quantity: str
-    n_pairs: int
-    other: Cell  # mean
-    here: Cell  # mean
-    shift: Cell
-    limits: Cell
+    row: Row
     verdict: str
-
-    @property
-    def regressed(self) -> bool:
-        """True if the comparison fails because of it."""
-        return self.verdict in REGRESSIONS
-
-    @property
-    def row(self) -> Row:
-        """The cells of its row."""
-        values = (self.other, self.here, self.shift, self.limits)
-        return [*self.place, self.quantity, self.n_pairs, *values, self.verdict]
-
-    @property
-    def summary(self) -> str:
-        """The change on one line."""
-        data, *setting, label = map(str, self.place)
-        change = self.shift.text if self.limits.is_missing else f"{self.shift.text} {self.limits.text}"
-        return f"{self.quantity} of {label} on {data} ({', '.join(setting)}): {change}"
+    summary: str
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Sections with the changes of all shared settings, and whether anything is worse, slower, or newly fails."""
+class Comparison(NamedTuple):
+    """Sections with the changes of all shared settings, and whether anything is worse, slower, or newly fails.
+
+    The first note of the first section is the outcome.
+    """
 
     sections: Sequence[Section]
     regressed: bool
-
-    @property
-    def outcome(self) -> str:
-        """The first sentence of the summary."""
-        return self.sections[0].notes[0]
 
 
 def compare(ours: pl.DataFrame, other: pl.DataFrame, *, force: bool = False) -> Comparison:
@@ -97,7 +70,7 @@ def compare(ours: pl.DataFrame, other: pl.DataFrame, *, force: bool = False) -> 
         for problem, some in changes.items()
         if some
     ]
-    return Comparison([summary, *tables], any(one.regressed for one in every))
+    return Comparison([summary, *tables], any(one.verdict in REGRESSIONS for one in every))
 
 
 def _judged(records: pl.DataFrame) -> pl.DataFrame:
@@ -120,7 +93,7 @@ def _of_setting(same: pl.DataFrame, problem: str, metrics: Sequence[str], force:
     both = before.filter(status="ok")
     if lost := len(before) - len(both):
         there, here, change = (number(n, "d") for n in (len(before), len(both), -lost))
-        yield Change(place, "jobs ok", len(before), there, here, change, MISSING, "fails")
+        yield _change(place, "jobs ok", len(before), (there, here), change, MISSING, "fails")
     for metric in metrics:
         bound = PROBLEMS[problem].bounds.get(metric)
         direction = "lower" if bound else better(problem, metric)
@@ -154,25 +127,26 @@ def _of_quality(place: Place, quantity: str, pairs: np.ndarray, direction: Direc
         sign = 1 if direction == "lower" else -1
         low, high = sorted((sign * limits[0], sign * limits[1]))
         verdict = _verdict(sign * shift, low, high, METRIC_TOLERANCE, ("better", "worse"))
-    return _change(place, quantity, pairs, number(shift, "+.3g"), interval(limits, "+.3g"), verdict)
+    cells = number(shift, "+.3g"), interval(limits, "+.3g")
+    return _change(place, quantity, len(pairs), _means(pairs), *cells, verdict)
 
 
 def _of_speed(place: Place, clock: np.ndarray, cpu: np.ndarray, unequal: Sequence[str]) -> list[Change]:
     """Return the change of positive wall-clock and processor seconds; unequal machines are not compared."""
     if unequal:
-        return [_change(place, "seconds", clock, MISSING, MISSING, f"not compared: different {', '.join(unequal)}")]
-    on_clock = _of_ratio(place, "seconds", clock, ("faster", "slower"))
-    if not len(cpu):
-        return [on_clock]
-    of_cpu = _of_ratio(place, "CPU seconds", cpu, ("less", "more"))
+        verdict = f"not compared: different {', '.join(unequal)}"
+        return [_change(place, "seconds", len(clock), _means(clock), MISSING, MISSING, verdict)]
+    shift, limits, verdict = _ratio(clock, ("faster", "slower"))
+    of_cpu = [_change(place, "CPU seconds", len(cpu), _means(cpu), *_ratio(cpu, ("less", "more")))] if len(cpu) else []
     # Other load on the machine delays a whole run, and shows on the wall clock alone.
-    confirmed = {"faster": "less", "slower": "more"}.get(on_clock.verdict)
-    if confirmed and of_cpu.verdict != confirmed:
-        on_clock = replace(on_clock, verdict=f"{on_clock.verdict} on the clock only")
-    return [on_clock, of_cpu]
+    confirmed = {"faster": "less", "slower": "more"}.get(verdict)
+    if confirmed and any(one.verdict != confirmed for one in of_cpu):
+        verdict = f"{verdict} on the clock only"
+    return [_change(place, "seconds", len(clock), _means(clock), shift, limits, verdict), *of_cpu]
 
 
-def _of_ratio(place: Place, quantity: str, pairs: np.ndarray, words: tuple[str, str]) -> Change:
+def _ratio(pairs: np.ndarray, words: tuple[str, str]) -> tuple[Cell, Cell, str]:
+    """Return the ratio of positive seconds, its limits, and the verdict."""
     ratios = np.log(pairs[:, 0] / pairs[:, 1])
     shift, limits = hodges_lehmann(ratios), shift_interval(ratios)
     if np.median(pairs, axis=0).max() < MIN_SECONDS:
@@ -185,7 +159,7 @@ def _of_ratio(place: Place, quantity: str, pairs: np.ndarray, words: tuple[str, 
         verdict = _verdict(nearest, *limits, float(np.log(SLOWER)), words)
     ratio = float(np.exp(shift))
     shown = None if limits is None else (float(np.exp(limits[0])), float(np.exp(limits[1])))
-    return _change(place, quantity, pairs, Cell(f"x{ratio:.2f}", ratio), interval(shown, ".2f"), verdict)
+    return Cell(f"x{ratio:.2f}", ratio), interval(shown, ".2f"), verdict
 
 
 def _verdict(shift: float, low: float, high: float, tolerance: float, words: tuple[str, str]) -> str:
@@ -198,9 +172,19 @@ def _verdict(shift: float, low: float, high: float, tolerance: float, words: tup
     return NO_DIFFERENCE
 
 
-def _change(place: Place, quantity: str, pairs: np.ndarray, shift: Cell, limits: Cell, verdict: str) -> Change:
+def _means(pairs: np.ndarray) -> tuple[Cell, Cell]:
+    """Return the mean of the other records, and of these."""
     here, other = np.mean(pairs, axis=0)
-    return Change(place, quantity, len(pairs), number(other, ".4g"), number(here, ".4g"), shift, limits, verdict)
+    return number(other, ".4g"), number(here, ".4g")
+
+
+def _change(
+    place: Place, quantity: str, n: int, means: tuple[Cell, Cell], shift: Cell, limits: Cell, verdict: str
+) -> Change:
+    data, *setting, label = map(str, place)
+    change = shift.text if limits.is_missing else f"{shift.text} {limits.text}"
+    summary = f"{quantity} of {label} on {data} ({', '.join(setting)}): {change}"
+    return Change([*place, quantity, n, *means, shift, limits, verdict], verdict, summary)
 
 
 def _sheet(problem: str, changes: Sequence[Change]) -> Sheet:
@@ -209,7 +193,7 @@ def _sheet(problem: str, changes: Sequence[Change]) -> Sheet:
 
 
 def _summary(changes: Sequence[Change]) -> Iterator[str]:
-    n_regressed = sum(one.regressed for one in changes)
+    n_regressed = sum(one.verdict in REGRESSIONS for one in changes)
     yield f"{counted(n_regressed, 'regression')}." if n_regressed else "No regression."
     for verdict in (*REGRESSIONS, "better", "faster"):
         found = [one.summary for one in changes if one.verdict == verdict]

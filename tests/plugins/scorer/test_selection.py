@@ -180,7 +180,7 @@ def test_umbrella_of_a_search_is_the_rank_of_the_held_out_scores():
     """Scores in single precision keep the threshold's rank: exactly as many held-out negatives lie above it."""
     _, rule = scorer(threshold="umbrella", rho=0.05, calibration_size=0.7).first_parts(Y)
     held_out = np.float32(1) + np.arange(60, dtype=np.float32) * np.finfo(np.float32).eps
-    accepted = 60 - thresholds.umbrella_rank(60, 0.05, 0.05)
+    accepted = 60 - thresholds.RULES["umbrella"].rank(60, 0.05, 0.05)
     counting = SimpleNamespace(loss=lambda scored: sum(int(np.sum(scores > 0)) for _, scores in scored))
     judged = selection._Thresholded(counting, [(1, 60, rule)])
     assert judged.loss([(np.r_[-np.ones(60), np.ones(60)], np.r_[held_out, held_out])]) == accepted
