@@ -32,13 +32,21 @@ def _cell(form: str, row: Row, missing: str = "-") -> str:
         return missing
 
 
+def listed(name: str, head: str, line: str, **equal: Any) -> str:
+    """Return a line for each stored row, by a format string for each column of the head."""
+    return _listed(_rows(name, **equal), head, line)
+
+
 def _listed(rows: Sequence[Row], head: str, line: str) -> str:
-    """Return a line for each row, by a format string for each column of the head."""
     return table(head.split(" | "), ([_cell(form, row) for form in line.split(" | ")] for row in rows))
 
 
+def crossed(name: str, line: str, column: str, cell: str, *, title: str, **equal: Any) -> str:
+    """Return a table with a cell for each stored row, by format strings for its line, its column and itself."""
+    return _crossed(_rows(name, **equal), line, column, cell, title=title)
+
+
 def _crossed(rows: Sequence[Row], line: str, column: str, cell: str, *, title: str, missing: str = "-") -> str:
-    """Return a table with a cell for each row, by format strings for its line, its column and itself."""
     lines: dict[str, dict[str, str]] = {}
     for row in rows:
         lines.setdefault(_cell(line, row), {})[_cell(column, row)] = _cell(cell, row, missing)
@@ -61,37 +69,6 @@ def guardrails() -> str:
     return _listed(sorted(rows, key=lambda row: -row["detected"]), head, line)
 
 
-def second_rate() -> str:
-    """Return how often a threshold that promises two rates is found, and keeps them."""
-    head = "promise beside P_fa <= 0.05 | samples | method | threshold found | promise broken | misses"
-    line = "{rate} >= {least:g} | {n} | {method} | {found} of 200 | {broken} | {misses:.3f}"
-    return _listed(_rows("second_rate"), head, line)
-
-
-def contamination() -> str:
-    """Return how often the true negatives exceed a bound that was set on wrong labels."""
-    head = "P_fa | m0 | m1 | negatives, positives | rule | exceeded | mean P_fa | misses"
-    line = "{rho:g} | {purity:g} | {impurity:g} | {n}, {n_pos} | {method} | {exceeded:.1%} | {p_fa:.4f} | {misses:.3f}"
-    return _listed(_rows("contamination"), head, line)
-
-
-def several_classes() -> str:
-    """Return how often bounds on two classes are exceeded, and the errors of the third."""
-    line, title = "{model}, {n}: {bounds[0]:g}, {bounds[1]:g}", "classifier, samples: bounds"
-    cell = "{above} of {found}; {rates[1]:.3f}"
-    return _crossed(_rows("several_classes"), line, "{promise}, {strategy}", cell, title=title)
-
-
-def overhead() -> str:
-    """Return the costs of a job that does nothing."""
-    head = (
-        "jobs in one worker | time per job | CPU time of the parent | its memory before the first merge | and the last"
-    )
-    line = "{jobs:,} | {ms:.1f} ms | {parent_ms:.1f} ms | {parent_mb:.0f} MB | {parent_mb_end:.0f} MB"
-    sizes = " | bytes of a record | if merged", " | {single_bytes:,} | {merged_bytes:.0f}"
-    return _listed(_rows("scale", what="run"), head + sizes[0], line + sizes[1])
-
-
 def scale() -> str:
     """Return seconds, memory and files of commands with many jobs."""
     titles = {
@@ -104,20 +81,6 @@ def scale() -> str:
     files = [{**row, "what": "files at the end, and their size"} for row in _rows("scale", what="again")]
     costs = _crossed(rows, "{what}", "{jobs:,}", "{seconds:.1f} s, {mb:,.0f} MB", title="jobs")
     return costs + _crossed(files, "{what}", "{jobs:,}", "{files:,}, {size_mb:,.1f} MB", title="jobs")
-
-
-def growth() -> str:
-    """Return the seconds of a fit for partial AUC against the number of samples."""
-    rows = _rows("narasimhan/seconds", benchmark="test_growth")
-    return _crossed(rows, "{n:,}", "`{name}`", "{seconds:.2f}", title="samples")
-
-
-def reported() -> str:
-    """Return seconds and objectives for partial AUC beside those reported for other programs."""
-    task = "[{fpr_range[0]:g}, {fpr_range[1]:g}] | {n:,} | {C:g}"
-    found = "{theirs_seconds:.3g} ({theirs_objective:.4g}) | {seconds:.3g} ({objective:.4g}) | {n_iter}"
-    rows = _rows("narasimhan/seconds", benchmark="test_beside_reported_seconds")
-    return _listed(rows, "range | samples | C | theirs | npbench | iterations", f"{task} | {found}")
 
 
 def iterates() -> str:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import illustrations
-import numpy as np
 import polars as pl
 import speed_history
 from blocks import PUBLISHED
@@ -21,12 +20,10 @@ from matplotlib.figure import Figure
 
 from npbench import session
 from npbench.config.experiment import Experiment
-from npbench.numerics.np_roc import NPROC, np_roc
 from npbench.records.reading import conformed
 from npbench.report.render import drawing
 from npbench.report.render.palette import COLOURS, MARKERS
 from npbench.report.sections import experiment
-from npbench.thresholding.display import NPRocDisplay
 from npbench_papers.axes import panels, tidy
 from npbench_papers.bach import asymmetry_figures as asymmetry
 from npbench_papers.gasso import rates
@@ -42,22 +39,6 @@ def load_experiment(name: str) -> Experiment:
     found = session.experiment([f"+experiment={name}"])
     assert found is not None
     return found
-
-
-def bands() -> dict[str, NPROC]:
-    """Return the NP-ROC bands of scores N(0, 1) and N(2, 1) from 100 and from 1000 samples of each class."""
-    random = np.random.default_rng(0)
-    return {f"{n} of each class": np_roc(random.normal(size=n), random.normal(2, size=n)) for n in (100, 1000)}
-
-
-def draw_bands() -> Figure:
-    """Draw the NP-ROC bands up to a bound of 0.3."""
-    figure, ((axes,),) = panels(1, 1, (5.0, 3.4))
-    for name, curve in bands().items():
-        NPRocDisplay(curve=curve, name=name).plot(axes)
-    axes.set_xlim(right=0.3)
-    tidy(axes)
-    return figure
 
 
 def past() -> pl.DataFrame:
@@ -95,18 +76,15 @@ THEORY: dict[str, tuple[Any, ...]] = {
     "barlaud_figure2": (illustrations.draw_projection, illustrations.projection),
     "narasimhan_figures1_3": (ideas.draw_areas, ideas.areas),
     "speed_history": (draw_past, past),
-    "np_roc": (
-        draw_bands,
-        lambda: pl.concat([pl.DataFrame(curve.bands()._asdict()) for curve in bands().values()]),
-    ),
 }
 RATES = {"rates": "records/*", "tutorial_comparison": "tutorial/records/tutorial_comparison"}  # two runs
 
 
 def gallery() -> dict[str, str]:
-    """Return the code of each picture of the gallery, as the page shows it."""
-    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```\n\n!\[[^\]]*\]\(img/(\w+)\.png\)", page, re.MULTILINE | re.DOTALL)
+    """Return the code of each picture that a page shows below its code."""
+    pages = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("gallery.md", "np-roc.md"))
+    code = r"^```python\n((?:(?!```).*\n)*?)```\n\n!\[[^\]]*\]\(img/(\w+)\.png\)"
+    blocks = re.findall(code, pages, re.MULTILINE)
     return {name: code for code, name in blocks}
 
 

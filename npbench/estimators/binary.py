@@ -171,3 +171,21 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
+
+
+class LinearClassifier(BinaryClassifier):
+    """A binary classifier with ``f(x) = coef_ x + intercept_``, as scikit-learn's linear models store it.
+
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features)
+        Weights w of the features.
+    intercept_ : array of shape (1,)
+        Intercept b.
+    """
+
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return np.asarray(X @ self.coef_[0]) + self.intercept_[0]

@@ -106,14 +106,9 @@ class Landmarks:
             raise ValueError("The kernel is 0 for all landmarks: use another, or a positive coef0 with kernel='poly'.")
         self._root = vectors[:, kept] / np.sqrt(values[kept])
 
-    @property
-    def n_features(self) -> int:
-        """Number of features, the rank of the landmarks' kernel matrix."""
-        return int(self._root.shape[1])
-
     def features(self, X: Any) -> np.ndarray:
         """Return the features of samples, of shape (n_samples, n_features)."""
-        features = np.empty((X.shape[0], self.n_features))
+        features = np.empty((X.shape[0], self._root.shape[1]))
         for rows, block in self.blocks(X):
             features[rows] = block
         return features
@@ -123,11 +118,9 @@ class Landmarks:
         size = max(1, KERNEL_BLOCK_BYTES // (8 * self._root.shape[0]))
         for start in range(0, X.shape[0], size):
             rows = slice(start, start + size)
-            yield rows, self._features(X[rows])
-
-    @one_blas_thread()
-    def _features(self, X: Any) -> np.ndarray:
-        return self._kernel.between(X, self._samples, blas_threads()) @ self._root
+            with one_blas_thread():
+                block = self._kernel.between(X[rows], self._samples, blas_threads()) @ self._root
+            yield rows, block
 
     def trace_error(self, X: Any, features: np.ndarray) -> float:
         """Return ``(trace(K) - ||Phi||^2) / trace(K)`` in [0, 1]: the part of K that Phi misses."""

@@ -35,7 +35,7 @@ def keyword_parameters(cls: type[T]) -> type[T]:
     Examples
     --------
     >>> from npbench.estimators.constraints import POSITIVE
-    >>> from npbench.estimators.linear import LinearClassifier
+    >>> from npbench.estimators.binary import LinearClassifier
     >>> @keyword_parameters
     ... class Family(LinearClassifier):
     ...     C: float = parameter(POSITIVE, default=1.0)

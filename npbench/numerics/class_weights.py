@@ -29,16 +29,10 @@ def least_weights(
     slackness, which is the duality gap of Tian and Feng's problem if shares are probabilities, is one sample's share
     times the multiplier, summed over the bounds.
 
-    Parameters
-    ----------
-    log_p : array of shape (n_samples, n_classes)
-        Logarithms of probabilities.
-    shares : array of shape (n_samples, n_classes)
-        Share of each sample in each class; columns sum to 1. Labels and probabilities both give such shares.
-    rates : mapping of class to rate
-        Bounds on error rates.
-    floor : array of shape (n_classes,)
-        Smallest log-weights; -inf for a class that no sample goes to unless it has a bound.
+    ``log_p``, logarithms of probabilities, and ``shares`` have shape (n_samples, n_classes); the latter hold the share
+    of each sample in each class, and their columns sum to 1, as of labels or probabilities. ``rates`` bounds the error
+    rates of some classes. ``floor`` has the smallest log-weights, -inf for a class that no sample goes to unless it has
+    a bound.
     """
     members = {k: np.flatnonzero(shares[:, k]) for k in rates}
     parts = {k: (log_p[rows], shares[rows, k]) for k, rows in members.items()}
@@ -79,16 +73,8 @@ def lowered_weights(
     stops, they only fall, as its rivals go on. So it stops at an order statistic of its own samples, for which a rule
     for one class holds, such as the umbrella rule.
 
-    Parameters
-    ----------
-    log_p : array of shape (n_samples, n_classes)
-        Logarithms of probabilities of samples that neither the classifier nor ``start`` has seen.
-    codes : array of shape (n_samples,)
-        Classes of the samples.
-    allowed : mapping of class to int
-        Number of errors that each class may have.
-    start, floor : array of shape (n_classes,)
-        First and smallest log-weights.
+    ``log_p`` and ``codes`` are the log-probabilities and the classes of samples that neither the classifier nor
+    ``start`` has seen. ``allowed`` is the number of errors of each class, and ``floor`` has the smallest log-weights.
     """
     log_c, moving = start.copy(), list(allowed)
     while moving:

@@ -115,16 +115,6 @@ class Panel:
             limits = f" ({points.low[place]:.4g} to {points.high[place]:.4g})" if points.low else ""
             yield f"{self.y_title or 'y'}: {y:.4g}{limits}"
 
-    def titled_cells(self, surface: Surface) -> tuple[list[float], list[float], list[str]]:
-        """Return x and y of the evaluated points of a colour map, and a title for each with its values."""
-        cells = [
-            (x, y, f"{self.x_title}: {x:.4g}\n{self.y_title}: {y:.4g}\n{surface.title or 'value'}: {z:.4g}")
-            for y, row in zip(surface.y, surface.z, strict=True)
-            for x, z in zip(surface.x, row, strict=True)
-            if not math.isnan(z)
-        ]
-        return [x for x, *_ in cells], [y for _, y, _ in cells], [title for *_, title in cells]
-
     @property
     def references(self) -> list[str]:
         """Labels of all reference lines."""

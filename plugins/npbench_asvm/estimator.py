@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from npbench.estimators.binary import LinearClassifier
 from npbench.estimators.constraints import COUNT, FRACTION, POSITIVE
-from npbench.estimators.linear import LinearClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.bundle import Solution, minimise
 from npbench.numerics.thresholds import SAME_SCORE

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
+from npbench.estimators.binary import LinearClassifier
 from npbench.estimators.constraints import COUNT
 from npbench.estimators.fpr_range import FprRangeClassifier, Step
-from npbench.estimators.linear import LinearClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import column
 from npbench.numerics.pauc_metrics import strict

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from npbench.estimators.binary import LinearClassifier
 from npbench.estimators.constraints import FRACTION, StrOptions
 from npbench.estimators.descent import DescentClassifier, neyman_pearson_costs
-from npbench.estimators.linear import LinearClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import usable
 from npbench.numerics import sgd

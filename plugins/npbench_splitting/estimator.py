@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d
 
+from npbench.estimators.binary import LinearClassifier
 from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, StrOptions
-from npbench.estimators.linear import LinearClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.threads import one_blas_thread

@@ -7,9 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from npbench.estimators.binary import BinaryClassifier
+from npbench.estimators.binary import BinaryClassifier, LinearClassifier
 from npbench.estimators.constraints import POSITIVE
-from npbench.estimators.linear import LinearClassifier
 from npbench.estimators.parameters import keyword_parameters
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [4.0, 4.0], [5.0, 3.0]])

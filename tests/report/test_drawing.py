@@ -215,13 +215,6 @@ def test_points_have_titles_with_setting_data_set_and_values(tmp_path):
     assert sum("heart" in title for title in found) <= MAX_TITLES
 
 
-def test_points_of_a_map_have_titles(tmp_path):
-    surface = Surface([1, 10], [0.5, 2.0], np.array([[0.25, np.nan], [0.5, 1.0]]), title="rate")
-    _, svg, _ = saved(chart(Panel("p", "C", "gamma", surface=surface, x_log=True)), PALETTE, tmp_path)
-    values = ((1, 0.5, 0.25), (1, 2, 0.5), (10, 2, 1))  # none where nothing was evaluated
-    assert set(circles(svg)) == {f"C: {C}\ngamma: {gamma}\nrate: {z}" for C, gamma, z in values}
-
-
 def test_titles_are_where_points_are_drawn_and_settings_of_matplotlib_stay_as_they_are(tmp_path):
     points = Series("gen", [1.0, 2.0, 4.0], [0.1, 0.4, 0.2])
     before = dict(mpl.rcParams)

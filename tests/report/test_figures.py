@@ -10,11 +10,10 @@ import pytest
 
 import sample_records
 from npbench.numerics.roc_grid import FPR_GRID, true_positive_rates
-from npbench.report.chart import Chart
 from npbench.report.escape import file_name
 from npbench.report.sections import roc_charts, trace_charts
 from npbench.report.sections.figures import sections
-from npbench.report.sections.layout import ROWS_PER_PAGE, numbered
+from npbench.report.sections.layout import ROWS_PER_PAGE, unique_names
 from npbench.report.select.labels import labels
 
 NUMBERS = {"np": "rho", "qvalue": "q", "cost": "asymmetry"}
@@ -126,8 +125,7 @@ def test_many_data_sets_need_pages_whose_names_are_unique():
     first, second = charts_of(records)
     assert (len(first.rows), len(second.rows)) == (ROWS_PER_PAGE, 2)
     assert (first.name, second.title[-8:]) == ("rates_np_1", "(2 of 2)")
-    found = numbered([Chart("roc", "", []), Chart("roc_2", "", []), Chart("roc", "", [])])
-    assert [chart.name for chart in found] == ["roc", "roc_2", "roc_3"]
+    assert unique_names(["roc", "roc_2", "roc"]) == ["roc", "roc_2", "roc_3"]
     assert file_name("roc", "a/b c") == "roc_a-b-c"
     assert len(file_name("roc", 300 * "語").encode()) < 240  # file systems allow 255
 

@@ -287,7 +287,6 @@ def _draw_surface(axes: Axes, panel: Panel) -> Any:
     if shown.chosen is not None:
         axes.plot(*shown.chosen, "D", ms=4.5, mfc=CHOSEN, mec="white")
     axes.set_facecolor(GRID)
-    _add_titles(axes, panel.titled_cells(shown), axes.transData)
     return mesh
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from npbench.problem import PROBLEMS
 from npbench.report.sections import rate_charts, roc_charts, trace_charts
-from npbench.report.sections.layout import MAX_LABELS, numbered
+from npbench.report.sections.layout import MAX_LABELS, unique_names
 from npbench.report.sheet import Section
 
 
@@ -25,4 +27,6 @@ def _section(problem: str, records: pl.DataFrame) -> Section:
     )
     notes = [left_out] if n_labels > MAX_LABELS else []
     charts = [chart for kind in (rate_charts, roc_charts, trace_charts) for chart in kind.charts(problem, records)]
-    return Section(f"Figures: {problem}", charts=numbered(charts), notes=notes)
+    names = unique_names(chart.name for chart in charts)  # charts are files
+    unique = [replace(chart, name=name) for chart, name in zip(charts, names, strict=True)]
+    return Section(f"Figures: {problem}", charts=unique, notes=notes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import polars as pl
 
@@ -40,12 +39,6 @@ def paged(name: str, title: str, rows: Sequence[Sequence[Panel]], notes: Sequenc
         return [Chart(name, title, pages[0], notes)]
     n = len(pages)
     return [Chart(f"{name}_{k}", f"{title} ({k} of {n})", page, notes) for k, page in enumerate(pages, start=1)]
-
-
-def numbered(charts: Sequence[Chart]) -> list[Chart]:
-    """Return the charts with unique names, since charts are files."""
-    names = unique_names(chart.name for chart in charts)
-    return [replace(chart, name=name) for chart, name in zip(charts, names, strict=True)]
 
 
 def unique_names(names: Iterable[str], separator: str = "_") -> list[str]:

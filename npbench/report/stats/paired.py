@@ -45,17 +45,11 @@ def wilcoxon_rows(differences: np.ndarray, alternative: Alternative = "two-sided
     few = np.count_nonzero(rounded, axis=1) <= MAX_EXACT_TEST
     by_size = np.take_along_axis(rounded, np.argsort(np.abs(rounded), axis=1), axis=1)
     p = np.empty(len(rounded))
-    p[few] = _exact(by_size[few, -MAX_EXACT_TEST:], alternative)
+    larger, smaller = tails(by_size[few, -MAX_EXACT_TEST:])
+    p[few] = {"greater": larger, "less": smaller}.get(alternative, np.minimum(1.0, 2 * np.minimum(larger, smaller)))
     if not few.all():
         p[~few] = stats.wilcoxon(rounded[~few], axis=1, alternative=alternative).pvalue
     return p
-
-
-def _exact(differences: np.ndarray, alternative: Alternative) -> np.ndarray:
-    larger, smaller = tails(differences)
-    if alternative == "two-sided":
-        return np.minimum(1.0, 2 * np.minimum(larger, smaller))
-    return larger if alternative == "greater" else smaller
 
 
 def corrected_t_rows(differences: np.ndarray, ratio: float) -> np.ndarray:
