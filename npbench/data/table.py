@@ -1,15 +1,14 @@
-"""A table from a file, with the place of each row for errors, and its columns as numbers, times or dates."""
+"""A table from a file, with the place of each row for errors."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import polars as pl
 
-from npbench.errors import RequestError, unknown_name
+from npbench.errors import RequestError
 
 MOSTLY = 0.9  # share of numbers or dates from which other cells of a column are taken for faults, not for categories
 DATE = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}/\d{1,2}/\d{2})"
@@ -24,27 +23,11 @@ def row_place(row: int) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of a file, each of one type.
+    """Columns of a file, each of one type."""
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Numbers, words, and where the format knows them other types; null for missing values.
-    place : callable
-        Where a row of the frame is in the file, such as "line 17".
-    index : sequence of str
-        Columns that pandas saved as the index of its rows.
-    """
-
-    frame: pl.DataFrame
-    place: Callable[[int], str] = row_place
-    index: Sequence[str] = ()
-
-    def column(self, name: str, setting: str) -> pl.Series:
-        """Return a column; ``setting`` is what named it."""
-        if name not in self.frame.columns:
-            raise RequestError(unknown_name(f"{setting} column", name, self.frame.columns))
-        return self.frame[name]
+    frame: pl.DataFrame  # numbers, words, and where the format knows them other types; null for missing values
+    place: Callable[[int], str] = row_place  # where a row of the frame is in the file, such as "line 17"
+    index: Sequence[str] = ()  # columns that pandas saved as the index of its rows
 
     def odd_cells(self, name: str) -> str | None:
         """Return the error for a column of words that are all numbers except a few; None for other columns."""
@@ -60,39 +43,6 @@ class Table:
             f"the column {name!r} holds numbers, but {words[odd[0]]!r} in {self.place(odd[0])}{more}: correct this, or "
             "leave the field empty if the value is missing."
         )
-
-    def numbers(self, name: str, setting: str) -> pl.Series:
-        """Return a column of numbers; RequestError names the first cell that is not one."""
-        column = self.column(name, setting)
-        if fault := self.odd_cells(name):
-            raise RequestError(fault)
-        if column.dtype == pl.String and (found := as_numbers(column)).null_count() == column.null_count():
-            return found
-        if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)):
-            raise RequestError(f"{setting} is {name!r}, which holds {_kind(column)}: expected numbers.")
-        return column.cast(pl.Float64)
-
-    def times(self, name: str, setting: str) -> pl.Series:
-        """Return a column to sort by: numbers, dates, or words that are dates in ISO 8601, as seconds."""
-        column = self.column(name, setting)
-        if column.dtype.is_float():
-            column = column.fill_nan(None)
-        if missing := column.null_count():
-            row = column.is_null().arg_max() or 0
-            raise RequestError(f"{setting} is {name!r}, which has {missing} missing, first in {self.place(row)}.")
-        if column.dtype.is_numeric() or column.dtype.is_temporal():
-            return column
-        if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
-            raise RequestError(f"{setting} is {name!r}, which holds {_kind(column)}: expected dates and times.")
-        column = column.cast(pl.String)
-        known = {word: _seconds(word) for word in column.unique()}
-        if wrong := [word for word, seconds in known.items() if seconds is None]:
-            row = column.is_in(wrong).arg_max() or 0
-            raise RequestError(
-                f"{setting} is {name!r}, which holds {column[row]!r} in {self.place(row)}: expected dates and times "
-                "such as 2026-01-31 or 2026-01-31T10:30:00+01:00."
-            )
-        return column.replace_strict(known, return_dtype=pl.Float64)
 
 
 def as_numbers(words: pl.Series) -> pl.Series:
@@ -120,20 +70,6 @@ def days(column: pl.Series) -> pl.Series:
     if column.dtype == pl.String and column.drop_nulls().str.contains(rf"^{DATE}[T ]{TIME}$").all():
         return column.str.extract(rf"^{DATE}", 1)
     return column
-
-
-def _seconds(word: str) -> float | None:
-    """Return a time in seconds since 1970, taken as UTC if it has no zone."""
-    try:
-        found = datetime.fromisoformat(word.strip())
-    except ValueError:
-        return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-
-def _kind(column: pl.Series) -> str:
-    example = column.drop_nulls().head(1).to_list()
-    return f"words such as {example[0]!r}" if column.dtype == pl.String and example else str(column.dtype)
 
 
 def refuse_repeated(names: Sequence[str]) -> None:

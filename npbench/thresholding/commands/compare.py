@@ -16,6 +16,7 @@ from npbench.errors import Exit, RequestError
 from npbench.report.render.drawing import own_style, typeset
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.commands import score_files
+from npbench.thresholding.commands.table_columns import named_column, numbers
 from npbench.thresholding.compare import LEAST_ALARMS, Comparison, compare, misses_at, ranks
 from npbench.thresholding.threshold import Threshold
 
@@ -90,8 +91,8 @@ def _read(options: Namespace) -> tuple[list[np.ndarray], np.ndarray, str]:
             hint = "pair them by --id" if options.id is None else "correct them"
             raise RequestError(f"{differing} of {len(signs)} pairs of rows differ in {options.label!r}: {hint}.")
     scores = [
-        table.numbers(options.score, "--score")[rows],
-        other.numbers(options.other_score, "--other-score")[other_rows],
+        numbers(table, options.score, "--score")[rows],
+        numbers(other, options.other_score, "--other-score")[other_rows],
     ]
     kept, notes = zip(*(score_files.in_use(one, signs) for one in scores), strict=True)
     unpaired = [
@@ -117,7 +118,7 @@ def _pairs(table: Table, other: Table, options: Namespace) -> tuple[np.ndarray, 
         if options.label not in other.frame.columns:
             raise RequestError(f"{options.other} has no column {options.label!r}: pair the rows by --id.")
         return np.arange(n), np.arange(n)
-    ids = [one.column(options.id, "--id") for one in (table, other)]
+    ids = [named_column(one, options.id, "--id") for one in (table, other)]
     for column, path in zip(ids, _files(options), strict=True):
         repeated = column.filter(column.is_duplicated() | column.is_null())
         if len(repeated):

@@ -19,6 +19,7 @@ from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.thresholding.commands import score_files
+from npbench.thresholding.commands.table_columns import named_column, numbers, times
 from npbench.thresholding.monitoring import Monitoring, monitor
 from npbench.thresholding.threshold import GroupThresholds, Threshold
 from npbench.values import require_rate
@@ -38,7 +39,7 @@ def run(words: Sequence[str]) -> Exit:
     table = score_files.read(options)
     scores, signs, by = _columns(table, names, options)
     kept, note = score_files.in_use(scores, signs)
-    order = table.times(options.time, "--time").arg_sort().to_numpy() if options.time else np.arange(len(kept))
+    order = times(table, options.time, "--time").arg_sort().to_numpy() if options.time else np.arange(len(kept))
     rows = order[kept[order]]
     positive = None if signs is None else np.where(signs[rows] == PENDING, np.nan, signs[rows] > 0)
     of_group = None if by is None else Labels(by[rows], "by")
@@ -94,12 +95,12 @@ def _columns(
     table: Table, names: Mapping[str, Any], options: Namespace
 ) -> tuple[pl.Series, np.ndarray | None, pl.Series | None]:
     """Return the scores, the signs of the labels, and the groups; without a label or group column, None."""
-    scores = table.numbers(names["score"], "--score")
-    by = None if names["by"] is None else days(table.column(names["by"], "--by"))
+    scores = numbers(table, names["score"], "--score")
+    by = None if names["by"] is None else days(named_column(table, names["by"], "--by"))
     name = names["label"]
     if name is None or (not options.label and name not in table.frame.columns):  # labels come later, or never
         return scores, None, by
-    labels = Labels(table.column(name, "--label"), name)
+    labels = Labels(named_column(table, name, "--label"), name)
     if not options.negative:  # typed, it leaves out all others
         refuse_others(labels, Classes(names["positive"], names["negative"]), name)
     lacking = options.unlabelled != "refuse"

@@ -23,6 +23,7 @@ from npbench.report.render import terminal
 from npbench.report.render.drawing import save_picture
 from npbench.report.render.page import write_pictures
 from npbench.report.sheet import Sheet
+from npbench.thresholding.commands.table_columns import named_column
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def read(options: Namespace) -> Table:
 
 def signs(table: Table, options: Namespace) -> tuple[np.ndarray, Classes]:
     """Return the signs of the labels, and the labels of the two classes."""
-    labels, drop = table.column(options.label, "--label"), options.unlabelled == "drop"
+    labels, drop = named_column(table, options.label, "--label"), options.unlabelled == "drop"
     asked = {"name": options.label, "settings": OPTIONS, "drop_missing": drop}
     return classes(labels, options.positive, options.negative, **asked)
 

@@ -20,6 +20,7 @@ from npbench.numerics.thresholds import RULES
 from npbench.report.render.drawing import own_style
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.commands import score_files
+from npbench.thresholding.commands.table_columns import named_column, numbers
 from npbench.thresholding.rules import Asked, bounded, kept_by_weight, threshold
 from npbench.thresholding.threshold import GroupThresholds, Threshold, clopper_pearson, described, rounded_down
 
@@ -34,12 +35,12 @@ def run(words: Sequence[str]) -> Exit:
     """Set a threshold, print its promise, and write it with a picture and a page."""
     options = _parser().parse_args(list(words) or ["--help"])
     table = score_files.read(options)
-    scores = table.numbers(options.score, "--score")
+    scores = numbers(table, options.score, "--score")
     signs, known = score_files.signs(table, options)
     kept, note = score_files.in_use(scores, signs)
     values, is_positive = scores.to_numpy()[kept], signs[kept] > 0
-    by = None if options.by is None else Labels(days(table.column(options.by, "--by")).filter(kept), "by")
-    weights = None if options.weights is None else table.numbers(options.weights, "--weights").to_numpy()[kept]
+    by = None if options.by is None else Labels(days(named_column(table, options.by, "--by")).filter(kept), "by")
+    weights = None if options.weights is None else numbers(table, options.weights, "--weights").to_numpy()[kept]
     shared = ("delta", "rule", "recall", "precision", "abstain", "contamination", "randomized", "small", "keep_scores")
     asked = {name: getattr(options, name) for name in shared}
     asked |= {"rho": _bound(options), "random_state": options.seed}
