@@ -49,18 +49,10 @@ def read_delimited(
     settings: Settings = DATASET,
     one_column: bool = False,
 ) -> Table:
-    """Return the table in a text.
+    """Return the table in a text, in UTF-8, or in UTF-16 or UTF-32 with a byte order mark.
 
-    Parameters
-    ----------
-    stream : binary stream
-        The text, in UTF-8, or in UTF-16 or UTF-32 with a byte order mark.
-    delimiter, header, decimal
-        As in ``dataset=file``.
-    settings : Settings
-        How errors spell these.
-    one_column : bool
-        Whether a table of one column is accepted.
+    ``delimiter``, ``header`` and ``decimal`` are those of ``dataset=file``, which errors spell as ``settings`` does;
+    ``one_column`` accepts a table of one.
     """
     if decimal not in (None, "point", "comma"):
         raise RequestError(f"{settings('decimal')} is {decimal!r}: expected point or comma.")

@@ -36,17 +36,14 @@ class UnavailableError(AbsentDataError):
     """Files are in no data folder, and the first cannot be fetched for the reason in ``first``."""
 
     def __init__(self, files: Sequence[DataFile], reason: str) -> None:
-        folders, file = data_folders(), files[0]
-        self.first = f"{file.path} {reason}"
-        searched = f"in none of the data folders ({', '.join(map(str, folders))})"
-        place = f"{folders[0] / file.path}, or set NPBENCH_DATA to the folder that holds {file.path}."
-        if len(files) == 1:
-            identity = f"{file.size} bytes, SHA-256 {file.sha256}"
-            super().__init__(f"{file.path} is {searched} and {reason}. Save the file ({identity}) as {place}")
-        else:
-            paths = ", ".join(file.path for file in files)
-            listing = "`npbench data info` lists addresses, sizes and hashes."
-            super().__init__(f"{paths} are {searched}, and the first {reason}. Save it as {place} {listing}")
+        folders, paths = data_folders(), " and ".join(file.path for file in files)
+        self.first = f"{files[0].path} {reason}"
+        absent = f"{paths} {'is' if len(files) == 1 else 'are'} in none of the data folders"
+        described = ", ".join(f"{folders[0] / file.path} ({file.size} bytes, SHA-256 {file.sha256})" for file in files)
+        super().__init__(
+            f"{absent} ({', '.join(map(str, folders))}), and {self.first}. Save {described}, or set "
+            "NPBENCH_DATA to the folder that holds it."
+        )
 
 
 @contextlib.contextmanager

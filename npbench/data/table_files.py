@@ -54,19 +54,10 @@ FORMATS = {
 
 
 def read_table(path: Path, **given: Any) -> Table:
-    """Return the table in a file that options of a command name.
+    """Return the table in a file that a command reads, unpacked if it ends in .gz, .bz2 or .xz; ``given`` are options.
 
-    Parameters
-    ----------
-    path : Path
-        The file; those ending in .gz, .bz2 or .xz are unpacked.
-    **given
-        ``format``, ``delimiter``, ``header`` and ``decimal``, as in ``dataset=file``, or None.
-
-    Raises
-    ------
-    RequestError
-        If the file cannot be read; each fault begins with its path.
+    These are ``format``, ``delimiter``, ``header`` and ``decimal``, as in ``dataset=file``, or None. Each fault begins
+    with the path.
     """
     try:
         table: Table = read_file(path, FORMATS, given, OPTIONS)[1]

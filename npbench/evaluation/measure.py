@@ -26,20 +26,14 @@ from npbench.evaluation.preprocess import pipeline
 from npbench.evaluation.protocols import CrossValidation, Permutations
 from npbench.evaluation.splits import Split
 from npbench.numerics.roc_grid import true_positive_rates
-from npbench.records.fields import SCHEMA
+from npbench.records.fields import SCHEMA, Role, names
 from npbench.records.record import TEST_SCORES, Record
 from npbench.records.scores import packed
 from npbench.values import canonical
 
 ROC_DECIMALS = 4
 OUTCOMES = ("ok", "failed", "out_of_memory")
-# Columns that the solver's process reports; all others are measured here.
-REPORTED = (
-    *("chosen_params", "selection_loss", "n_candidates", "n_unconverged", "n_iter", "converged", "objective"),
-    *("duality_gap", "gram_seconds", "solver_status", "n_warnings", "warnings", "error_type", "error", "traceback"),
-    *(f"{stage}_{clock}" for stage in ("select", "fit", "predict") for clock in ("seconds", "cpu_seconds")),
-    *("peak_memory_mb", "memory_before_mb", "peak_memory_of"),
-)
+REPORTED = names(Role.REPORTED)
 
 
 def record(

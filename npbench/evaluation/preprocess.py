@@ -22,20 +22,8 @@ def pipeline(
     Missing values are imputed, categories encoded, and columns or rows scaled, in this order. Features that are
     constant on the training part become 0. One-hot columns follow the numbers and are not scaled by column.
 
-    Parameters
-    ----------
-    is_sparse : bool
-        Whether rows are those of a CSR matrix.
-    categorical : bool array of shape (n_features,), optional
-        Columns of a dense matrix that hold codes of categories.
-    preprocess : {"standardize", "unit_range", "unit_norm", "none"}
-        Columns to mean 0 and standard deviation 1 (with 1/n), columns to the range [0, 1], rows to Euclidean norm 1, or
-        no scaling. CSR columns are divided by their standard deviation or largest absolute value and not shifted.
-    missing : {"refuse", "drop", "impute", "keep"}
-        "impute" replaces NaN by the median of a column or its most frequent category, by 0 without any value in the
-        training part.
-    categories : {"one_hot", "codes"}
-        A column of 0 and 1 for each category, all 0 for one unknown to the training part; or the codes as numbers.
+    ``categorical``, bool of shape (n_features,), marks the columns of a dense matrix that hold codes. The page
+    docs/features.md defines the options; "refuse", "drop" and "keep" of ``missing`` change nothing here.
     """
     has_codes = categorical is not None and categorical.any()
     steps = []

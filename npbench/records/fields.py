@@ -29,6 +29,7 @@ class Role(Flag):
     LABEL = auto()  # distinguishes settings of a method, in the order of preference
     COST = auto()  # decides how long a job takes
     ANSWER = auto()  # the same whenever a job is repeated in the same environment
+    REPORTED = auto()  # the process of the solver reports it; all others are measured elsewhere
     MACHINE = auto()  # may explain why an answer differs
     OBJECT = auto()  # JSON object
     TEXT = auto()  # text of any origin and length; other text is made by npbench
@@ -103,42 +104,42 @@ SUBJECTS: dict[str, list[Field]] = {
         Field("n_test_duplicates", Int, R.ANSWER, "test rows with the features of a row trained or validated on"),
     ],
     "Choice and final fit": [
-        Field("chosen_params", Text, R.ANSWER | R.OBJECT, "JSON"),
-        Field("selection_loss", Float, R.ANSWER, "validation loss of the choice"),
-        Field("n_candidates", Int),
-        Field("n_unconverged", Int, about="fits of the selection that did not converge"),
-        Field("n_iter", Int),
-        Field("converged", Bool),
-        Field("objective", Float),
-        Field("duality_gap", Float),
-        Field("solver_status", Text, R.TEXT, "the solver's status_"),
+        Field("chosen_params", Text, R.ANSWER | R.OBJECT | R.REPORTED, "JSON"),
+        Field("selection_loss", Float, R.ANSWER | R.REPORTED, "validation loss of the choice"),
+        Field("n_candidates", Int, R.REPORTED),
+        Field("n_unconverged", Int, R.REPORTED, "fits of the selection that did not converge"),
+        Field("n_iter", Int, R.REPORTED),
+        Field("converged", Bool, R.REPORTED),
+        Field("objective", Float, R.REPORTED),
+        Field("duality_gap", Float, R.REPORTED),
+        Field("solver_status", Text, R.TEXT | R.REPORTED, "the solver's status_"),
         Field(
             "roc", Text, R.ANSWER, "true-positive rates on the test part at npbench.numerics.roc_grid.FPR_GRID, JSON"
         ),
         Field("trace", Text, about="values of each step by name, JSON; null without execution.trace"),
-        Field("n_warnings", Int),
-        Field("warnings", Text, R.TEXT, "the first texts, one per line"),
+        Field("n_warnings", Int, R.REPORTED),
+        Field("warnings", Text, R.TEXT | R.REPORTED, "the first texts, one per line"),
         Field("output", Text, R.TEXT, "end of what the job printed"),
     ],
     "Failure": [
-        Field("error_type", Text, R.TEXT),
-        Field("error", Text, R.TEXT),
-        Field("traceback", Text, R.TEXT),
+        Field("error_type", Text, R.TEXT | R.REPORTED),
+        Field("error", Text, R.TEXT | R.REPORTED),
+        Field("traceback", Text, R.TEXT | R.REPORTED),
         Field("exit_code", Int, about="of a crashed worker; minus the number of the signal that killed it"),
     ],
     "Cost; wall clock unless named cpu": [
         Field("seconds", Float, about="the whole job, without compilation"),
         Field("compile_seconds", Float, about="warm-up before the job, outside its clock"),
-        Field("select_seconds", Float),
-        Field("select_cpu_seconds", Float),
-        Field("fit_seconds", Float, about="of a fit that jobs shared, what it took in the job that made it"),
-        Field("fit_cpu_seconds", Float),
-        Field("gram_seconds", Float, about="the solver's gram_seconds_, a part of the fit"),
-        Field("predict_seconds", Float),
-        Field("predict_cpu_seconds", Float),
-        Field("peak_memory_mb", Float, about="resident, 10^6 bytes"),
-        Field("memory_before_mb", Float, about="resident when the job started, without what earlier jobs left"),
-        Field("peak_memory_of", Text, about="job, or process if the system cannot separate them"),
+        Field("select_seconds", Float, R.REPORTED),
+        Field("select_cpu_seconds", Float, R.REPORTED),
+        Field("fit_seconds", Float, R.REPORTED, "of a fit that jobs shared, what it took in the job that made it"),
+        Field("fit_cpu_seconds", Float, R.REPORTED),
+        Field("gram_seconds", Float, R.REPORTED, "the solver's gram_seconds_, a part of the fit"),
+        Field("predict_seconds", Float, R.REPORTED),
+        Field("predict_cpu_seconds", Float, R.REPORTED),
+        Field("peak_memory_mb", Float, R.REPORTED, "resident, 10^6 bytes"),
+        Field("memory_before_mb", Float, R.REPORTED, "resident when the job started, without what earlier jobs left"),
+        Field("peak_memory_of", Text, R.REPORTED, "job, or process if the system cannot separate them"),
     ],
     "Run and machine": [
         Field("n_jobs", Int, about="workers running in parallel"),

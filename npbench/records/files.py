@@ -7,11 +7,12 @@ import os
 import stat
 import time
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
 
 import polars as pl
 
+from npbench.data.file_limits import read_parquet
 from npbench.errors import RequestError
 
 # Folders in a results folder.
@@ -31,11 +32,12 @@ def stamp() -> str:
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{nanoseconds:09d}Z"
 
 
-def open_regular(path: Path) -> IO[bytes]:
-    """Open a file; raise OSError for a named pipe, for which opening would wait for ever."""
+def read_regular(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Read a Parquet file; raise OSError for a named pipe, for which opening would wait for ever."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError("it is not a regular file")
-    return path.open("rb")
+    with path.open("rb") as stream:
+        return read_parquet(stream, columns)[0]
 
 
 def atomic_write(path: Path, content: bytes) -> None:

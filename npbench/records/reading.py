@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from npbench.data.file_limits import CELL_BYTES, read_parquet, require_fits
+from npbench.data.file_limits import CELL_BYTES, require_fits
 from npbench.records.fields import ESSENTIAL, FEATURES, METHOD, SCHEMA, SCHEMA_VERSION, Role, names
-from npbench.records.files import UNREADABLE, open_regular, stamp
+from npbench.records.files import UNREADABLE, read_regular, stamp
 from npbench.values import canonical
 
 LABEL = "label"  # text that reports store beside the metrics
@@ -73,8 +73,7 @@ def _names(source: Path) -> set[str]:
 
 def _read(path: Path, columns: Sequence[str] | None, taken: int) -> tuple[pl.DataFrame, int]:
     """Return the records in a file, and the memory that the files read so far take, with this one."""
-    with open_regular(path) as stream:
-        frame, _ = read_parquet(stream, columns)
+    frame = read_regular(path, columns)
     taken += max(int(frame.estimated_size()), CELL_BYTES * len(frame) * len(SCHEMA))
     require_fits(taken)
     return conformed(frame, columns), taken

@@ -20,8 +20,7 @@ import numpy as np
 import polars as pl
 from filelock import FileLock
 
-from npbench.data.file_limits import read_parquet
-from npbench.records.files import SCORES, UNREADABLE, atomic_write, open_regular
+from npbench.records.files import SCORES, UNREADABLE, atomic_write, read_regular
 
 # Of one job: its key, and for each row of the test part its number, its label and its score.
 COLUMNS: dict[str, Any] = {
@@ -76,7 +75,7 @@ class ScoreStore:
         paths = [merged, *singles] if merged.exists() else singles
         if not paths:  # the folder was removed
             return
-        frame = pl.concat([_checked(path) for path in paths], how="vertical_relaxed")  # float32 in npbench 0.1
+        frame = pl.concat([read_regular(path) for path in paths], how="vertical_relaxed")  # float32 in npbench 0.1
         atomic_write(merged, parquet(frame.unique("key", keep="last", maintain_order=True)))
         for path in singles:
             path.unlink()
@@ -101,15 +100,10 @@ def _frames(folder: Path, columns: Sequence[str] = tuple(COLUMNS)) -> Iterator[p
 def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     types = pl.Schema({name: COLUMNS[name] for name in columns})
     try:
-        return _checked(path, list(types)).cast(types)
+        return read_regular(path, list(types)).cast(types)
     except FileNotFoundError:  # another command has merged it
         pass
     except UNREADABLE as error:
         reason = str(error).partition("\n")[0]
         warnings.warn(f"The scores in {path} cannot be read and are left out: {reason}.", stacklevel=2)
     return pl.DataFrame(schema=types)
-
-
-def _checked(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
-    with open_regular(path) as stream:
-        return read_parquet(stream, columns)[0]

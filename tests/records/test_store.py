@@ -137,15 +137,14 @@ def test_an_unreadable_file_is_named_and_the_rest_is_read(store, tmp_path, spoil
 
 @pytest.mark.parametrize("keys", [lambda store: set(store.frame()["key"]), RecordStore.done])
 def test_a_merge_by_another_run_while_reading_hides_nothing(store, tmp_path, monkeypatch, keys):
-    read = reading.open_regular
+    read = reading.read_regular
 
-    def merged_first(path):
-        monkeypatch.setattr(reading, "open_regular", read)
-        stream = read(path)
+    def merged_first(path, columns):
+        monkeypatch.setattr(reading, "read_regular", read)
         store.compact()
-        return stream
+        return read(path, columns)
 
-    monkeypatch.setattr(reading, "open_regular", merged_first)
+    monkeypatch.setattr(reading, "read_regular", merged_first)
     assert keys(RecordStore(tmp_path)) == {"a", "b", "c"}
     assert len(list(tmp_path.glob("*.parquet"))) == 1
 
