@@ -10,7 +10,6 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from class_samples import gaussians
 from npbench import registry
-from npbench.testing import check_solver
 from npbench.testing.samples import apart
 from solver_variants import VARIANTS, solver
 
@@ -179,9 +178,3 @@ def test_seed_decides(name):
         np.testing.assert_array_equal(one, again)
         differ.append(np.any(one != other))
     assert any(differ)
-
-
-@pytest.mark.parametrize("name", [name for name in VARIANTS if "sparse" in registry.installed().solver(name).tags])
-@pytest.mark.parametrize("check", ["sparse_forms", "unchanged_inputs"])
-def test_sparse_forms_mean_the_same_to_every_solver(name, check):
-    next(one for one in check_solver(name) if one.name == check)()

@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 
 from npbench import registry, testing
+from npbench.contracts import resolve
 from npbench.testing import check_dataset, check_metric, check_solver
 from npbench.testing.check import Check, Skipped, require
 
@@ -108,12 +109,22 @@ def test_shipped_data_sets_pass(name):
             passes(check)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(registry.installed().solvers))
-def test_shipped_solvers_pass(name):
-    for check in check_solver(name):
-        if check.name != "scikit_learn":  # which the tests of each solver go through with several settings
-            passes(check)
+# Defaults of these take seconds for each check that fits.
+QUICKER = {"pauc_boost": {"max_iter": 10}, "svm_path": {"n_asymmetries": 9}}
+OF_SOLVERS = [
+    pytest.param(name, check, id=f"{name}-{check}")
+    for name in sorted(registry.installed().solvers)
+    for check in check_solver(name)
+    if check.name != "scikit_learn"  # tests/conformance goes through it with several settings
+]
+
+
+@pytest.mark.parametrize(("name", "check"), OF_SOLVERS)
+def test_shipped_solvers_pass(name, check, monkeypatch):
+    if name in QUICKER and not check.name.startswith(("description", "light", "parameters", "settings", "job")):
+        estimator = registry.installed().solver(name).estimator
+        monkeypatch.setattr(estimator.replace(":", "."), partial(resolve(estimator), **QUICKER[name]))
+    passes(check)
 
 
 def passes(check):
