@@ -96,21 +96,9 @@ class Grid:
         """All (nu_pos, nu_neg), of shape (len(nu_pos), len(nu_neg), 2)."""
         return np.stack(np.meshgrid(self.nu_pos, self.nu_neg, indexing="ij"), axis=-1)
 
-    def on(self, line: Line) -> np.ndarray:
-        """Return the points of a line, of shape (1, n_points, 2)."""
-        values = replace(self, **{line.fixed: np.array([line.value])}).points
-        return values.reshape(1, -1, 2)
-
-
-class Line(NamedTuple):
-    """Points of a grid with the same value of one coordinate, ``fixed``: "nu_pos" or "nu_neg"."""
-
-    fixed: str
-    value: float
-
-    def orthogonal(self, at: Candidate) -> Line:
-        """Return the line of the other direction through a point."""
-        return Line("nu_neg", at.nu_neg) if self.fixed == "nu_pos" else Line("nu_pos", at.nu_pos)
+    def line(self, fixed: str, value: float) -> np.ndarray:
+        """Return the points with this value of the coordinate "nu_pos" or "nu_neg", of shape (1, n_points, 2)."""
+        return replace(self, **{fixed: np.array([value])}).points.reshape(1, -1, 2)
 
 
 class Plane:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.constraints import FRACTION, POSITIVE, StrOptions
 from npbench.estimators.kernel import KernelClassifier
@@ -23,15 +22,6 @@ from npbench_two_nu_svm.search import Found, search
 from npbench_two_nu_svm.strategies import BIAS_SHIFTED, NARROW_FIRST, STRATEGIES, StrategyName, grid_search
 
 DEFAULT_NU = tuple(k / 20 for k in range(1, 21))
-
-
-class Surface(NamedTuple):
-    """Estimated rates over (nu_pos, nu_neg): ascending values, and p_fa and p_nd of pairs, NaN if not visited."""
-
-    nu_pos: np.ndarray
-    nu_neg: np.ndarray
-    p_fa: np.ndarray
-    p_nd: np.ndarray
 
 
 @keyword_parameters
@@ -103,17 +93,9 @@ class TwoNuSVM(KernelClassifier):
         In ``fit``: if nu_pos or nu_neg is infeasible, the Gram matrix exceeds ``cache_size``, or a class has too few
         samples for a search.
 
-    Notes
-    -----
-    A pair step takes O(n). Leave-one-out costs one to five full fits for one candidate, and more if the hulls nearly
-    meet: ``cv=4`` is much faster beyond a thousand samples. A coordinate descent visits three to five lines of the
-    grid for each gamma.
-
     References
     ----------
     M. A. Davenport, R. G. Baraniuk, C. D. Scott (2006), Controlling false alarms with support vector machines, ICASSP.
-    H.-G. Chew, R. E. Bogner, C.-C. Lim (2001), Dual-nu support vector machine with error rate and training size
-    biasing, ICASSP.
 
     Examples
     --------
@@ -159,17 +141,6 @@ class TwoNuSVM(KernelClassifier):
         rank = by_error(float(np.mean(y > 0)), narrow_first=narrow_first) if self._shifts else by_constraint(self.rho)
         strategy = STRATEGIES[self.strategy] if self._searches_nu else grid_search
         return search(kernels, X, y, folds, self._grid(), strategy, rank, self.tol, n_threads)
-
-    def surface(self, gamma: float | None = None) -> Surface:
-        """Return the rates estimated under ``gamma``, by default the one chosen; empty without a search."""
-        check_is_fitted(self)
-        gamma = self.gamma_ if gamma is None else gamma
-        points = np.array([one[2:] for one in self.trace_ if one.gamma == gamma]).reshape(-1, 4)
-        nu_pos, row = np.unique(points[:, 0], return_inverse=True)
-        nu_neg, column = np.unique(points[:, 1], return_inverse=True)
-        rates = np.full((2, len(nu_pos), len(nu_neg)), np.nan)
-        rates[:, row, column] = points[:, 2:].T
-        return Surface(nu_pos, nu_neg, *rates)
 
     @property
     def _searches_nu(self) -> bool:

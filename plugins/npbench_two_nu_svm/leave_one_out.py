@@ -12,13 +12,12 @@ from numba import njit
 from numba.extending import register_jitable
 
 from npbench.numerics.heap import heapify, pop
-from npbench_two_nu_svm.active_set import AT_ZERO, SAME_WEIGHT, exchange, face_of, first_round, states
+from npbench_two_nu_svm.active_set import exchange, face_of, states
 from npbench_two_nu_svm.nearest_points import FLOOR, RIDGE, settle
 from npbench_two_nu_svm.pair_steps import INFINITE, SAME_SUM, add, level_of, measure, shed, start
 
 GROUPS = 4  # the first group that is left out together is this part of a class
 SEPARATION_GAP = 0.5  # relative duality gap that suffices to show that hulls are apart
-SHARED_STATES_DISTANCE = 0.3  # squared, relative to the distance from the centre: nearer samples share their states
 
 
 @register_jitable(error_model="numpy")
@@ -147,40 +146,6 @@ def _interval(Q, diagonal, p, i, u, G, level, gap, share, pull, room, above, bel
     return 0.5 * (least + less), 0.5 * (most + more)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz", "contract", "reassoc"})
-def _gap(first, end, upper, v, H, level):
-    """Return a class's share of the duality gap and of ``v'H`` for any level, and the largest violation of it."""
-    gap = twice = violation = 0.0
-    for k in range(first, end):
-        # the gap holds for any level; the violation says how far this one may be from the best
-        below, room = level - H[k], upper[k] - v[k]
-        gap += max(room * below, -v[k] * below)
-        twice += v[k] * H[k]
-        violation = max(violation, below if room > 0.0 else 0.0)
-        violation = max(violation, -below if v[k] > 0.0 else 0.0)
-    return gap, twice, violation
-
-
-@register_jitable(error_model="numpy")
-def _margin(p, upper, v, H, levels, i, widest):
-    """Return the margin of i, a bound on its error, the objective and the gap, given the levels of free weights."""
-    n = v.shape[0]
-    gap = twice = violation = 0.0
-    for c, first, end in ((0, 0, p), (1, p, n)):
-        # without free weights the level is the middle of an interval; with some, it is as close as the violation
-        inside = False
-        for k in range(first, end):
-            inside = inside or SAME_WEIGHT * upper[k] < v[k] < upper[k] * (1.0 - SAME_WEIGHT)
-        if not inside:
-            levels[c] = level_of(first, end, upper, v, H)
-        share, part, apart = _gap(first, end, upper, v, H, levels[c])
-        gap += share
-        twice += part
-        violation = max(violation, apart)
-    margin = H[i] - levels[0 if i < p else 1] + 0.5 * (levels[0] + levels[1])
-    return margin, widest * np.sqrt(gap) + violation, 0.5 * twice, gap
-
-
 @register_jitable(error_model="numpy")
 def _fill(row, first, end, upper, mean, v, H):
     """Take the sample of this row from the mean of its class: all others are at their bounds. O(n)."""
@@ -194,22 +159,17 @@ def _fill(row, first, end, upper, mean, v, H):
 def _without(Q, p, i, state, optimum, work, size, spare, face, table, tol, scale, rounds, widest, small, v, H):
     """Return the margin of i without it, a bound on its error, the number of pair steps and whether it took a refit."""
     bounds, u, G, ready, full, mean = optimum
-    levels = np.empty(2)
-    # the optimum by exchanges, if they can find it
-    found = ready and exchange(Q, p, bounds, u, G, RIDGE * scale, work, face, table, i, state, small, v, H, levels)
-    if found:
-        margin, doubt, objective, gap = _margin(p, bounds, v, H, levels, i, widest)
-    else:
+    # the optimum by exchanges, if they can find it; else a feasible start
+    if not (ready and exchange(Q, p, bounds, u, G, RIDGE * scale, work, face, table, i, state, small, v, H)):
         for k in range(len(u)):
-            v[k], H[k], state[k] = u[k], G[k], table[4][k]
+            v[k], H[k] = u[k], G[k]
         first, end = (0, p) if i < p else (p, len(u))
         if full:
             _fill(Q[i], first, end, bounds, mean, v, H)
         else:
             shed(Q, first, end, bounds, v, H, i)
-    if not found or abs(margin) <= doubt:
-        A, B, objective, gap = measure(p, bounds, v, H)
-        margin, doubt = H[i] - (A if i < p else B) + 0.5 * (A + B), widest * np.sqrt(gap)
+    A, B, objective, gap = measure(p, bounds, v, H)
+    margin, doubt = H[i] - (A if i < p else B) + 0.5 * (A + B), widest * np.sqrt(gap)
 
     # refit until the sign is certain
     refit = gap > tol * objective and objective > FLOOR * scale and abs(margin) <= doubt
@@ -301,23 +261,6 @@ def _meeting(Q, p, c, samples, bounds, u, work, size, spare, scale, rounds, v, H
     return done, steps
 
 
-@register_jitable(error_model="numpy")
-def _chain(Q, diagonal, samples):
-    """Order samples of a class so that each is followed by the nearest of the rest; return which are near."""
-    near = np.zeros(len(samples), np.bool_)
-    for a in range(1, len(samples)):
-        # swap the nearest remaining sample into place
-        last, closest, distance = samples[a - 1], a, INFINITE
-        for e in range(a, len(samples)):
-            k = samples[e]
-            apart = diagonal[last] + diagonal[k] - 2.0 * Q[last, k]
-            if apart < distance:
-                closest, distance = e, apart
-        samples[a], samples[closest] = samples[closest], samples[a]
-        near[a] = distance <= SHARED_STATES_DISTANCE * diagonal[samples[a]]
-    return near
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale, most, rounds, margins, doubt):
     """Compute y_i f(x_i) of each sample i for the f of all others, or an interval of one sign that contains it.
@@ -335,7 +278,7 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
     """
     n = u.shape[0]
     nobody = np.int64(-1)  # for the literal -1, Numba would compile ``settle`` once more
-    bounds, v, H, diagonal = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    bounds, v, H, diagonal, state = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int8)
     widest = 0.0  # no two samples are further apart, nor then an error of a margin per distance of w
     for k in range(n):
         diagonal[k] = Q[k, k]
@@ -368,21 +311,11 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
             done, taken = _meeting(Q, p, c, undecided, bounds, u, work, size, spare, scale, rounds, v, H)
             undecided = undecided[done:]
             steps += taken
-        near = _chain(Q, diagonal, undecided)
-        guesses, ridge = np.empty((len(undecided), n), np.int8), RIDGE * scale
-        if ready:
-            first_round(Q, p, bounds, u, G, ridge, work, face, undecided, guesses, small, table, v, H)
         solved = (bounds, u, G, ready, full, mean)
-        for a in range(len(undecided)):
-            i = undecided[a]
-            if near[a]:  # the states without the last sample, which is back
-                last = undecided[a - 1]
-                for k in range(n):
-                    guesses[a, k] = guesses[a - 1, k]
-                guesses[a, last], guesses[a, i] = table[4][last], AT_ZERO
+        for i in undecided:
             bounds[i] = 0.0
             margins[i], doubt[i], taken, refitted = _without(
-                Q, p, i, guesses[a], solved, work, size, spare, face, table, tol, scale, rounds, widest, small, v, H
+                Q, p, i, state, solved, work, size, spare, face, table, tol, scale, rounds, widest, small, v, H
             )
             bounds[i] = caps[c, c]
             refits += refitted

@@ -21,16 +21,6 @@ FLOOR = 1e-8  # a smaller objective, relative to the same scale, is a rounding e
 
 
 @register_jitable(error_model="numpy")
-def _free(upper, u):
-    free, count = np.empty(u.shape[0], np.int64), 0
-    for k in range(u.shape[0]):
-        if 0.0 < u[k] < upper[k]:
-            free[count] = k
-            count += 1
-    return free[:count]
-
-
-@register_jitable(error_model="numpy")
 def _face_step(Q, p, upper, u, G, members, small):
     """Move towards the optimum over the free weights; return whether the objective decreases, and how many products."""
     n, m = u.shape[0], members.shape[0]
@@ -76,7 +66,7 @@ def settle(Q, p, upper, u, G, work, size, tol, scale, rounds, watch, radius):
         if watch >= 0 and abs(G[watch] - (A if watch < p else B) + 0.5 * (A + B)) > np.sqrt(gap) * radius:
             break
         # solve for the free weights: conjugate gradients where they are many, else Newton steps with the inverse
-        free, pairs, small = _free(upper, u), u.shape[0], 0.1 * tol * objective
+        free, pairs, small = np.flatnonzero((u > 0.0) & (u < upper)), u.shape[0], 0.1 * tol * objective
         m = free.shape[0]
         if m > inverse.shape[0] - 3 or (m > MANY_FREE_WEIGHTS and products < m):  # m of them take as long as an inverse
             slot.fill(-1)

@@ -123,12 +123,6 @@ class ReducedHulls:
     the levels. A conjugate gradient step takes O(m^2), and copying their matrix as much. All leave-one-out margins take
     about 2 to 10 solutions, not n: a full one for each class, O(n) for the interval of each sample with weight, and an
     exchange of a few weights where that contains 0.
-
-    References
-    ----------
-    M. A. Davenport, R. G. Baraniuk, C. D. Scott (2006), Controlling false alarms with support vector machines, ICASSP.
-    D. J. Crisp, C. J. C. Burges (2000), A geometric interpretation of nu-SVM classifiers, NIPS 12.
-    G. Cauwenberghs, T. Poggio (2000), Incremental and decremental support vector machine learning, NIPS 13.
     """
 
     def __init__(self, K: np.ndarray, y: np.ndarray, tol: float = 1e-6, overwrite_K: bool = False) -> None:

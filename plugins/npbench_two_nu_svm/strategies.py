@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from npbench_two_nu_svm.candidates import Candidate, Line, Plane, Rank
+from npbench_two_nu_svm.candidates import Candidate, Plane, Rank
 from npbench_two_nu_svm.reduced_hulls import Nu
 
 StrategyName = Literal["bs", "bbs", "bs_narrow", "bbs_narrow", "gs", "wgs", "cd", "wcd"]
@@ -69,22 +69,22 @@ def coordinate_descent(plane: Plane, rank: Rank, axes: Sequence[int] = ()) -> Ca
     those of three lines.
     """
 
-    def best_on(line: Line) -> Candidate:
-        points = plane.grid.on(line)
+    def best_on(fixed: str, value: float) -> Candidate:
+        points = plane.grid.line(fixed, value)
         return plane.least(points, smoothed(plane.rates(points), axes), rank)
 
-    first = [Line("nu_pos", _nearest_half(plane.grid.nu_pos)), Line("nu_neg", _nearest_half(plane.grid.nu_neg))]
-    best, line = min(((best_on(line), line) for line in first), key=lambda found: rank(found[0]))
+    middle = {
+        name: min(getattr(plane.grid, name).tolist(), key=lambda nu: abs(nu - 0.5)) for name in ("nu_pos", "nu_neg")
+    }
+    first = {name: best_on(name, value) for name, value in middle.items()}
+    fixed = min(first, key=lambda name: rank(first[name]))
+    best = first[fixed]
     while True:
-        line = line.orthogonal(best)
-        found = best_on(line)
+        fixed = "nu_neg" if fixed == "nu_pos" else "nu_pos"
+        found = best_on(fixed, getattr(best, fixed))
         if rank(found)[0] >= rank(best)[0]:
             return min(best, found, key=rank)
         best = found
-
-
-def _nearest_half(values: np.ndarray) -> float:
-    return float(values[np.argmin(np.abs(values - 0.5))])
 
 
 # Chosen by the probability of error, with the intercept set afterwards.

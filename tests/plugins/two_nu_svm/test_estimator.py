@@ -65,23 +65,6 @@ def test_intercept_is_shifted_to_meet_rho_in_training(strategy, rho):
     np.testing.assert_allclose(np.diff(scores(shifted)), np.diff(f), atol=1e-12)
 
 
-def test_surface_has_the_visited_points():
-    model = TwoNuSVM(rho=0.1, nu_pos=FIVE, nu_neg=[0.3, 0.5], gamma=[0.5, 2.0]).fit(X, Y)
-    for gamma in (0.5, 2.0):
-        surface = model.surface(gamma)
-        assert surface.p_fa.shape == surface.p_nd.shape == (5, 2)
-        known = {(one.nu_pos, one.nu_neg): one for one in model.trace_ if one.gamma == gamma}
-        for i, nu_pos in enumerate(FIVE):
-            for j, nu_neg in enumerate([0.3, 0.5]):
-                one = known.pop((nu_pos, nu_neg), None)
-                expected = (np.nan, np.nan) if one is None else (one.p_fa, one.p_nd)
-                np.testing.assert_array_equal((surface.p_fa[i, j], surface.p_nd[i, j]), expected)
-        assert not known
-    np.testing.assert_array_equal(model.surface().p_fa, model.surface(model.gamma_).p_fa)
-    assert np.isnan(TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE).fit(X, Y).surface().p_fa).any()
-    assert TwoNuSVM(**FIXED).fit(X, Y).surface().p_fa.shape == (0, 0)
-
-
 def test_cross_validation_accepts_folds_that_validate_on_both_classes():
     folds = list(StratifiedKFold(4).split(X, Y))
     named, given_ = (TwoNuSVM(nu_pos=FIVE, nu_neg=FIVE, cv=cv).fit(X, Y) for cv in (4, folds))
@@ -107,12 +90,8 @@ def test_leave_one_out_is_exact_by_any_name(cv, monkeypatch):
 
 
 def test_default_grid_is_twentieths():
-    model = TwoNuSVM(rho=0.1).fit(X, Y)
-    surface = model.surface()
-    np.testing.assert_allclose(surface.nu_pos, np.linspace(0.05, 1, 20))
-    assert not np.isnan(surface.p_fa[9]).any()
-    assert not np.isnan(surface.p_fa[:, 9]).any()
-    assert surface.nu_pos[9] == 0.5
+    visited = {(round(20 * one.nu_pos), round(20 * one.nu_neg)) for one in TwoNuSVM(rho=0.1).fit(X, Y).trace_}
+    assert visited >= {(10, k) for k in range(1, 21)} | {(k, 10) for k in range(1, 21)}
 
 
 @pytest.mark.parametrize(
