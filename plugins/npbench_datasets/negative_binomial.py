@@ -64,12 +64,6 @@ def load_negative_binomial(
         Standard deviation of the depth before truncation at 0.1, in ]0, 1[. The depth is independent of the class.
     transform : bool
         Whether to transform the counts.
-
-    References
-    ----------
-    M. Barlaud, P. L. Combettes, L. Fillatre (2015), Constrained convex Neyman-Pearson classification using an outer
-    approximation splitting method, hal-01160831, sections 4.2 and 4.3. F. J. Anscombe (1948), The transformation of
-    Poisson, binomial and negative-binomial data, Biometrika 35, 246-254.
     """
     refuse(
         sizes(n_pos, n_neg, seed)
@@ -91,7 +85,7 @@ def load_negative_binomial(
 def stabilized(counts: np.ndarray, psi: float) -> np.ndarray:
     """Return ``ln(counts + psi / 2)``, with nearly the same variance for all means if ``psi`` is the dispersion.
 
-    Equation 39 of Barlaud, Combettes and Fillatre (2015), after Anscombe (1948).
+    Equation 39 of Barlaud, Combettes and Fillatre (2015), after Anscombe (1948), Biometrika 35, 246-254.
     """
     return np.log(counts + psi / 2)
 
