@@ -222,7 +222,7 @@ def benchmark(name: str, first: int) -> None:
 def _standing(one: Standing, with_bound: bool) -> list[str]:
     above = f"{one.above}/{one.n_good}" + "*" * (one.verdict == "exceeded")
     bound = [above, f"{one.allowed:.2g}", f"{one.p_fa:.3f}", f"{one.p_nd:.2f}"] if with_bound else []
-    places = "-".join(map(str, dict.fromkeys(one.places_without)))
+    places = "-".join(map(str, dict.fromkeys(one.places_without or [one.place])))
     score = f"{one.score:.2f}" if with_bound else f"{1 - one.score:.3f}"
     return [one.label, *bound, f"{one.rank:.1f}", places, f"{one.elo:.0f}", score, f"{one.seconds:.2g}"]
 

@@ -50,9 +50,7 @@ class Standing:
     elo: float
     elo_limits: Limits  # 95 % limits by the bootstrap over data sets
     place: int
-    ranks_without: Limits  # lowest and highest mean rank if the data sets of one source are left out
-    places_without: tuple[int, int]
-    moved_by: str  # data sets of the source without which the rank changes most
+    places_without: tuple[int, int] | None  # best and worst if the data sets of one source are left out; None for one
     is_efficient: bool  # no other method has a better score in fewer seconds
 
     @property
@@ -95,19 +93,15 @@ def _ranked(found: list[dict[str, Any]], results: pl.DataFrame) -> Iterator[Stan
     datasets, _, values = table(results)
     won = ratings.wins(values)
     low, high = ratings.elo_limits(won)
-    sources = ratings.sources_of(datasets)
-    ranks, left_out = ratings.mean_ranks(values), ratings.without_each_source(values, sources)
-    moved = np.nan_to_num(np.abs(left_out.ranks - ranks))
-    held = [[name for name, its in zip(datasets, sources, strict=True) if its == one] for one in left_out.sources]
+    others = ratings.places_without_each_source(values, ratings.sources_of(datasets))
+    ends = np.column_stack([others.min(axis=0), others.max(axis=0)])
     compared = {
-        "rank": ranks,
+        "rank": ratings.mean_ranks(values),
         "win_rate": ratings.win_rates(won),
         "elo": ratings.elo(won.sum(axis=0)),
         "elo_limits": np.column_stack([low, high]),
         "place": ratings.places(values),
-        "ranks_without": _ends(left_out.ranks),
-        "places_without": _ends(left_out.places),
-        "moved_by": np.where(moved.any(axis=0), np.array(list(map(", ".join, held)))[moved.argmax(axis=0)], ""),
+        "places_without": ends if len(others) > 1 else np.full(len(ends), None),
         "is_efficient": ratings.pareto(*(np.array([one[name] for one in found]) for name in ("score", "seconds"))),
     }
     lists = {name: _plain(column) for name, column in compared.items()}
@@ -194,11 +188,6 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, A
 def _excess(good: pl.DataFrame, noise: float) -> float:
     """Return the excess of the mean false-alarm rate over rho, in units of its noise."""
     return math.nan if math.isnan(noise) else good.select((pl.col("p_fa") - pl.col("rho")).mean()).item() / noise
-
-
-def _ends(values: np.ndarray) -> np.ndarray:
-    """Return the smallest and largest value of each column without NaN; NaN for a column of nothing else."""
-    return np.column_stack([np.fmin.reduce(values), np.fmax.reduce(values)])
 
 
 def _plain(column: np.ndarray) -> list[Any]:

@@ -98,12 +98,6 @@ def false_alarms(n_calibration: int, accepted: int, n_test: int) -> Any:
     Beta(accepted + 1, n - accepted) distribution, so that the number among the test negatives is beta-binomial. With
     many of both, and twice as many in the test part, an umbrella threshold is above rho on nearly 9 % of the test parts
     for delta = .05.
-
-    Examples
-    --------
-    >>> m = RULES["umbrella"].accepted(100, 0.1, 0.05)
-    >>> round(float(false_alarms(100, m, 200).sf(20)), 3)
-    0.04
     """
     from scipy.stats import betabinom  # slow to import
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from scipy import special, stats
@@ -60,11 +59,6 @@ def elo(total: np.ndarray) -> np.ndarray:
     Each method also has one tie with a player rated 1000, so that a method that always wins has a finite rating.
 
     ``total`` has the number of wins of the row over the column; ties count half for each.
-
-    Examples
-    --------
-    >>> elo(np.array([[0.0, 3.0], [1.0, 0.0]])).round(1).tolist()
-    [1082.4, 917.6]
     """
     games = total + np.swapaxes(total, -1, -2)
     strength = np.zeros(total.shape[:-1])
@@ -97,22 +91,13 @@ def pareto(score: np.ndarray, seconds: np.ndarray) -> np.ndarray:
     return np.isfinite(seconds) & np.logical_not((no_worse & better).any(axis=1))
 
 
-class LeftOut(NamedTuple):
-    """Mean ranks and places, of shape (n_sources, n_methods), over the data sets of all other sources."""
-
-    sources: list[str]
-    ranks: np.ndarray
-    places: np.ndarray
-
-
 def sources_of(datasets: Iterable[str]) -> list[str]:
     """Return the citation of each data set, or its name if it is not installed."""
     known = installed().datasets
     return [(known[name].citation if name in known else "") or name for name in datasets]
 
 
-def without_each_source(values: np.ndarray, sources: Sequence[str]) -> LeftOut:
-    """Rank the methods again without the data sets of each source."""
-    distinct = list(dict.fromkeys(sources))
-    kept = [values[[one != source for one in sources]] for source in distinct]
-    return LeftOut(distinct, np.array([mean_ranks(rest) for rest in kept]), np.array([places(rest) for rest in kept]))
+def places_without_each_source(values: np.ndarray, sources: Sequence[str]) -> np.ndarray:
+    """Return the places over the data sets of all other sources, of shape (n_sources, n_methods)."""
+    kept = (values[[one != source for one in sources]] for source in dict.fromkeys(sources))
+    return np.array([places(rest) for rest in kept])

@@ -114,7 +114,6 @@ def _sheets(text: str, records: pl.DataFrame) -> Iterator[Sheet]:
     ]
     yield Sheet(f"{text}: score by data set", columns, rows, name=f"{text} score by data set", detail=True)
     yield _each(text, results, {one.label: one.promise for one in found})
-    yield _left_out(text, found)
 
 
 def _scored(records: pl.DataFrame) -> str:
@@ -143,7 +142,7 @@ def _ranked(one: Standing, n_datasets: int) -> Row:
         count(one.n_datasets, n_datasets),
         number(one.rank, ".2f"),
         number(one.place, "d"),
-        MISSING if math.isnan(one.ranks_without[0]) else _range(one.places_without),
+        _range(one.places_without),
         number(one.win_rate, ".2f"),
         number(one.elo, ".0f"),
         interval(one.elo_limits if n_datasets >= MIN_VALUES else None, ".0f"),
@@ -153,8 +152,8 @@ def _ranked(one: Standing, n_datasets: int) -> Row:
     ]
 
 
-def _range(places: tuple[int, int]) -> Cell:
-    return Cell("-".join(map(str, dict.fromkeys(places))), further=ends(places))
+def _range(places: tuple[int, int] | None) -> Cell:
+    return Cell("-".join(map(str, dict.fromkeys(places))), further=ends(places)) if places else MISSING
 
 
 def _score(value: float) -> Cell | str:
@@ -194,26 +193,3 @@ def _each(text: str, results: pl.DataFrame, promises: Mapping[str, str]) -> Shee
         for row in ranked.iter_rows(named=True)
     ]
     return Sheet(f"{text}: methods by data set", columns, rows, name=f"{text} methods by data set", detail=True)
-
-
-def _left_out(text: str, found: Sequence[Standing]) -> Sheet:
-    """Return the range of each method's mean rank and place if the data sets of one source are left out."""
-    rows: list[Row] = []
-    for one in found:
-        is_known = not math.isnan(one.ranks_without[0])
-        rows.append(
-            [
-                one.label,
-                one.promise or MISSING,
-                number(one.rank, ".2f"),
-                interval(one.ranks_without if is_known else None, ".2f"),
-                number(one.place, "d"),
-                f"{one.places_without[0]} to {one.places_without[1]}" if is_known else MISSING,
-                one.moved_by,
-            ]
-        )
-    columns = ["method", "promise", "rank", "range", "place", "places", "largest change without"]
-    note = "Ranks and places if all data sets of one source are left out, over all sources."
-    return Sheet(
-        f"{text}: sensitivity to the choice of data sets", columns, rows, [note], f"{text} sensitivity", detail=True
-    )

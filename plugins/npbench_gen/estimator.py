@@ -66,18 +66,14 @@ class GenerativeNP(NystroemClassifier):
     converged_ : bool
         Whether the conditions of optimality hold, to a residual of 1e-6. The one-dimensional search does not fail.
     status_ : {"converged", "vacuous", "imprecise"}
-        "vacuous": F <= 0 under the Chebyshev bound, which then allows a miss rate of 1. "imprecise": not converged.
+        "vacuous": F <= 0 under the Chebyshev bound, which then allows a miss rate of 1: usual at small rho, with a
+        warning. "imprecise": not converged.
 
     Raises
     ------
     ValueError
         In ``fit``: if ``rho > 1/2`` under the Gaussian bound, a matrix exceeds ``cache_size``, or the variance of a
         feature overflows.
-
-    Warns
-    -----
-    UserWarning
-        If the Chebyshev bound is vacuous: usual at small rho, where kappa is large (9.95 at rho = 0.01).
 
     References
     ----------

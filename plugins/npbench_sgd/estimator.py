@@ -111,7 +111,8 @@ class StochasticNP(DescentClassifier, LinearClassifier):
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Continue with one epoch over these samples, which may be of one class.
 
-        The coefficients n / n_pos and n / n_neg, and the n_neg in nu, count all samples given so far.
+        The coefficients n / n_pos and n / n_neg, and the n_neg in nu, count all samples given so far. ``status_`` is
+        then "partial" and ``converged_`` False, as convergence is not checked.
 
         Parameters
         ----------
@@ -121,11 +122,6 @@ class StochasticNP(DescentClassifier, LinearClassifier):
             Their labels.
         classes : array of shape (2,), optional
             Both labels; needed in the first call.
-
-        Returns
-        -------
-        self
-            The classifier, with ``status_`` "partial" and ``converged_`` False, as convergence is not checked.
         """
         self._validate_params()
         first = not hasattr(self, "_descent")

@@ -43,11 +43,6 @@ class GeneScore(SelectorMixin, BaseEstimator):
     n_features_in_ : int
         Number of features seen in ``fit``.
 
-    Notes
-    -----
-    One pass over a dense array or the entries of a CSR matrix. Scores do not depend on the unit or the origin of a
-    feature. In a pipeline the selection is fitted to the training part only, as it must be.
-
     References
     ----------
     Barlaud, Combettes, Fillatre (2015), hal-01160831, equation 43; T. S. Furey et al. (2000), Support vector machine

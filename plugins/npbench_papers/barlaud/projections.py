@@ -44,12 +44,6 @@ def lengths(course: pl.DataFrame, gap: float) -> pl.DataFrame:
     """Return for each projection its first step with a gap of at most ``gap``, or null.
 
     Projections of points that meet the constraint are left out.
-
-    Examples
-    --------
-    >>> course = pl.DataFrame({"iteration": [1, 1, 2, 3, 3], "inner": [0, 1, 0, 0, 1], "gap": [2.0, 0.0, -1, 2.0, 1.0]})
-    >>> lengths(course, 1e-12).rows()
-    [(1.0, 1.0), (3.0, None)]
     """
     course = course.select(pl.col(COLUMNS).cast(pl.Float64))
     outside = course.filter((pl.col("inner") == 0) & (pl.col("gap") > gap)).select("iteration")

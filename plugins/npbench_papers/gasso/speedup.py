@@ -82,13 +82,7 @@ def varying(records: pl.DataFrame) -> pl.DataFrame:
 
 
 def fixed(records: pl.DataFrame) -> dict[str, dict[str, str]]:
-    """Return for each solver the parameters that all its records share.
-
-    Examples
-    --------
-    >>> fixed(pl.DataFrame({"solver": ["gen", "gen"], "params": ['{"C":1,"tol":0.1}', '{"C":2,"tol":0.1}']}))
-    {'gen': {'tol': '0.1'}}
-    """
+    """Return for each solver the parameters that all its records share."""
     same = parameters(records).drop(varying(records).columns)
     firsts = same.with_columns(records["solver"]).unique("solver", keep="first", maintain_order=True)
     return {row.pop("solver"): {k: v for k, v in row.items() if v is not None} for row in firsts.to_dicts()}

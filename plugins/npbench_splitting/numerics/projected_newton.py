@@ -115,12 +115,7 @@ def newton_moves(
     """Yield the steps of the method from a feasible point, until no step lowers the objective.
 
     The first metric takes ``multipliers``. A step takes O(n n_features^2 + n_features^3) for the metric; each cut one
-    product with X_neg, one with its transpose and O(n_features^2).
-
-    References
-    ----------
-    P. L. Combettes, B. C. Vu (2014), Variable metric forward-backward splitting with applications to monotone
-    inclusions in duality, Optimization 63.
+    product with X_neg, one with its transpose and O(n_features^2). See Combettes and Vu (2014), Optimization 63.
     """
     point, damping = start, LEAST_DAMPING
     while True:

@@ -55,11 +55,7 @@ def project(
     At every step the point is at most as far from p_0 as the set is. An excess of ``tol`` leaves it about sqrt(tol)
     from the projection itself. A step takes one evaluation of the constraints, one gradient and O(n_features). With
     ``keep_cuts``, each p is the projection onto all k half-spaces so far: O(k^2 n_features), and memory for them.
-
-    References
-    ----------
-    H. H. Bauschke, P. L. Combettes (2001), A weak-to-strong convergence principle for Fejer-monotone methods in Hilbert
-    spaces, Mathematics of Operations Research 26, Corollary 6.10.
+    Convergence: Bauschke and Combettes (2001), Mathematics of Operations Research 26, Corollary 6.10.
     """
     p, place = p_0, at(p_0)
     gaps = [float(place.excess.max(initial=-np.inf))]

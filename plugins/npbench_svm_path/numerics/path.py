@@ -179,11 +179,6 @@ class Line:
         w = (self.samples.y * found.alpha) @ self.samples.rows
         return found._replace(b=found.b - float(w @ self._offsets))
 
-    def intercepts(self, costs: np.ndarray | None = None) -> np.ndarray:
-        """Return b for each row (C_pos, C_neg) of ``costs``, by default at the breakpoints."""
-        b = self._centred_intercepts(costs)
-        return b - self.weights(costs) @ self._offsets if self._offsets.any() else b
-
     def _centred_intercepts(self, costs: np.ndarray | None) -> np.ndarray:
         """Return b of the features without their offsets."""
         return self._gathered(costs, lambda stretch, t: stretch.intercepts(t))

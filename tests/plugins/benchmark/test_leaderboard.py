@@ -149,7 +149,7 @@ def test_a_job_without_a_score_is_lost():
 
 
 def test_another_method_changes_ranks_only():
-    compared = ("rank", "place", "ranks_without", "places_without", "win_rate", "elo", "elo_limits", "is_efficient")
+    compared = ("rank", "place", "places_without", "win_rate", "elo", "elo_limits", "is_efficient")
     before, after = (
         {one.label: dataclasses.replace(one, **dict.fromkeys(compared)) for one in standings(frame(records))}
         for records in (RECORDS, RECORDS + NEWCOMER)
@@ -184,7 +184,7 @@ def test_tables_and_places_of_some_records():
     datasets, labels, values = table(by_dataset(frame(RECORDS)))
     assert (datasets, labels) == (["heart", "pima"], ["gen", SCORER])
     assert values == pytest.approx(np.array([[0.3, math.inf], [0.45, 0.5]]))  # a failure loses the data set
-    bound, ranking, scores, each, left_out, sizes = tables(frame(RECORDS), [])
+    bound, ranking, scores, each, sizes = tables(frame(RECORDS), [])
     assert [row["data set"] for row in cells(sizes)] == ["heart", "pima"]
     assert "cv folds=4" in sizes.notes[0]
     assert [row["method"] for row in cells(ranking)] == ["gen", SCORER]
@@ -196,7 +196,7 @@ def test_tables_and_places_of_some_records():
     ]
     order = [[name, "none", *one] for name in ("heart", "pima") for one in (("gen", "1"), (SCORER, "2"))]
     assert [row[:4] for row in each.texts] == order
-    assert [row["places"] for row in cells(left_out)] == ["1 to 1", "2 to 2"]
+    assert [row["less a source"] for row in cells(ranking)] == ["1", "2"]
     records = frame({**one, "key": f"{number}"} for number, one in enumerate(RECORDS + NEWCOMER))
     (sheet,) = places(records, records.filter(solver="np_svm")["key"].to_list())
     assert [(row["method"], row["place"], row["data sets"]) for row in cells(sheet)] == [
@@ -210,7 +210,6 @@ def test_tables_and_places_of_some_records():
 def test_one_source_cannot_be_left_out_and_different_protocols_are_named():
     sheets = tables(frame(one for one in RECORDS if one["dataset"] == "pima"), [])
     assert {row["less a source"] for row in cells(sheets[1])} == {"-"}
-    assert {row["places"] for row in cells(sheets[4])} == {"-"}
     other = '{"folds":5,"name":"cv","test_size":0.25}'
     records = [{**one, "protocol_params": other} if one["dataset"] == "heart" else one for one in RECORDS]
     sizes = tables(frame(records), [])[-1]

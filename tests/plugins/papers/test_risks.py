@@ -4,6 +4,7 @@ import io
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 
 import sample_records
@@ -86,6 +87,11 @@ def test_one_row_of_panels_per_record():
 def projected(*gaps):
     rows = [(i, k, gap) for i, one in enumerate(gaps, start=1) for k, gap in enumerate(one)]
     return json.dumps(dict(zip(projections.COLUMNS, zip(*rows, strict=True), strict=True)))
+
+
+def test_lengths_leave_out_projections_of_points_within_the_constraint():
+    gaps = {"iteration": [1, 1, 2, 3, 3], "inner": [0, 1, 0, 0, 1], "gap": [2.0, 0.0, -1.0, 2.0, 1.0]}
+    assert projections.lengths(pl.DataFrame(gaps), 1e-12).rows() == [(1, 1), (3, None)]
 
 
 def test_steps_until_the_gap_closes():

@@ -46,6 +46,11 @@ def test_pairs_agree_in_varied_parameters():
         assert speedup.pairs(frame(others), "slow", "fast").is_empty()
 
 
+def test_fixed_parameters_are_those_that_all_records_of_a_solver_share():
+    records = [record("gen", params={"C": C, "tol": 0.1}) for C in (1, 2)]
+    assert speedup.fixed(frame(records)) == {"gen": {"tol": "0.1"}}
+
+
 def test_speed_ups_next_to_the_papers():
     records = [record("fast", n, fit_seconds=1.0) for n in range(3)]
     records += [record("slow", n, fit_seconds=s) for n, s in enumerate([1.0, 2.0, 4.0])]

@@ -167,8 +167,7 @@ def test_equal_class_means_never_open_the_margin():
 def test_b_moves_to_one_end_of_its_interval_off_the_entry_line():
     X, y = sample(10, 10)
     line = CostPath(gram(X, "rbf 0.5"), y).line(0.05)  # below the opening
-    middle = np.array([[0.025, 0.025]])
-    below, at, above = (line.intercepts(middle + shift * np.array([1, -1]))[0] for shift in (-1e-9, 0.0, 1e-9))
+    below, at, above = (line.at(0.025 + shift, 0.025 - shift).b for shift in (-1e-9, 0.0, 1e-9))
     assert below < at - 0.5 < above - 0.5  # b decreases where misses cost less
 
 
@@ -195,7 +194,7 @@ def test_weights_vanish_where_one_class_has_no_cost():
     X, y = sample(30, 20)
     line = CostPath.linear(X, y).line(2.0)
     np.testing.assert_allclose(line.weights(line.costs[[0, -1]]), 0.0, atol=1e-12)
-    np.testing.assert_allclose(line.intercepts(line.costs[[0, -1]]), [-1, 1])
+    np.testing.assert_allclose([line.at(*costs).b for costs in line.costs[[0, -1]]], [-1, 1])
 
 
 @given(problems(), st.integers(0, 100))
@@ -294,7 +293,7 @@ def test_huge_kernel_values_give_finite_results_or_raise(problem, scale):
     X, _, _, y = problem
     with contextlib.suppress(ArithmeticError):
         line = CostPath.linear(X * np.sqrt(scale), y).line(2.0)
-        assert np.all(np.isfinite(line.intercepts()))
+        assert all(np.isfinite(line.at(*costs).b) for costs in line.costs)
 
 
 def test_read_only_arrays_compile_no_further_kernels():
