@@ -70,10 +70,7 @@ class RampClassifier(NystroemClassifier):
     Notes
     -----
     The constraint binds the *surrogate* rates on the *training* sample. A guarantee on the false-alarm rate itself
-    needs a threshold set on held-out negatives. Memory is O(n_samples^2), bounded by ``cache_size``; a convex step
-    takes O(n_samples) for each of some hundred pair updates. For a linear kernel whose Gram matrix exceeds
-    ``cache_size``, memory is O(n_samples + n_features^2) besides X and a copy of a seventh of X, and most convex steps
-    take some five passes over X (:mod:`npbench.numerics.linear_svm`).
+    needs a threshold set on held-out negatives. Memory is O(n_samples^2), bounded by ``cache_size``.
 
     References
     ----------

@@ -124,9 +124,8 @@ class Panel:
     def measured_ticks(self) -> list[float]:
         """The measured x values where few enough to label; empty if the axis should choose its own ticks."""
         values = sorted({x for series in self.series if series.joined for x in self.points(series).x})
-        if self.x_labels or not 2 <= len(values) <= MAX_MEASURED_TICKS:
-            return []
-        if any(len(f"{value:g}") > MAX_TICK_LENGTH for value in values):
+        is_long = any(len(f"{value:g}") > MAX_TICK_LENGTH for value in values)
+        if self.x_labels or is_long or not 2 <= len(values) <= MAX_MEASURED_TICKS:
             return []
         scale = math.log if self.x_log else float
         gap = MIN_TICK_DISTANCE * (scale(values[-1]) - scale(values[0]))

@@ -104,7 +104,7 @@ def test_all_odd_records_together_are_reported_in_every_form(report, monkeypatch
     assert code == 1
     for shown in (text, *(Path("results/report", form).read_text(encoding="utf-8") for form in FORMS)):
         assert "gen" in shown
-        assert any(rate in shown for rate in ("0.050±0.000", r"0.050 \pm 0.000", ",0.05,0,"))
+        assert any(rate in shown for rate in ("0.050±0.000", r"0.050$\pm$0.000", ",0.05,0,"))
 
 
 def test_newer_records_are_one_line():
