@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from npbench.report.select.methods import flat, named
-from npbench.report.sheet import number
 
 
 def notes(records: pl.DataFrame) -> list[str]:
@@ -53,11 +52,8 @@ def _candidates(name: str, values: list[Any]) -> str:
 def protocol_text(protocol: str, params: str) -> str:
     """Return a protocol in words, as in ``cv folds=4 test_size=0.5``."""
     given = {name: value for name, value in json.loads(params).items() if name != "name" and value is not None}
-    return " ".join([protocol, *(f"{name}={_shown(value)}" for name, value in given.items())])
-
-
-def _shown(value: Any) -> str:
-    return str(number(value, ".4g")) if isinstance(value, float) else str(value)
+    shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in given.items()}
+    return " ".join([protocol, *(f"{name}={value}" for name, value in shown.items())])
 
 
 def _datasets_by_protocol(records: pl.DataFrame) -> dict[str, list[str]]:
