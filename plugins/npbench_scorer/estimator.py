@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -20,7 +19,7 @@ from npbench.estimators.constraints import COUNT, FRACTION, TWO_OR_MORE, HasMeth
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.numerics import thresholds
-from npbench.thresholding.classifier import ALIGNED, FEWEST_TO_FIT, OOB, calibration_count, held_out
+from npbench.thresholding.classifier import ALIGNED, OOB, calibration_count, held_out
 from npbench.thresholding.rules import Asked, bounded, warn_if_saturated
 from npbench_scorer import inner
 from npbench_scorer.fits import Fit
@@ -271,25 +270,15 @@ class Scorer(BinaryClassifier):
         if self.q is not None:
             return "q_value"
         rule = self._asked_rule()
-        share = 1.0 if self.contamination is None else thresholds.NEGATIVES_SHARE
-        needed = thresholds.RULES[rule].fewest(self.rho, share * self.delta)
         n_negatives = sum(int(np.sum(signs[scored] < 0)) for _, scored in parts)
-        if n_negatives >= needed:
-            return rule
-        source = f"calibration_size={self.calibration_size}" if self.cv is None else f"cv={self.cv}"
-        too_few = (
-            f"The {rule} threshold needs {needed} held-out negatives at rho={self.rho:g} and delta={self.delta:g}, "
-            f"got {n_negatives} ({source})"
-        )
-        if self.threshold == "auto" and self.contamination is None:
-            warnings.warn(f"{too_few}; the threshold is empirical and guarantees nothing.", stacklevel=5)
+        try:
+            self._asked(rule).pooled({None: n_negatives})
+        except ValueError as error:
+            if self.threshold != "auto" or self.contamination is not None:
+                raise
+            warnings.warn(f"{error} The threshold is empirical and guarantees nothing.", stacklevel=5)
             return "empirical"
-        share = 1.0 if self.cv is not None or self.calibration_size == ALIGNED else float(self.calibration_size)
-        enough = math.floor((needed - 1) / share) + 1 + FEWEST_TO_FIT * (self.calibration_size == ALIGNED)
-        raise ValueError(
-            f"{too_few}: use {enough} or more training negatives, a larger rho or delta, or threshold='empirical', "
-            "which guarantees nothing."
-        )
+        return rule
 
     def _asked(self, rule: str) -> Asked:
         return Asked(self.rho, self.delta, rule, randomized=self.randomized, contamination=self.contamination)

@@ -10,7 +10,7 @@ from solver_variants import SLOW_VARIANTS, VARIANTS, estimators
 # The checks fit tiny and degenerate samples.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore:The umbrella threshold needs:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*The threshold is empirical:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*share the largest score:UserWarning"),  # of a forest on few samples
     pytest.mark.filterwarnings("ignore:GenerativeNP. the Chebyshev bound is vacuous:UserWarning"),
 ]

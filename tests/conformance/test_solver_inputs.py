@@ -15,7 +15,7 @@ from solver_variants import VARIANTS, solver
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore:The umbrella threshold needs:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*The threshold is empirical:UserWarning"),
     pytest.mark.filterwarnings("ignore:GenerativeNP. the Chebyshev bound is vacuous:UserWarning"),
 ]
 
