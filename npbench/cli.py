@@ -90,8 +90,12 @@ def exit_with(step: Callable[[], int]) -> NoReturn:
     print_warnings_as_lines()
     code: int = Exit.BAD_REQUEST
     try:
-        with _terminated_as_interrupted(), _flushed():
-            code = step()
+        with _terminated_as_interrupted():
+            try:
+                code = step()
+            finally:
+                if sys.stdout is not None:
+                    sys.stdout.flush()  # when Python exits, a closed pipe is an error
     except RequestError as error:
         print_faults(*error.faults)
     except KeyboardInterrupt:
@@ -116,16 +120,6 @@ def _sentence(error: OSError) -> str:
     what = f"{error.strerror}: {error.filename}" if error.filename else str(error)
     hint = next((hint for hint, numbers in REMEDIES.items() if error.errno in numbers), "Rerun")
     return f"{what}. {hint}; existing records are kept."
-
-
-@contextlib.contextmanager
-def _flushed() -> Iterator[None]:
-    """Let all that is printed go out in the end: when Python exits, a closed pipe is an error."""
-    try:
-        yield
-    finally:
-        if sys.stdout is not None:
-            sys.stdout.flush()
 
 
 @contextlib.contextmanager

@@ -108,10 +108,6 @@ def _name(config: Mapping[str, Any], group: str) -> str:
     return name
 
 
-def _settings(config: Mapping[str, Any], group: str) -> dict[str, Any]:
-    return {str(key): value for key, value in _section(config, group).items() if key != "name"}
-
-
 def _built(config: Mapping[str, Any], group: str, table: Mapping[str, Any]) -> Any:
     return built(group, table, _name(config, group), _section(config, group))
 
@@ -119,7 +115,7 @@ def _built(config: Mapping[str, Any], group: str, table: Mapping[str, Any]) -> A
 def _dataset_params(config: Mapping[str, Any], dataset: Dataset) -> dict[str, Any]:
     from npbench.data.loading import parameter_faults
 
-    params = _settings(config, "dataset")
+    params = {str(key): value for key, value in _section(config, "dataset").items() if key != "name"}
     name = params.pop(GIVEN_NAME, None)
     if name is not None:
         params[GIVEN_NAME] = name
