@@ -281,16 +281,6 @@ class NPThresholdClassifier(ThresholdedClassifier):
         **params
             Parameters of the threshold: all but ``estimator``, ``pos_label``, ``cv``, ``calibration_size`` and
             ``abstain``. A recall or precision needs held-out positives.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_breast_cancer
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> model = NPThresholdClassifier(LogisticRegression(max_iter=5000), random_state=0).fit(X, y)
-        >>> loose = model.with_threshold(rho=0.1, threshold="average")
-        >>> loose.threshold_ < model.threshold_, loose.result_.promise_kind
-        (True, 'on average')
         """
         check_is_fitted(self)
         if of_fit := params.keys() & OF_FIT:

@@ -106,8 +106,6 @@ class Scorer(BinaryClassifier):
     >>> model = Scorer(estimator="sklearn.ensemble.RandomForestClassifier", rho=0.05, random_state=0).fit(X, y)
     >>> model.status_, model.n_calibration_
     ('umbrella', 106)
-    >>> len(Scorer(estimator="gen", threshold="umbrella", n_splits=5, random_state=0).fit(X, y).estimators_)
-    5
     """
 
     estimator: Any = parameter(
