@@ -21,6 +21,10 @@ from npbench.contracts import Dataset
 ROOT = Path(__file__).parents[1]
 
 
+# Hundreds of processes import npbench; without bytecode, each would compile all of its modules.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # Arrays are small here, and threads of BLAS that wait for work take the cores from other processes.
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 threadpool_limits(1)  # of what NumPy has loaded already
