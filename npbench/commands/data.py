@@ -140,7 +140,8 @@ def _fetch(options: Namespace) -> Exit:
 def _fetch_one(dataset: Dataset, original: bool) -> None:
     from npbench.data import loading
 
-    paths = sources.locate_all(dataset.original.files) if original and dataset.original else loading.locate(dataset)
+    of_original = dataset.original.files if original and dataset.original else None
+    paths = sources.locate_all(of_original) if of_original else loading.located(dataset)[1]
     for path in paths:
         print(f"{dataset.name}: {path} ({decimal(path.stat().st_size)})", flush=True)
     if paths:

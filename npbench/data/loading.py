@@ -25,7 +25,7 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
 
     Warns of what makes rates too good in data that users bring.
     """
-    _, (source, paths) = collect_errors([partial(_require_known, dataset, params), partial(_located, dataset)])
+    _, (source, paths) = collect_errors([partial(_require_known, dataset, params), partial(located, dataset)])
     key = cache.key(source.load, [file.sha256 for file in source.files], params)
     cached = cache.recall(key, dataset.name) if key else None
     data = cached or _call(dataset.name, source.load, paths, params)
@@ -36,11 +36,6 @@ def load(dataset: Dataset, /, **params: Any) -> BinaryData:
         for sentence in suspects(data, signature(dataset.load).defaults):
             warnings.warn(sentence, stacklevel=2)
     return data
-
-
-def locate(dataset: Dataset) -> list[Path]:
-    """Return verified copies of the files that the data set is read from; fetch those in no data folder."""
-    return _located(dataset)[1]
 
 
 def parameter_faults(dataset: Dataset, params: Mapping[str, Any]) -> list[str]:
@@ -68,8 +63,8 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
     return loader
 
 
-def _located(dataset: Dataset) -> tuple[Dataset | Original | Mirror, list[Path]]:
-    """Return what is read, the data set, its original or its mirror, and the paths of its files.
+def located(dataset: Dataset) -> tuple[Dataset | Original | Mirror, list[Path]]:
+    """Return what is read, the data set, its original or its mirror, and verified copies of its files.
 
     Data folders are searched for all files of the original, then of the data set. The mirror comes before a download:
     a package index often answers where the official address does not.

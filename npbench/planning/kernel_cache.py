@@ -33,17 +33,12 @@ def not_compiled(jobs: Iterable[Job]) -> list[Job]:
     jobs = list(jobs)
     of_solver = {job.request.solver.name: job for job in jobs}
     cold = {name for name, job in of_solver.items() if _is_cold(provenance.sources(targets(job.request)))}
-    left = (job for job in jobs if job.request.solver.name in cold and not _compiles_nothing(job, known=False))
+    left = (job for job in jobs if job.request.solver.name in cold and not compiles_nothing(job))
     return list({job.request.solver.name: job for job in left}.values())
 
 
-def remember_compiled(jobs: Iterable[Job]) -> None:
-    """Remember which of these jobs, that have run, compiled nothing."""
-    for job in not_compiled(jobs):
-        _compiles_nothing(job, known=True)
-
-
-def _compiles_nothing(job: Job, *, known: bool) -> bool:
+def compiles_nothing(job: Job, *, known: bool = False) -> bool:
+    """Return whether a job of this kind has run without compiling anything, or remember it where it is ``known``."""
     identity = canonical([kind_of(job), job.code]).encode("utf-8", "backslashreplace")
     remembered: bool = cached("compiles_nothing", identity, lambda: known)  # kept if true
     return remembered

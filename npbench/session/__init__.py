@@ -19,7 +19,7 @@ from npbench.data import BinaryData
 from npbench.evaluation.job import Job, Options
 from npbench.execution import local, processes
 from npbench.execution.run import Executor, Limits, RunContext, notifier, run_jobs, within_limit, write_description
-from npbench.planning.kernel_cache import not_compiled, remember_compiled, seconds_to_compile
+from npbench.planning.kernel_cache import compiles_nothing, not_compiled, seconds_to_compile
 from npbench.planning.plan import Plan, prepare
 from npbench.progress import Progress
 from npbench.records import provenance
@@ -101,7 +101,8 @@ def run(plan: Plan, asked: Requested, progress: Progress, **facts: Any) -> None:
             with progress.compiling([job.request.solver.name for job in cold], seconds_to_compile(cold)):
                 local.compile_kernels(cold, limits, context)
         run_jobs(plan.todo, plan.store, executor, limits, context, on_record)
-        remember_compiled(cold)
+        for job in cold:
+            compiles_nothing(job, known=True)
 
 
 def answers(jobs: Sequence[Job], data: Mapping[str, BinaryData], *, trace: bool = False) -> dict[str, Record]:

@@ -142,20 +142,20 @@ def mirrored(wheel):
 
 
 def test_a_mirror_is_read_where_the_own_files_are_absent(mirrored, without_pip):
-    paths = loading.locate(mirrored)
+    paths = loading.located(mirrored)[1]
     assert [path.name for path in paths] == ["toy.dat"]
 
 
 def test_own_files_come_before_the_mirror_if_all_are_there_and_right(mirrored, without_pip, tmp_path, monkeypatch):
     own = put(tmp_path / "toy" / "official.data", "official")
     monkeypatch.setenv("NPBENCH_DATA", str(tmp_path))
-    assert loading.locate(mirrored) == [own]
+    assert loading.located(mirrored)[1] == [own]
     second = dataclasses.replace(mirrored.files[0], path="toy/second.data")
-    (path,) = loading.locate(dataclasses.replace(mirrored, files=(*mirrored.files, second)))
+    (path,) = loading.located(dataclasses.replace(mirrored, files=(*mirrored.files, second)))[1]
     assert path.name == "toy.dat"
     own.write_bytes(b"altered")
     with pytest.raises(RequestError, match="is not the file"):
-        loading.locate(mirrored)
+        loading.located(mirrored)[1]
 
 
 def test_without_an_index_the_official_address_is_asked(mirrored, monkeypatch):
@@ -164,9 +164,9 @@ def test_without_an_index_the_official_address_is_asked(mirrored, monkeypatch):
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with pytest.raises(RequestError) as refused:  # neither answers
-        loading.locate(mirrored)
+        loading.located(mirrored)[1]
     (fault,) = refused.value.faults
     for part in ("http://127.0.0.1:9/toy.data", "toy-data 1.0", "no connection to the index"):
         assert part in fault
     monkeypatch.setattr(sources, "_receive", lambda url, output, *_, **__: Path(output).write_bytes(b"official"))
-    assert [path.name for path in loading.locate(mirrored)] == ["official.data"]
+    assert [path.name for path in loading.located(mirrored)[1]] == ["official.data"]

@@ -37,7 +37,7 @@ def test_kinds_of_jobs_that_compile_nothing_are_remembered(job, tmp_path, monkey
     monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path / "cache"))
     other = changed(job, params={"kernel": "linear"})
     assert kernel_cache.not_compiled([job, other]) == [other]
-    kernel_cache.remember_compiled([other])
+    kernel_cache.compiles_nothing(other, known=True)
     assert kernel_cache.not_compiled([job, other]) == [job]
     assert kernel_cache.not_compiled([changed(other, code={"npbench_toykernel": "edited"})])
 
