@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
-from npbench.estimators.constraints import COUNT, POSITIVE
+from npbench.estimators.constraints import COUNT, FRACTION, POSITIVE
 from npbench.estimators.fpr_range import FprRangeClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.planes import PlanesClassifier
-from npbench.numerics.bundle import Method, Solution, Watch, minimise
+from npbench.numerics.bundle import Method, Risk, Solution, Watch, minimise
 from npbench.numerics.pauc_metrics import strict
-from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate, threshold_within
+from npbench.numerics.pauc_surrogates import StructuralRisk, threshold_within
+from npbench.numerics.thresholds import RULES
 
 # A search starts from the optimum for every tenth sample, if that subsample is large enough.
 SAMPLING_STEP = 10
 MIN_SUBSAMPLE = 2000
 MIN_RANKED = 100  # positives, and negatives in the range
 SUBSAMPLE_TOL = 3e-3  # no tighter: the optimum for all samples differs by more
+
+
+RiskOf = Callable[[np.ndarray, int, int], Risk]  # of labels and ranks, as StructuralRisk
 
 
 class Trained(NamedTuple):
@@ -74,13 +78,14 @@ class RankingClassifier(PlanesClassifier):
         """Find weights for features ``Z`` and labels in {-1, +1}; ``start`` is the result for another C."""
         return self._structural_svm(Z, signs, start, self.max_iter)
 
-    def _structural_svm(self, Z: Any, signs: np.ndarray, start: Solution | None, max_planes: int) -> Trained:
-        problem = Z, signs, self._ranks(signs), self.C, *self._variant
+    def _structural_svm(
+        self, Z: Any, signs: np.ndarray, start: Solution | None, max_planes: int, method: Method = "level"
+    ) -> Trained:
+        problem = Z, signs, self._ranks(signs), self.C, self._surrogate, method
         return structural_svm(*problem, tol=self.tol, max_iter=max_planes, start=start)
 
-    @property
-    def _variant(self) -> tuple[Surrogate, Method]:
-        return "tight", "level"
+    def _surrogate(self, signs: np.ndarray, first: int, last: int) -> Risk:
+        return StructuralRisk(signs, first, last)
 
     def _fit(self, X: Any, signs: np.ndarray, start: Solution | None = None) -> Solution:
         features = self._fit_map(X)
@@ -88,7 +93,7 @@ class RankingClassifier(PlanesClassifier):
         map_differs = self.n_components is not None and not isinstance(self.random_state, Integral)
         trained = self.train(features, signs, None if map_differs else start)
         scores = np.asarray(features @ trained.weights)
-        threshold = threshold_within(signs, scores, *self.fpr_range)
+        threshold = self._threshold(signs, scores)
         self._set_result(trained.weights, threshold, trained.status, trained.objective, trained.gap, trained.trace)
         return trained.convex
 
@@ -104,11 +109,14 @@ class RankingClassifier(PlanesClassifier):
         self.feature_map_ = Nystroem(gamma=self.gamma, n_components=n_components, random_state=self.random_state)
         return self.feature_map_.fit_transform(X)
 
+    def _threshold(self, signs: np.ndarray, scores: np.ndarray) -> float:
+        return threshold_within(signs, scores, *self.fpr_range)
+
     def _ranks(self, signs: np.ndarray) -> tuple[int, int]:
         return 0, int(np.sum(signs < 0))
 
     def _risk(self, signs: np.ndarray, scores: np.ndarray) -> float:
-        return StructuralRisk(signs, *self._ranks(signs), self._variant[0])(scores)[0]
+        return self._surrogate(signs, *self._ranks(signs))(scores)[0]
 
 
 @keyword_parameters
@@ -118,19 +126,40 @@ class PartialAUCClassifier(FprRangeClassifier, RankingClassifier):
     fpr_range: tuple[float, float] = (0.0, 0.2)
 
 
+@keyword_parameters
+class TopClassifier(RankingClassifier):
+    """A ranking classifier for a bound on the false-alarm rate.
+
+    Parameters
+    ----------
+    rho : float
+        Bound on the false-alarm rate, in ]0, 1[; the problem fills it in.
+
+    Attributes
+    ----------
+    intercept_ : array of shape (1,)
+        Minus the smallest threshold with at most rho of the training negatives above it.
+    """
+
+    rho: float = parameter(FRACTION, default=0.05)
+
+    def _threshold(self, signs: np.ndarray, scores: np.ndarray) -> float:
+        return RULES["empirical"].threshold(scores[signs < 0], self.rho, 0.0)
+
+
 def structural_svm(
     Z: Any,
     signs: np.ndarray,
     ranks: tuple[int, int],
     C: float,
-    surrogate: Surrogate = "tight",
+    risk_of: RiskOf = StructuralRisk,
     method: Method = "level",
     *,
     tol: float,
     max_iter: int,
     start: Solution | None = None,
 ) -> Trained:
-    """Minimise ``1/2 ||w||^2 + C R(Zw)`` for the structural surrogate R of the partial AUC.
+    """Minimise ``1/2 ||w||^2 + C R(Zw)`` for a surrogate R of the errors at some ranks, which is 1 at w = 0.
 
     For a narrow range or a weak signal the minimiser can be w = 0 for every C: all scores are equal, and the objective
     is C. The status is "collapsed" if the objective found is not below C by more than the gap, so that nothing better
@@ -138,17 +167,17 @@ def structural_svm(
     among all that the search tried and those for the full AUC. (For the full AUC the minimiser is 0 only if both
     classes have the same mean.) The objective and the gap still refer to the problem.
 
-    ``ranks`` and ``surrogate`` are those of :class:`npbench.numerics.pauc_surrogates.StructuralRisk`, the other
-    arguments those of :func:`npbench.numerics.bundle.minimise`.
+    ``ranks`` are those of :class:`npbench.numerics.pauc_surrogates.StructuralRisk`, the default of ``risk_of``, and the
+    other arguments those of :func:`npbench.numerics.bundle.minimise`.
     """
 
     def solve(
         first: int, last: int, start: Solution | np.ndarray | None = None, watch: Watch | None = None
     ) -> Solution:
-        risk = StructuralRisk(signs, first, last, surrogate)
+        risk = risk_of(signs, first, last)
         return minimise(Z, risk, C, tol=tol, max_iter=max_iter, method=method, start=start, watch=watch)
 
-    first_w = _weights_of_sample(Z, signs, ranks, C, tol, surrogate) if start is None and method == "level" else start
+    first_w = _weights_of_sample(Z, signs, ranks, C, tol, risk_of) if start is None and method == "level" else start
     tried = _BestRanking(signs, *ranks)
     solution = solve(*ranks, first_w, tried if first_w is None else None)
     # w = 0 has the objective C: nothing better is certified if the gap reaches it
@@ -164,7 +193,7 @@ def structural_svm(
 
 
 def _weights_of_sample(
-    Z: Any, signs: np.ndarray, ranks: tuple[int, int], C: float, tol: float, surrogate: Surrogate
+    Z: Any, signs: np.ndarray, ranks: tuple[int, int], C: float, tol: float, risk_of: RiskOf
 ) -> np.ndarray | None:
     """Return the optimal weights for every tenth sample of each class, which are near those for all.
 
@@ -178,8 +207,8 @@ def _weights_of_sample(
         return None
     some = np.sort(np.concatenate([positive, negative]))
     Z, signs, tol = Z[some], signs[some], max(tol, SUBSAMPLE_TOL)
-    start = _weights_of_sample(Z, signs, (first, last), C, tol, surrogate)
-    w = minimise(Z, StructuralRisk(signs, first, last, surrogate), C, tol=tol, start=start).w
+    start = _weights_of_sample(Z, signs, (first, last), C, tol, risk_of)
+    w = minimise(Z, risk_of(signs, first, last), C, tol=tol, start=start).w
     return w if w.any() else None
 
 

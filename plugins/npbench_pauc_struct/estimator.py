@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from npbench.estimators.constraints import StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
-from npbench.estimators.pauc_linear import PartialAUCClassifier
-from npbench.numerics.bundle import Method
-from npbench.numerics.pauc_surrogates import Surrogate
+from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained
+from npbench.numerics.bundle import Method, Risk, Solution
+from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate
 
 
 @keyword_parameters
@@ -62,6 +66,9 @@ class PAUCStruct(PartialAUCClassifier):
         "the tighter surrogate of pauc_dc, a wider fpr_range or a larger C.",
     }
 
-    @property
-    def _variant(self) -> tuple[Surrogate, Method]:
-        return self.surrogate, self.method
+    def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
+        """Find weights for features ``Z`` and labels in {-1, +1}; ``start`` is the result for another C."""
+        return self._structural_svm(Z, signs, start, self.max_iter, self.method)
+
+    def _surrogate(self, signs: np.ndarray, first: int, last: int) -> Risk:
+        return StructuralRisk(signs, first, last, self.surrogate)

@@ -180,7 +180,7 @@ def instance_wise_pass(X, positive, negative, share, C, delay):
 
 def tenth_start(race):
     """Return the weights that the search of the library starts from."""
-    w = _weights_of_sample(race.X, race.y, race.ranks, C, WITHIN, "tight")
+    w = _weights_of_sample(race.X, race.y, race.ranks, C, WITHIN, StructuralRisk)
     assert w is not None
     return w
 

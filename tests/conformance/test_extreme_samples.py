@@ -15,6 +15,7 @@ SETTINGS = {
     "asvm": [{"mu": 0.001, "tau": 0.001}, {"mu": 0.05, "tau": 0.95}],
     "auc_svm": [{"C": 1e-2}, {"C": 1e3}],
     "greedy_pauc": [{"fpr_range": (0.02, 0.3), "n_intervals": 10}],
+    "pat_mat_np": [{"rho": rho, "C": C} for rho in (0.001, 0.1) for C in (1e-2, 1e2)],
     "pauc_boost": [{"fpr_range": (0.0, 0.1), "max_iter": 10}],
     "pauc_dc": [{"fpr_range": (0.05, 0.3), "C": C} for C in (1e-2, 1e3)],
     "pauc_struct": [
@@ -23,9 +24,10 @@ SETTINGS = {
         {"fpr_range": (0.9, 1.0), "C": 1e6},
     ],
     "svm_perf": [{"k_share": 0.5, "C": C} for C in (1e-2, 1e2)],
+    "tau_fpl": [{"rho": rho, "C": C} for rho in (0.001, 0.1) for C in (1e-2, 1e2)],
     "two_nu_svm": [{"rho": 0.001, "strategy": "bs", "nu_pos": nu, "nu_neg": nu} for nu in (0.2, 1.0)],
 }
-CERTIFIED = ("auc_svm", "pauc_struct", "svm_perf")
+CERTIFIED = ("auc_svm", "pat_mat_np", "pauc_struct", "svm_perf", "tau_fpl")
 ILL_CONDITIONED = ("pauc_struct", "unscaled", 1e6)  # features of 1e-4 and 1e4 count alike: planes take 16 digits
 CASES = [
     (name, params, case)

@@ -13,9 +13,9 @@ X = RNG.normal(size=(50, 3)) + (Y > 0)[:, None]
 FRACTION = "rho q delta calibration_size mu asymmetry train_asymmetry"
 POSITIVE = (
     "C C_pos C_neg tol eta nu lambda_c gamma_0 epsilon gamma degree cache_size ridge total max_norm "
-    "nu_pos nu_neg k_share"
+    "nu_pos nu_neg k_share beta"
 )
-COUNT = "max_iter n_components n_intervals n_splits n_asymmetries n_features_to_select inner"
+COUNT = "max_iter n_components n_intervals n_splits n_asymmetries n_features_to_select inner n_top"
 CHOICE = (
     "loss sampling update bound kernel threshold strategy surrogate method step accelerate keep classifier stages "
     "tied_total"
