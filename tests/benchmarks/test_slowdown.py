@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PARTS = ("npbench", "plugins", "conf", "tests/benchmarks/asv", "tests/kernel_cache.py")
 FILES = ("pyproject.toml", "README.md", "LICENSE", "asv.conf.json")
-RANK = "return _above_rank(negatives, umbrella_rank(len(negatives), rho, delta))"
+RANK = "return _above_rank(negatives, n - m)"
 TWICE = "_above_rank(negatives.copy(), len(negatives) // 2)"
 LINK = """
 import sysconfig
@@ -78,7 +78,7 @@ def commit(repo, run, branch, file, old, new):
 @pytest.mark.long
 def test_slower_and_worse_commits_are_flagged(repository):
     repo, run = repository
-    broken = f"{TWICE}\n    {RANK.replace('delta))', '1e-6 * delta))')}"
+    broken = f"{TWICE}\n        {RANK.replace('n - m', 'n - m // 2')}"
     commit(repo, run, "slower", "npbench/numerics/thresholds.py", RANK, broken)
     commit(repo, run, "same", "README.md", "# npbench\n", "# npbench, again\n")
     largest = r"Umbrella\.t.*\(1000000\)"
