@@ -13,10 +13,12 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from npbench.values import is_number
+from npbench.values import is_number, is_range
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from npbench.numerics.pauc_metrics import Area
 
     Scored = Sequence[tuple[np.ndarray, np.ndarray]]
 
@@ -189,7 +191,7 @@ class QValue(_OneFraction):
 
 @dataclass(frozen=True)
 class PartialAUC(Problem):
-    """Maximise the area under the ROC curve between two false-positive rates.
+    """Maximise the area under the ROC curve between two false-positive rates, and between two true-positive rates.
 
     The validation loss is 1 minus the normalised partial AUC of Narasimhan and Agarwal (ties count one half),
     averaged over the folds.
@@ -198,6 +200,9 @@ class PartialAUC(Problem):
     ----------
     fpr_range : (float, float)
         Ends of the range of false-positive rates, ``0 <= lo < hi <= 1``.
+    tpr_range : (float, float)
+        Ends of the range of true-positive rates, ``0 <= lo < hi <= 1``. Other than (0, 1), it makes the area two-way:
+        it is over pairs of a positive and a negative that are both ranked in their range.
     """
 
     name: ClassVar[str] = "pauc"
@@ -207,33 +212,48 @@ class PartialAUC(Problem):
     judged_by: ClassVar[str] = "pauc"
     panels: ClassVar[tuple[str, ...]] = ("pauc", "tpr")
     fpr_range: tuple[float, float] = (0.0, 0.1)
+    tpr_range: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        if isinstance(self.fpr_range, list):  # from YAML
-            object.__setattr__(self, "fpr_range", tuple(self.fpr_range))
+        for name, value in vars(self).copy().items():
+            if isinstance(value, list):  # from YAML
+                object.__setattr__(self, name, tuple(value))
 
     def faults(self) -> list[str]:
         """Return a sentence for each parameter out of range."""
-        match self.fpr_range:
-            case (float() | int() as lo, float() | int() as hi) if 0 <= lo < hi <= 1:
-                return []
         return [
-            f"problem.fpr_range is {self.fpr_range!r}: it must be two rates 0 <= lo < hi <= 1, "
-            "as in problem.fpr_range=[0.02,0.05]."
+            f"problem.{name} is {value!r}: it must be two rates 0 <= lo < hi <= 1, as in problem.{name}=[0.02,0.05]."
+            for name, value in vars(self).items()
+            if not is_range(value)
         ]
 
+    def parameters(self) -> dict[str, Any]:
+        """Return the ranges, without that of true-positive rates if it is all of them, as in records of 0.1."""
+        return {name: value for name, value in asdict(self).items() if name == "fpr_range" or self.two_way}
+
+    @property
+    def two_way(self) -> bool:
+        """True if not all true-positive rates count."""
+        return self.tpr_range != (0, 1)
+
     def measurable(self, n_pos: int, n_neg: int) -> bool:
-        """Return whether there is a positive, and a negative with a rank in the range."""
+        """Return whether each class has a rank in its range."""
         from npbench.numerics.pauc_metrics import rank_range
 
-        first, last = rank_range(n_neg, *self.fpr_range)
-        return n_pos > 0 and first < last
+        ranges = rank_range(n_neg, *self.fpr_range), rank_range(n_pos, *self.tpr_range)
+        return all(first < last for first, last in ranges)
+
+    def area(self, y: np.ndarray, scores: np.ndarray) -> Area:
+        """Return the normalised partial AUC over whole ranks."""
+        from npbench.numerics.pauc_metrics import pairwise, positives_within
+
+        if self.two_way:
+            y, scores = positives_within(y, scores, *self.tpr_range)
+        return pairwise(y, scores, *self.fpr_range)
 
     def loss(self, folds: Scored) -> float:
         """Return 1 minus the mean normalised partial AUC."""
-        from npbench.numerics.pauc_metrics import pairwise
-
-        areas = [pairwise(y, scores, *self.fpr_range).value for y, scores in folds]
+        areas = [self.area(y, scores).value for y, scores in folds]
         return 1.0 - math.fsum(areas) / len(areas)
 
     def fpr_window(self) -> tuple[float, float]:

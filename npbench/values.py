@@ -36,6 +36,14 @@ def is_positive(value: Any) -> bool:
     return is_number(value) and value > 0
 
 
+def is_range(ends: Any) -> bool:
+    """Return whether ``ends`` are two rates, the first below the second."""
+    match ends:
+        case (lo, hi):
+            return is_number(lo) and is_number(hi) and 0 <= lo < hi <= 1
+    return False
+
+
 def require_rate(name: str, rate: Any, *, ends: bool = False) -> None:
     """Raise a ValueError if ``rate`` is not a number between 0 and 1, strictly without ``ends``."""
     if not is_number(rate) or not (0 <= rate <= 1 if ends else SMALLEST_RATE <= rate < 1):

@@ -13,7 +13,7 @@ from npbench.contracts import GIVEN_NAME, Dataset, Metric, Solver, resolve
 from npbench.errors import RequestError, collect_errors, unknown_name
 from npbench.evaluation.job import CHOICES, Request
 from npbench.problem import PROBLEMS, Problem
-from npbench.signature import built
+from npbench.signature import built, signature
 from npbench.values import is_whole
 
 T = TypeVar("T")
@@ -150,13 +150,23 @@ def _metrics(config: Mapping[str, Any], problem: Problem | None) -> list[Metric]
 
 
 def _require_solvable(solver: Solver | None, problem: Problem | None) -> None:
-    if not solver or not problem or problem.name in solver.solves:
+    if not solver or not problem or _solves(solver, problem):
         return
-    others = sorted(s.name for s in registry.installed().solvers.values() if problem.name in s.solves)
+    others = sorted(s.name for s in registry.installed().solvers.values() if _solves(s, problem))
+    asked = ", ".join(f"{name}={value}" for name, value in problem.parameters().items())
     raise RequestError(
-        f"solver={solver.name} does not solve problem={problem.name}. Solvers for it: "
+        f"solver={solver.name} does not solve problem={problem.name}"
+        f"{f' with {asked}' if problem.name in solver.solves else ''}. Solvers for it: "
         f"{', '.join(others) or 'none is installed'}."
     )
+
+
+def _solves(solver: Solver, problem: Problem) -> bool:
+    """Return whether a solver trains for all parameters of a problem; one that trains for none is a baseline."""
+    asked = problem.parameters()
+    if problem.name not in solver.solves or len(asked) == 1:
+        return problem.name in solver.solves
+    return len(signature(solver.estimator).unknown(asked)) in (0, len(asked))
 
 
 def _whole(config: Mapping[str, Any], key: str, at_least: int, at_most: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +9,11 @@ import numpy as np
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.pauc_metrics import ranks_within
+from npbench.values import is_range
 
 
 class Step(NamedTuple):
-    """Partial AUC in training after a step of a greedy search."""
+    """Objective in training after a step of a search."""
 
     iteration: int
     seconds: float
@@ -32,14 +32,16 @@ class FprRangeClassifier(BinaryClassifier):
     """
 
     fpr_range: tuple[float, float] = parameter(tuple, list, default=(0.0, 1.0))
+    tpr_range = (0.0, 1.0)  # without annotation: not a parameter here
 
     def _validate_params(self) -> None:
         super()._validate_params()
-        ends = tuple(self.fpr_range)
-        if len(ends) != 2 or not all(isinstance(end, Real) for end in ends) or not 0 <= ends[0] < ends[1] <= 1:
-            raise ValueError(
-                f"fpr_range is {self.fpr_range!r}: expected two rates (lo, hi), 0 <= lo < hi <= 1, as in (0.02, 0.05)"
-            )
+        for name in ("fpr_range", "tpr_range"):
+            ends = getattr(self, name)
+            if not is_range(ends):
+                raise ValueError(
+                    f"{name} is {ends!r}: expected two rates (lo, hi), 0 <= lo < hi <= 1, as in (0.02, 0.05)"
+                )
 
     def _ranks(self, signs: np.ndarray) -> tuple[int, int]:
         """Return ``first`` and ``last``: the negatives in the range have ranks first < j <= last."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
 
+from npbench.estimators.binary import LinearClassifier
 from npbench.estimators.constraints import COUNT, FRACTION, POSITIVE
 from npbench.estimators.fpr_range import FprRangeClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
@@ -40,13 +41,11 @@ class Trained(NamedTuple):
 
 
 @keyword_parameters
-class RankingClassifier(PlanesClassifier):
-    """A classifier whose scores are linear, in the features or after a kernel map, trained for their ranking.
+class FeatureMapClassifier(LinearClassifier):
+    """A classifier whose scores are linear, in the features or after a kernel map.
 
     Parameters
     ----------
-    C : float
-        Weight of the risk, a mean over pairs; positive.
     n_components : int, optional
         Number of samples in the Nystroem approximation of an RBF kernel; None for scores linear in the features.
     gamma : float, optional
@@ -58,19 +57,45 @@ class RankingClassifier(PlanesClassifier):
     ----------
     coef_ : array of shape (1, n_features) or (1, n_components)
         Weights w of the features, or of the output of ``feature_map_``.
-    intercept_ : array of shape (1,)
-        Minus the threshold with the largest TPR - FPR among those whose training FPR is in ``fpr_range``.
     feature_map_ : sklearn.kernel_approximation.Nystroem or None
         The kernel map.
-    converged_ : bool
-        Whether the gap met ``tol`` with weights better than w = 0.
-    status_ : {"converged", "collapsed", "stalled", "max_iter"}
-        How the fit ended; "collapsed" if the gap met ``tol`` but w = 0 is optimal to within it.
     """
 
     n_components: int | None = parameter(None, COUNT, default=None)
     gamma: float | None = parameter(None, POSITIVE, default=None)
     random_state: Any = parameter("random_state", default=None)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        features = X if self.feature_map_ is None else self.feature_map_.transform(X)
+        return super()._scores(features)
+
+    def _fit_map(self, X: Any) -> Any:
+        self.feature_map_ = None
+        if self.n_components is None:
+            return X
+        n_components = min(self.n_components, X.shape[0])
+        self.feature_map_ = Nystroem(gamma=self.gamma, n_components=n_components, random_state=self.random_state)
+        return self.feature_map_.fit_transform(X)
+
+
+@keyword_parameters
+class RankingClassifier(FeatureMapClassifier, PlanesClassifier):
+    """A classifier whose scores are linear, in the features or after a kernel map, trained for their ranking.
+
+    Parameters
+    ----------
+    C : float
+        Weight of the risk, a mean over pairs; positive.
+
+    Attributes
+    ----------
+    intercept_ : array of shape (1,)
+        Minus the threshold with the largest TPR - FPR among those whose training FPR is in ``fpr_range``.
+    converged_ : bool
+        Whether the gap met ``tol`` with weights better than w = 0.
+    status_ : {"converged", "collapsed", "stalled", "max_iter"}
+        How the fit ended; "collapsed" if the gap met ``tol`` but w = 0 is optimal to within it.
+    """
 
     fpr_range = (0.0, 1.0)  # without annotation: not a parameter here
 
@@ -96,18 +121,6 @@ class RankingClassifier(PlanesClassifier):
         threshold = self._threshold(signs, scores)
         self._set_result(trained.weights, threshold, trained.status, trained.objective, trained.gap, trained.trace)
         return trained.convex
-
-    def _scores(self, X: Any) -> np.ndarray:
-        features = X if self.feature_map_ is None else self.feature_map_.transform(X)
-        return super()._scores(features)
-
-    def _fit_map(self, X: Any) -> Any:
-        self.feature_map_ = None
-        if self.n_components is None:
-            return X
-        n_components = min(self.n_components, X.shape[0])
-        self.feature_map_ = Nystroem(gamma=self.gamma, n_components=n_components, random_state=self.random_state)
-        return self.feature_map_.fit_transform(X)
 
     def _threshold(self, signs: np.ndarray, scores: np.ndarray) -> float:
         return threshold_within(signs, scores, *self.fpr_range)

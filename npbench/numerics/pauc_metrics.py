@@ -104,16 +104,30 @@ def rank_range(n: int, lo: float, hi: float) -> tuple[int, int]:
     return math.ceil(n * lo - SAME_RATE), math.floor(n * hi + SAME_RATE)
 
 
-def ranks_within(n: int, lo: float, hi: float) -> tuple[int, int]:
+def positives_within(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels and scores without the positives outside a range of true-positive rates.
+
+    With m positives by descending score, those of ranks ceil(m lo) < i <= floor(m hi) stay, as in :func:`pairwise`.
+    Raises a ValueError if there are none.
+    """
+    first, last = ranks_within(int(np.sum(y > 0)), lo, hi, "positive", "tpr_range")
+    scores = ranked(y, scores)
+    by_score = np.flatnonzero(y > 0)[np.argsort(-scores[y > 0], kind="stable")]
+    kept = np.concatenate([np.flatnonzero(y < 0), by_score[first:last]])
+    return y[kept], scores[kept]
+
+
+def ranks_within(n: int, lo: float, hi: float, kind: str = "negative", parameter: str = "fpr_range") -> tuple[int, int]:
     """Return ``first`` and ``last``: of n negatives, those in a range of false-positive rates rank first < j <= last.
 
-    Raises a ValueError if no rank is in the range.
+    Likewise of n positives and true-positive rates, with other words in the message. Raises a ValueError if no rank is
+    in the range.
     """
     first, last = rank_range(n, lo, hi)
     if last <= first:
         raise ValueError(
-            f"No negative is ranked in fpr_range=({lo:g}, {hi:g}), which needs ranks above {n * lo:g} and up to "
-            f"{n * hi:g} of {n} negatives: widen fpr_range, or use more negatives."
+            f"No {kind} is ranked in {parameter}=({lo:g}, {hi:g}), which needs ranks above {n * lo:g} and up to "
+            f"{n * hi:g} of {n} {kind}s: widen {parameter}, or use more {kind}s."
         )
     return first, last
 

@@ -20,6 +20,7 @@ from npbench.errors import RequestError
 from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
 from npbench.problem import PROBLEMS, Problem
+from npbench.signature import fields
 from npbench.thresholding.classifier import scores_of
 from npbench.thresholding.threshold import clopper_pearson
 from npbench.values import require_rate
@@ -270,9 +271,9 @@ def _of_plugin(
 def _problem(metric: Metric, options: dict[str, Any]) -> Problem:
     """Return the problem of a metric with these parameters, of several the first that has them."""
     known = [PROBLEMS[name] for name in metric.problems or PROBLEMS]
-    fitting = [one for one in known if options.keys() <= one().parameters().keys()]
+    fitting = [one for one in known if options.keys() <= fields(one).keys()]
     if not fitting:
-        there = sorted({name for one in known for name in one().parameters()})
+        there = sorted({name for one in known for name in fields(one)})
         raise ValueError(f"{metric.name} has no option {', '.join(options)}: expected {', '.join(there)}.")
     problem = fitting[0](**options)
     if faults := problem.faults():

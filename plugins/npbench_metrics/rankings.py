@@ -19,13 +19,14 @@ def auc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> E
     return Estimate(area.value, *area.limits())
 
 
-def pauc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
+def pauc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate | float:
     """Return the partial AUC over whole ranks in ``problem.fpr_range``, normalised, ties one half, with 95 % limits.
 
     Solvers optimise this quantity (Narasimhan and Agarwal 2013); see :func:`npbench.numerics.pauc_metrics.pairwise`.
+    Only positives ranked in ``problem.tpr_range`` count. If these are not all, there are no limits.
     """
-    area = pauc_metrics.pairwise(y, scores, *problem.fpr_range)
-    return Estimate(area.value, *area.limits())
+    area = problem.area(y, scores)
+    return area.value if problem.two_way else Estimate(area.value, *area.limits())
 
 
 def pauc_fractional(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:

@@ -19,6 +19,7 @@ from npbench.records.fields import FEATURES, METHOD, TRAINING_SECONDS
 from npbench.report.select.methods import flat, named, own_settings
 from npbench.report.select.metrics import head, shown_of
 from npbench.report.sheet import MISSING, Cell, Section, Sheet, cell, count, ends, number
+from npbench.signature import fields
 
 # Columns that records of one problem share within a row, in the order of sorting.
 SETTING = ["dataset", "dataset_params", "method", *METHOD, "problem_params", "protocol_params", *FEATURES]
@@ -167,7 +168,8 @@ def _shown(rows: Sequence[Row], kind: type[Problem], omit: str) -> list[str]:
     Parts of nested parameters, as ``params.C``, are shown only if they vary where all other labels agree.
     """
     own = dict.fromkeys(name for row in rows for name in row.labels if name in row.own and "." not in name)
-    always = ["data", "solver", *kind().parameters(), *own]
+    asked = [name for name in fields(kind) if any(name in row.labels for row in rows)]
+    always = list(dict.fromkeys(["data", "solver", *kind().parameters(), *asked, *own]))
     names = dict.fromkeys(name for row in rows for name in row.labels if name not in always)
     whole = _varying(rows, [name for name in names if "." not in name], among=["solver", "data"])
     parts = _varying(rows, [name for name in names if "." in name], among=[*always, *whole])

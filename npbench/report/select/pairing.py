@@ -40,8 +40,10 @@ class Block:
 
 
 def setting_cells(problem_params: str) -> list[Cell]:
-    """Return the values of a problem's parameters as cells."""
+    """Return the values of a problem's parameters as cells; two ranges are one, as ``[0, 0.1] x [0.5, 1]``."""
     values = json.loads(problem_params).values()
+    if len(values) > 1:
+        return [Cell(" x ".join(map(json.dumps, values)))]
     return [number(value, "") if isinstance(value, (int, float)) else Cell(json.dumps(value)) for value in values]
 
 

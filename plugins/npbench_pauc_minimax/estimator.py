@@ -1,0 +1,233 @@
+"""Instance-wise minimax training for the partial AUC as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.linalg import norm
+from scipy.optimize import minimize
+from scipy.sparse import issparse
+from scipy.special import expit
+from sklearn.utils import check_random_state
+
+from npbench.estimators.constraints import COUNT, POSITIVE
+from npbench.estimators.fpr_range import FprRangeClassifier, Step
+from npbench.estimators.parameters import keyword_parameters, parameter
+from npbench.estimators.pauc_linear import FeatureMapClassifier
+from npbench.numerics.centring import offsets, without_offsets
+from npbench.numerics.pauc_metrics import ranks_within
+from npbench.numerics.pauc_surrogates import threshold_within
+from npbench_pauc_minimax.minimax import Ranks, inner_solution
+from npbench_pauc_minimax.stochastic import epochs
+
+ROUNDING = 2.0  # factor of tol within which the recomputed imbalance must stay
+MOST_CORRECTIONS = 20  # pairs of steps that L-BFGS keeps
+
+
+@keyword_parameters
+class PAUCMinimax(FprRangeClassifier, FeatureMapClassifier):
+    """Scores in [0, 1] trained for the partial AUC, one-way or two-way, by a minimax problem over single samples.
+
+    With ``f = 1 / (1 + exp(-(Xw + b)))``, minimises over w and b
+
+        1/2 ||w||^2 + C F(f),
+
+    where F is a smooth form of the mean of ``(1 - f_i + f_j)^2`` over the positives i and the negatives j that f ranks
+    in ``tpr_range`` and ``fpr_range``:
+
+        F(f) = min_{a,p,s,s'} max_g 1 - g^2 + s' + 1/k' sum_i r((f_i - a)^2 - 2(1 + g) f_i - s')
+                                              + s + 1/k sum_j r((f_j - p)^2 + 2(1 + g) f_j - s)
+
+    for ranges [lo, 1] and [0, hi], in which k' positives and k negatives rank, with ``r(x) = log(1 + exp(kappa x)) /
+    kappa``. Not convex. A range that begins elsewhere takes the difference of two such sums over negatives.
+
+    Parameters
+    ----------
+    tpr_range : (float, float)
+        Range of true-positive rates, ``0 <= lo < hi <= 1``; the problem fills it in. At least one training positive
+        must be ranked in it.
+    C : float
+        Weight of F; positive.
+    kappa : float
+        Sharpness of the limits of the ranges; positive. F tends to the mean over pairs as it grows. A small one also
+        counts samples beside the range: scores are in [0, 1], so that 2, the authors' value, counts most of them.
+    batch_size : int, optional
+        Samples in a minibatch of the authors' stochastic descent and ascent; None for all samples and L-BFGS.
+    learning_rate : float
+        Factor of the steps of w and b with ``batch_size``; positive.
+    tol : float
+        Imbalance at which the fit stops; positive.
+    max_iter : int
+        Largest number of iterations of L-BFGS, or of passes over the samples with ``batch_size``; at least 1.
+    random_state : int, RandomState or None, default=None
+        Seed of the samples drawn for the kernel map, and of the minibatches.
+
+    Attributes
+    ----------
+    intercept_ : array of shape (1,)
+        Minus the threshold with the largest TPR - FPR among those whose training FPR is in ``fpr_range``.
+    bias_ : float
+        Intercept b of f: ``f = expit(decision_function(X) - intercept_ + bias_)``.
+    n_iter_ : int
+        Number of iterations or passes.
+    objective_ : float
+        Objective at w and b, the lowest of ``trace_`` and of ``w = 0, b = 0``, where the search starts.
+    imbalance_ : float
+        Norm of the gradient in w relative to the largest of its three parts, of the positives, the negatives and w
+        itself, or the same for b if it is larger; recomputed from ``coef_``. It has no unit.
+    converged_ : bool
+        Whether the imbalance met ``tol`` at weights other than 0: a stationary point, not always a minimum.
+    status_ : {"converged", "collapsed", "stalled", "max_iter"}
+        How the fit ended; "collapsed" if w = 0 is stationary, so that all scores are equal.
+    trace_ : list of Step
+        Seconds and objective after each iteration or pass.
+
+    Notes
+    -----
+    The inner problem has a closed form except for s, a root of a monotone function, and for the pair of a and p if not
+    all positives count, a fixed point. Its derivative in f at fixed a, p, s and g is therefore that of F. An iteration
+    takes O(n_samples) beside two products with X.
+
+    References
+    ----------
+    H. Shao, Q. Xu, Z. Yang, S. Bao, Q. Huang (2022), Asymptotically unbiased instance-wise regularized partial AUC
+    optimization: theory and algorithm, NeurIPS, arXiv:2210.03967; and its journal version, arXiv:2512.01213.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = scale(X)
+    >>> model = PAUCMinimax(fpr_range=(0.0, 0.1), tpr_range=(0.5, 1.0), C=10.0).fit(X, y)
+    >>> model.status_, model.score(X, y) > 0.97
+    ('converged', True)
+    """
+
+    fpr_range: tuple[float, float] = (0.0, 0.2)
+    tpr_range: tuple[float, float] = parameter(tuple, list, default=(0.0, 1.0))
+    C: float = parameter(POSITIVE, default=1.0)
+    kappa: float = parameter(POSITIVE, default=20.0)
+    batch_size: int | None = parameter(None, COUNT, default=None)
+    learning_rate: float = parameter(POSITIVE, default=3.0)
+    tol: float = parameter(POSITIVE, default=1e-3)
+    max_iter: int = parameter(COUNT, default=1000)
+
+    _explanations: ClassVar[Mapping[str, str]] = {
+        "collapsed": "all scores are equal: the classes have about the same mean. Use other features, a kernel map "
+        "(n_components) or a larger C.",
+        "stalled": "no step lowers the objective, but the imbalance exceeds tol. Scale the features to unit variance, "
+        "decrease kappa or C, or increase tol.",
+        "max_iter": "the imbalance exceeds tol after max_iter iterations. Increase max_iter or tol, or decrease C; "
+        "with batch_size, a tol of 0.1 is within reach.",
+    }
+
+    def _fit(self, X: Any, signs: np.ndarray) -> None:
+        Z = self._fit_map(X)
+        started = time.perf_counter()
+        problem = Objective(Z, signs, self._class_ranks(signs), self.C, self.kappa)
+
+        self.trace_: list[Step] = []
+        best = problem.quality(problem.start)[0], problem.start
+
+        def done(v: np.ndarray) -> bool:
+            nonlocal best
+            value, imbalance = problem.quality(v)
+            self.trace_.append(Step(len(self.trace_) + 1, time.perf_counter() - started, value))
+            best = min(best, (value, v.copy()), key=lambda found: found[0])
+            return imbalance <= self.tol
+
+        if self.batch_size is None:
+            _descend(problem, done, self.max_iter)
+        else:
+            sizes = self.batch_size, self.learning_rate, self.max_iter
+            epochs(problem, *sizes, check_random_state(self.random_state), done)
+        self._set_result(Z, signs, problem, best[1])
+
+    def _class_ranks(self, signs: np.ndarray) -> tuple[Ranks, Ranks]:
+        """Return the ranks of negatives by descending score, and those of positives by ascending score."""
+        m = int(np.sum(signs > 0))
+        first, last = ranks_within(m, *self.tpr_range, "positive", "tpr_range")
+        return self._ranks(signs), (m - last, m - first)
+
+    def _set_result(self, Z: Any, signs: np.ndarray, problem: Objective, v: np.ndarray) -> None:
+        w, self.bias_ = problem.weights(v)
+        scores = np.asarray(Z @ w)
+        self.coef_, self.intercept_ = w[None, :], np.array([-threshold_within(signs, scores, *self.fpr_range)])
+        # from the weights that are kept
+        self.n_iter_, (self.objective_, self.imbalance_) = len(self.trace_), problem.quality(v, scores + self.bias_)
+        if self.imbalance_ > ROUNDING * self.tol:
+            self.status_ = "max_iter" if self.n_iter_ >= self.max_iter else "stalled"
+        else:
+            self.status_ = "converged" if w.any() else "collapsed"
+        self.converged_ = self.status_ == "converged"
+
+    def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
+        f = expit(scores - self.intercept_ + self.bias_)
+        risk = inner_solution(f, signs > 0, *self._class_ranks(signs), self.kappa)[0]
+        return {"objective_": 0.5 * float(np.sum(self.coef_**2)) + self.C * risk}
+
+
+class Objective:
+    """The objective of :class:`PAUCMinimax` divided by C, in b and in weights v of centred features of unit length.
+
+    ``v = unit w``, where ``unit`` is the root of the mean square of the rows, so that steps do not depend on scale or
+    offset of the features.
+    """
+
+    def __init__(self, Z: Any, signs: np.ndarray, ranks: tuple[Ranks, Ranks], C: float, kappa: float) -> None:
+        self.positive, self.ranks, self.C, self.kappa = signs > 0, ranks, C, kappa
+        counts = int(np.sum(~self.positive)), int(np.sum(self.positive))
+        self.shares = [np.array(of_class) / count for of_class, count in zip(ranks, counts, strict=True)]
+        self._offsets = offsets(Z)
+        self.Z = without_offsets(Z, self._offsets)
+        self.unit = float(norm(self.Z.data if issparse(Z) else self.Z) / np.sqrt(Z.shape[0])) or 1.0
+        self.decay = 1.0 / (C * self.unit**2)
+        self.start = np.zeros(Z.shape[1] + 1)
+
+    def weights(self, v: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return w and b for the features as they were given."""
+        w = v[:-1] / self.unit
+        return w, float(v[-1] - w @ self._offsets)
+
+    def scores(self, v: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
+        """Return the scores of some rows."""
+        return np.asarray(self.Z[rows] @ (v[:-1] / self.unit)) + v[-1]
+
+    def gradient(self, rows: Any, slopes: np.ndarray) -> np.ndarray:
+        """Return the gradients of functions of the scores of some rows, from the slopes, of one in each column."""
+        return np.append(np.asarray(self.Z[rows].T @ slopes) / self.unit, slopes.sum(axis=0, keepdims=True), axis=0)
+
+    def __call__(self, v: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the objective and its gradient."""
+        value, pulls = self._pulls(v, self.scores(v))
+        return value, pulls.sum(axis=1)
+
+    def quality(self, v: np.ndarray, scores: np.ndarray | None = None) -> tuple[float, float]:
+        """Return the objective times C and the imbalance, for the scores that v gives or that are passed."""
+        value, pulls = self._pulls(v, self.scores(v) if scores is None else scores)
+        imbalance = max(norm(part.sum(axis=1)) / (norm(part, axis=0).max() or 1.0) for part in (pulls[:-1], pulls[-1:]))
+        return value * self.C, float(imbalance)
+
+    def _pulls(self, v: np.ndarray, scores: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the objective, and its gradient in three columns, of the positives, the negatives and the weights."""
+        f = expit(scores)
+        value, slopes = inner_solution(f, self.positive, *self.ranks, self.kappa)
+        slopes *= f * expit(-scores)
+        of_classes = self.gradient(slice(None), slopes[:, None] * np.column_stack([self.positive, ~self.positive]))
+        penalty = self.decay * np.append(v[:-1], 0.0)
+        return value + 0.5 * float(penalty @ v), np.column_stack([of_classes, penalty])
+
+
+def _descend(problem: Objective, done: Callable[[np.ndarray], bool], max_iter: int) -> None:
+    """Pass weights to ``done`` by L-BFGS, whose line search lowers the objective in each iteration."""
+
+    def stop(v: np.ndarray) -> None:
+        if done(v):
+            raise StopIteration
+
+    options = {"maxiter": max_iter, "maxcor": MOST_CORRECTIONS, "ftol": 0.0, "gtol": 0.0, "maxfun": 10 * max_iter + 50}
+    minimize(problem, problem.start, jac=True, method="L-BFGS-B", callback=stop, options=options)
