@@ -38,10 +38,8 @@ def is_positive(value: Any) -> bool:
 
 def is_range(ends: Any) -> bool:
     """Return whether ``ends`` are two rates, the first below the second."""
-    match ends:
-        case (lo, hi):
-            return is_number(lo) and is_number(hi) and 0 <= lo < hi <= 1
-    return False
+    is_pair = isinstance(ends, (tuple, list)) and len(ends) == 2 and all(map(is_number, ends))
+    return is_pair and 0 <= ends[0] < ends[1] <= 1
 
 
 def require_rate(name: str, rate: Any, *, ends: bool = False) -> None:

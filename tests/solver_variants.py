@@ -18,6 +18,10 @@ VARIANTS = {
     "pat_mat_np": [{"rho": 0.2}, {"n_components": 8, "random_state": 0}],
     "pauc_boost": [{"max_iter": 6}],
     "pauc_dc": [{"fpr_range": (0.1, 0.5), "C": 100.0}, {"fpr_range": (0.2, 0.6), "n_components": 8}],
+    "pauc_minimax": [
+        {},
+        {"fpr_range": (0.1, 0.5), "tpr_range": (0.2, 1.0), "n_components": 8, "random_state": 0},
+    ],
     "pauc_struct": [{}, {"fpr_range": (0.0, 0.5), "n_components": 10, "random_state": 0}],
     "q_nn": [{"max_iter": 30}, {"max_iter": 30, "hidden": 0, "loss": "ramp"}],
     "q_svm": [{}],
@@ -55,6 +59,7 @@ SLOW_VARIANTS = {
     "gen": [{"kernel": "poly", "degree": 2, "gamma": 0.01, "coef0": 1.0}, {"bound": "gaussian"}],
     "np_svm": [{"kernel": "poly", "degree": 2, "gamma": 0.01, "coef0": 1.0}],
     "pauc_dc": [{}],
+    "pauc_minimax": [{"batch_size": 60, "tpr_range": (0.0, 0.8), "tol": 0.1, "random_state": 0}],
     "pauc_struct": [{"fpr_range": (0.1, 0.5), "C": 100.0}],
     "q_svm": [{"kernel": "linear", "q": 0.1}],
     "scorer": [

@@ -35,6 +35,27 @@ def test_an_invalid_range_of_false_positive_rates_is_refused(fpr_range):
     assert fault.startswith("problem.fpr_range is ")
 
 
+@pytest.mark.parametrize("tpr_range", [*RANGES, 0.1, "ab", None, (0, None)])
+def test_an_invalid_range_of_true_positive_rates_is_refused(tpr_range):
+    (fault,) = PartialAUC((0.0, 0.1), tpr_range).faults()
+    assert fault.startswith("problem.tpr_range is ")
+
+
+def test_the_two_way_area_is_over_pairs_of_both_ranges():
+    two_way = PartialAUC((0.0, 0.5), (0.5, 1.0))
+    # positives 0 and -1 against negatives 1 and 0: a tie among four pairs
+    assert two_way.loss([(Y, SCORES)]) == pytest.approx(1 - 0.5 / 4)
+    assert two_way.loss([(Y, SCORES), (Y, Y.astype(float))]) == pytest.approx((1 - 0.5 / 4) / 2)
+    assert PartialAUC((0.0, 0.5), (0, 1)).loss([(Y, SCORES)]) == PartialAUC((0.0, 0.5)).loss([(Y, SCORES)])
+    assert [m for m in range(1, 8) if PartialAUC((0.0, 1.0), (0.5, 0.7)).measurable(m, 1)] == [6]
+
+
+def test_a_range_of_all_true_positive_rates_is_no_parameter():
+    """Records from before the range was known have the same parameters."""
+    assert PartialAUC((0.0, 0.1), [0, 1.0]).parameters() == {"fpr_range": (0.0, 0.1)}
+    assert PartialAUC((0.0, 0.1), [0.5, 1]).parameters() == {"fpr_range": (0.0, 0.1), "tpr_range": (0.5, 1)}
+
+
 def test_a_range_given_as_a_list_is_the_same_problem():
     assert hash(PartialAUC([0.0, 0.1])) == hash(PartialAUC((0.0, 0.1)))
 

@@ -155,18 +155,15 @@ def _require_solvable(solver: Solver | None, problem: Problem | None) -> None:
     others = sorted(s.name for s in registry.installed().solvers.values() if _solves(s, problem))
     asked = ", ".join(f"{name}={value}" for name, value in problem.parameters().items())
     raise RequestError(
-        f"solver={solver.name} does not solve problem={problem.name}"
-        f"{f' with {asked}' if problem.name in solver.solves else ''}. Solvers for it: "
+        f"solver={solver.name} does not solve problem={problem.name} with {asked}. Solvers for it: "
         f"{', '.join(others) or 'none is installed'}."
     )
 
 
 def _solves(solver: Solver, problem: Problem) -> bool:
     """Return whether a solver trains for all parameters of a problem; one that trains for none is a baseline."""
-    asked = problem.parameters()
-    if problem.name not in solver.solves or len(asked) == 1:
-        return problem.name in solver.solves
-    return len(signature(solver.estimator).unknown(asked)) in (0, len(asked))
+    asked, known = problem.parameters(), problem.name in solver.solves
+    return known and (len(asked) == 1 or len(signature(solver.estimator).unknown(asked)) in (0, len(asked)))
 
 
 def _whole(config: Mapping[str, Any], key: str, at_least: int, at_most: int) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +25,6 @@ from npbench_pauc_minimax.minimax import Ranks, inner_solution
 from npbench_pauc_minimax.stochastic import epochs
 
 ROUNDING = 2.0  # factor of tol within which the recomputed imbalance must stay
-MOST_CORRECTIONS = 20  # pairs of steps that L-BFGS keeps
 
 
 @keyword_parameters
@@ -42,18 +42,17 @@ class PAUCMinimax(FprRangeClassifier, FeatureMapClassifier):
                                               + s + 1/k sum_j r((f_j - p)^2 + 2(1 + g) f_j - s)
 
     for ranges [lo, 1] and [0, hi], in which k' positives and k negatives rank, with ``r(x) = log(1 + exp(kappa x)) /
-    kappa``. Not convex. A range that begins elsewhere takes the difference of two such sums over negatives.
+    kappa``. Not convex. A range that begins elsewhere takes the difference of two such sums.
 
     Parameters
     ----------
     tpr_range : (float, float)
-        Range of true-positive rates, ``0 <= lo < hi <= 1``; the problem fills it in. At least one training positive
-        must be ranked in it.
+        Range of true-positive rates, as ``fpr_range``; at least one training positive must be ranked in it.
     C : float
         Weight of F; positive.
     kappa : float
-        Sharpness of the limits of the ranges; positive. F tends to the mean over pairs as it grows. A small one also
-        counts samples beside the range: scores are in [0, 1], so that 2, the authors' value, counts most of them.
+        Sharpness of the ends of the ranges; positive. As it grows, F tends to the mean over pairs. A small one, such
+        as the authors' 2, also counts samples beside the ranges.
     batch_size : int, optional
         Samples in a minibatch of the authors' stochastic descent and ascent; None for all samples and L-BFGS.
     learning_rate : float
@@ -76,20 +75,14 @@ class PAUCMinimax(FprRangeClassifier, FeatureMapClassifier):
     objective_ : float
         Objective at w and b, the lowest of ``trace_`` and of ``w = 0, b = 0``, where the search starts.
     imbalance_ : float
-        Norm of the gradient in w relative to the largest of its three parts, of the positives, the negatives and w
-        itself, or the same for b if it is larger; recomputed from ``coef_``. It has no unit.
+        Norm of the gradient in w or in b, whichever is larger, relative to the largest of its parts: that of the
+        positives, of the negatives, and w itself. Recomputed from ``coef_``.
     converged_ : bool
         Whether the imbalance met ``tol`` at weights other than 0: a stationary point, not always a minimum.
     status_ : {"converged", "collapsed", "stalled", "max_iter"}
         How the fit ended; "collapsed" if w = 0 is stationary, so that all scores are equal.
     trace_ : list of Step
         Seconds and objective after each iteration or pass.
-
-    Notes
-    -----
-    The inner problem has a closed form except for s, a root of a monotone function, and for the pair of a and p if not
-    all positives count, a fixed point. Its derivative in f at fixed a, p, s and g is therefore that of F. An iteration
-    takes O(n_samples) beside two products with X.
 
     References
     ----------
@@ -117,8 +110,7 @@ class PAUCMinimax(FprRangeClassifier, FeatureMapClassifier):
     max_iter: int = parameter(COUNT, default=1000)
 
     _explanations: ClassVar[Mapping[str, str]] = {
-        "collapsed": "all scores are equal: the classes have about the same mean. Use other features, a kernel map "
-        "(n_components) or a larger C.",
+        "collapsed": "all scores are equal: the classes have the same mean. Use other features or n_components.",
         "stalled": "no step lowers the objective, but the imbalance exceeds tol. Scale the features to unit variance, "
         "decrease kappa or C, or increase tol.",
         "max_iter": "the imbalance exceeds tol after max_iter iterations. Increase max_iter or tol, or decrease C; "
@@ -127,24 +119,25 @@ class PAUCMinimax(FprRangeClassifier, FeatureMapClassifier):
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         Z = self._fit_map(X)
-        started = time.perf_counter()
-        problem = Objective(Z, signs, self._class_ranks(signs), self.C, self.kappa)
-
+        started, problem = time.perf_counter(), Objective(Z, signs, self._class_ranks(signs), self.C, self.kappa)
         self.trace_: list[Step] = []
-        best = problem.quality(problem.start)[0], problem.start
+        best = problem(problem.start)[0], problem.start
 
-        def done(v: np.ndarray) -> bool:
+        def watch(v: np.ndarray) -> None:
             nonlocal best
-            value, imbalance = problem.quality(v)
-            self.trace_.append(Step(len(self.trace_) + 1, time.perf_counter() - started, value))
+            value, pulls = problem.pulls(v, problem.scores(v))
+            self.trace_.append(Step(len(self.trace_) + 1, time.perf_counter() - started, self.C * value))
             best = min(best, (value, v.copy()), key=lambda found: found[0])
-            return imbalance <= self.tol
+            if imbalance(pulls) <= self.tol:
+                raise StopIteration
 
         if self.batch_size is None:
-            _descend(problem, done, self.max_iter)
+            options = {"maxiter": self.max_iter, "maxfun": 100 * self.max_iter, "maxcor": 20, "ftol": 0.0, "gtol": 0.0}
+            minimize(problem, problem.start, jac=True, method="L-BFGS-B", callback=watch, options=options)
         else:
-            sizes = self.batch_size, self.learning_rate, self.max_iter
-            epochs(problem, *sizes, check_random_state(self.random_state), done)
+            seed = check_random_state(self.random_state)
+            with suppress(StopIteration):
+                epochs(problem, self.batch_size, self.learning_rate, self.max_iter, seed, watch)
         self._set_result(Z, signs, problem, best[1])
 
     def _class_ranks(self, signs: np.ndarray) -> tuple[Ranks, Ranks]:
@@ -154,11 +147,11 @@ class PAUCMinimax(FprRangeClassifier, FeatureMapClassifier):
         return self._ranks(signs), (m - last, m - first)
 
     def _set_result(self, Z: Any, signs: np.ndarray, problem: Objective, v: np.ndarray) -> None:
-        w, self.bias_ = problem.weights(v)
-        scores = np.asarray(Z @ w)
+        w = v[:-1] / problem.unit
+        scores, self.bias_ = np.asarray(Z @ w), float(v[-1] - w @ problem.offsets)
         self.coef_, self.intercept_ = w[None, :], np.array([-threshold_within(signs, scores, *self.fpr_range)])
-        # from the weights that are kept
-        self.n_iter_, (self.objective_, self.imbalance_) = len(self.trace_), problem.quality(v, scores + self.bias_)
+        value, pulls = problem.pulls(v, scores + self.bias_)  # from the weights that are kept
+        self.n_iter_, self.objective_, self.imbalance_ = len(self.trace_), self.C * value, imbalance(pulls)
         if self.imbalance_ > ROUNDING * self.tol:
             self.status_ = "max_iter" if self.n_iter_ >= self.max_iter else "stalled"
         else:
@@ -172,26 +165,16 @@ class PAUCMinimax(FprRangeClassifier, FeatureMapClassifier):
 
 
 class Objective:
-    """The objective of :class:`PAUCMinimax` divided by C, in b and in weights v of centred features of unit length.
-
-    ``v = unit w``, where ``unit`` is the root of the mean square of the rows, so that steps do not depend on scale or
-    offset of the features.
-    """
+    """The objective of :class:`PAUCMinimax` divided by C, in b and the weights of centred features of unit length."""
 
     def __init__(self, Z: Any, signs: np.ndarray, ranks: tuple[Ranks, Ranks], C: float, kappa: float) -> None:
         self.positive, self.ranks, self.C, self.kappa = signs > 0, ranks, C, kappa
-        counts = int(np.sum(~self.positive)), int(np.sum(self.positive))
-        self.shares = [np.array(of_class) / count for of_class, count in zip(ranks, counts, strict=True)]
-        self._offsets = offsets(Z)
-        self.Z = without_offsets(Z, self._offsets)
+        self.shares = np.array(ranks) / [[np.sum(~self.positive)], [np.sum(self.positive)]]  # in which samples count
+        self.offsets = offsets(Z)
+        self.Z = without_offsets(Z, self.offsets)
         self.unit = float(norm(self.Z.data if issparse(Z) else self.Z) / np.sqrt(Z.shape[0])) or 1.0
         self.decay = 1.0 / (C * self.unit**2)
         self.start = np.zeros(Z.shape[1] + 1)
-
-    def weights(self, v: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return w and b for the features as they were given."""
-        w = v[:-1] / self.unit
-        return w, float(v[-1] - w @ self._offsets)
 
     def scores(self, v: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
         """Return the scores of some rows."""
@@ -203,16 +186,10 @@ class Objective:
 
     def __call__(self, v: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the objective and its gradient."""
-        value, pulls = self._pulls(v, self.scores(v))
+        value, pulls = self.pulls(v, self.scores(v))
         return value, pulls.sum(axis=1)
 
-    def quality(self, v: np.ndarray, scores: np.ndarray | None = None) -> tuple[float, float]:
-        """Return the objective times C and the imbalance, for the scores that v gives or that are passed."""
-        value, pulls = self._pulls(v, self.scores(v) if scores is None else scores)
-        imbalance = max(norm(part.sum(axis=1)) / (norm(part, axis=0).max() or 1.0) for part in (pulls[:-1], pulls[-1:]))
-        return value * self.C, float(imbalance)
-
-    def _pulls(self, v: np.ndarray, scores: np.ndarray) -> tuple[float, np.ndarray]:
+    def pulls(self, v: np.ndarray, scores: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the objective, and its gradient in three columns, of the positives, the negatives and the weights."""
         f = expit(scores)
         value, slopes = inner_solution(f, self.positive, *self.ranks, self.kappa)
@@ -222,12 +199,7 @@ class Objective:
         return value + 0.5 * float(penalty @ v), np.column_stack([of_classes, penalty])
 
 
-def _descend(problem: Objective, done: Callable[[np.ndarray], bool], max_iter: int) -> None:
-    """Pass weights to ``done`` by L-BFGS, whose line search lowers the objective in each iteration."""
-
-    def stop(v: np.ndarray) -> None:
-        if done(v):
-            raise StopIteration
-
-    options = {"maxiter": max_iter, "maxcor": MOST_CORRECTIONS, "ftol": 0.0, "gtol": 0.0, "maxfun": 10 * max_iter + 50}
-    minimize(problem, problem.start, jac=True, method="L-BFGS-B", callback=stop, options=options)
+def imbalance(pulls: np.ndarray) -> float:
+    """Return the norm of the sum of the columns relative to the largest of them, for w or b, the larger one."""
+    parts = pulls[:-1], pulls[-1:]
+    return max(float(norm(part.sum(axis=1)) / (norm(part, axis=0).max() or 1.0)) for part in parts)

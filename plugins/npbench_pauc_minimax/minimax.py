@@ -26,9 +26,8 @@ def inner_solution(
 ) -> tuple[float, np.ndarray]:
     """Return the objective at the stationary a, p, s and g, and its derivative in f, which is that at fixed a, p, s, g.
 
-    ``neg_ranks`` are ``first < j <= last`` by descending f, ``pos_ranks`` those by ascending f. Up to constants,
-    ``h_j = f_j^2 + 2(1 - a) f_j`` and ``h_i = f_i^2 - 2(1 + p) f_i`` there. If all positives count, a does not depend
-    on the weights, and one pass finds the point.
+    ``neg_ranks`` are ``first < j <= last`` by descending f, ``pos_ranks`` those by ascending f. Up to constants, there
+    ``h_j = f_j^2 + 2(1 - a) f_j`` and ``h_i = f_i^2 - 2(1 + p) f_i``: a fixed point, after one pass if a is fixed.
     """
     of_pos, of_neg = f[positive], f[~positive]
     a = float(of_pos.mean())

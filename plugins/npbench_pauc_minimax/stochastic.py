@@ -12,8 +12,7 @@ from scipy.special import expit
 OFFSET = 500.0
 MOMENTUM = 3.0
 N_INNER = 7  # a, p, two s for negatives, two s' for positives, g
-# where all f are 1/2, as at the start, and the limits
-START = np.array([0.5, 0.5, 1.0, 1.0, -1.0, -1.0, 0.0])
+START = np.array([0.5, 0.5, 1.0, 1.0, -1.0, -1.0, 0.0])  # all f are 1/2
 LEAST = np.array([0.0, 0.0, 0.0, 0.0, -4.0, -4.0, -1.0])
 MOST = np.array([1.0, 1.0, 5.0, 5.0, 1.0, 1.0, 1.0])
 
@@ -24,29 +23,27 @@ def epochs(
     rate: float,
     max_iter: int,
     rng: np.random.RandomState,
-    done: Callable[[np.ndarray], bool],
+    watch: Callable[[np.ndarray], None],
 ) -> None:
-    """Pass the weights after each of at most ``max_iter`` passes over the samples to ``done``, until it is true.
+    """Call ``watch`` with the weights after each of ``max_iter`` passes over the samples.
 
-    The state holds the weights and b, then a, p, s, s' and g. Its gradients of a minibatch, with the sign of g changed,
-    enter a momentum that also corrects for the step since the last one (STORM): the variance of the momentum falls.
+    The state holds the weights and b, then a, p, s, s' and g. The momentum also corrects for the last step (STORM).
     """
     state = np.concatenate([problem.start, START])
     rates = np.append(np.full(len(problem.start), rate), np.ones(N_INNER))
     momentum, previous, step, n_steps = np.zeros(0), state, 0.0, 0
     for _ in range(max_iter):
         for rows in _batches(problem.positive, batch_size, rng):
-            newest = _gradient(problem, rows, state)
+            newest = minimax_gradient(problem, rows, state)
             if n_steps:
                 kept = max(0.0, 1.0 - MOMENTUM * step**2)
-                newest = newest + kept * (momentum - _gradient(problem, rows, previous))
+                newest = newest + kept * (momentum - minimax_gradient(problem, rows, previous))
             momentum, previous = newest, state
             step = (OFFSET + n_steps) ** (-1.0 / 3.0)
             state = state - step * rates * momentum
             state[-N_INNER:] = np.clip(state[-N_INNER:], LEAST, MOST)
             n_steps += 1
-        if done(state[:-N_INNER]):
-            break
+        watch(state[:-N_INNER])
 
 
 def _batches(positive: np.ndarray, batch_size: int, rng: np.random.RandomState) -> Iterator[np.ndarray]:
@@ -57,7 +54,7 @@ def _batches(positive: np.ndarray, batch_size: int, rng: np.random.RandomState) 
         yield np.concatenate(parts)
 
 
-def _gradient(problem: Any, rows: np.ndarray, state: np.ndarray) -> np.ndarray:
+def minimax_gradient(problem: Any, rows: np.ndarray, state: np.ndarray) -> np.ndarray:
     """Return the gradient of the minimax problem on some rows, with that in g reversed."""
     v, (a, p, *s, g) = state[:-N_INNER], state[-N_INNER:]
     f, positive = expit(problem.scores(v, rows)), problem.positive[rows]

@@ -140,6 +140,17 @@ def test_fault_is_one_line(settings, expected):
     assert "\n" not in fault
 
 
+@pytest.mark.parametrize(("name", "able"), [("pauc_struct", False), ("pauc_minimax", True), ("auc_svm", True)])
+def test_a_solver_that_trains_for_a_part_of_the_problem_is_refused(name, able):
+    """A solver that ignores all ranges is a baseline; one that knows the first range only would mislead."""
+    two_way = {"name": "pauc", "fpr_range": [0.0, 0.1], "tpr_range": [0.5, 1.0]}
+    faults = faults_of(solver={"name": name}, problem=two_way, seed=-1)
+    assert faults[-1].startswith("seed")
+    assert [fault for fault in faults if "tpr_range" in fault] == ([] if able else faults[:1])
+    assert able or "pauc_minimax" in faults[0]
+    assert len(faults_of(solver={"name": name}, problem={**two_way, "tpr_range": [0, 1]}, seed=-1)) == 1
+
+
 def test_all_faults_in_one_go():
     faults = faults_of(problem__rho=3, solver__shrinkage=2, seed=-1, repeats=0, protocol__folds=0, metrics=["zzzz"])
     assert len(faults) == 6

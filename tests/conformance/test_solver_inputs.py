@@ -45,6 +45,7 @@ PRECISE = {
     **{name: {"tol": 1e-10} for name in ("svm_perf", "two_nu_svm", "uzawa")},
     "ac_svm": {"tol": 1e-6, "max_iter": 100_000},
     "pauc_dc": {"tol": 1e-6},
+    "pauc_minimax": {"tol": 1e-6},
 }
 
 

@@ -13,9 +13,9 @@ X = RNG.normal(size=(50, 3)) + (Y > 0)[:, None]
 FRACTION = "rho q delta calibration_size mu asymmetry train_asymmetry"
 POSITIVE = (
     "C C_pos C_neg tol eta nu lambda_c gamma_0 epsilon gamma degree cache_size ridge total max_norm "
-    "nu_pos nu_neg k_share beta"
+    "nu_pos nu_neg k_share beta kappa learning_rate"
 )
-COUNT = "max_iter n_components n_intervals n_splits n_asymmetries n_features_to_select inner n_top"
+COUNT = "max_iter n_components n_intervals n_splits n_asymmetries n_features_to_select inner n_top batch_size"
 CHOICE = (
     "loss sampling update bound kernel threshold strategy surrogate method step accelerate keep classifier stages "
     "tied_total"
@@ -30,6 +30,7 @@ INVALID = {
     **dict.fromkeys(("coef0", "shift", "tau", "group_tau"), (np.nan, "1")),
     "random_state": ("seed",),
     "fpr_range": (0.1,),
+    "tpr_range": (0.1,),
     "ratios": (1.0,),
     "cv": (1.5,),
     "estimator": (3,),

@@ -16,6 +16,7 @@ from npbench.numerics.pauc_metrics import (
     fractional,
     interpolated,
     pairwise,
+    positives_within,
     rank_range,
     strict,
     tpr_at,
@@ -75,6 +76,20 @@ def test_pairwise_area_is_the_share_of_ordered_pairs(sample, fpr_range):
             pairwise(*sample, *map(float, fpr_range))
     else:
         assert pairwise(*sample, *map(float, fpr_range)).value == pytest.approx(float(exact), rel=1e-12)
+
+
+@given(scored(), ranges(), ranges())
+def test_two_way_area_is_the_share_of_ordered_pairs_of_both_ranges(sample, fpr_range, tpr_range):
+    positives, negatives = by_class(*sample)
+    first, last = rank_range(len(positives), *map(float, tpr_range))
+    kept = sorted(positives, reverse=True)[first:last]
+    if not kept:
+        with pytest.raises(ValueError, match="No positive is ranked"):
+            positives_within(*sample, *map(float, tpr_range))
+        return
+    inside = positives_within(*sample, *map(float, tpr_range))
+    exact = exact_pairwise(kept, negatives, *fpr_range)
+    assert exact is None or pairwise(*inside, *map(float, fpr_range)).value == pytest.approx(float(exact), rel=1e-12)
 
 
 @given(scored(), ranges())

@@ -78,6 +78,12 @@ def test_larger_area_is_better_and_nothing_valid_gives_no_summary():
     assert summary.sections(frame([record(status="failed")])) == []
 
 
+def test_two_ranges_are_one_setting():
+    about = {"problem": "pauc", "problem_params": '{"fpr_range":[0,0.1],"tpr_range":[0.5,1]}'}
+    (row,), _ = sheets([record("a", **about, pauc=0.5), record("b", **about, pauc=0.9)])
+    assert row["fpr_range"] == "[0, 0.1] x [0.5, 1]"
+
+
 def test_terminal_omits_details():
     plain, detail = Sheet("Plain", ["a"], [["1"]]), Sheet("Detail", ["a"], [["1"]], detail=True)
     sections = [Section("Both", [plain, detail]), Section("Fine print", [detail]), Section("Notes", notes=["One."])]

@@ -38,6 +38,7 @@ def value(figure):
         ("balanced_accuracy", None, 1 / 2),
         ("auc", None, (4 + 3.5 + 2.5 + 1.5) / 16),
         ("pauc", EXAMPLES["pauc"], (1.5 + 2.5) / 8),
+        ("pauc", PartialAUC((0.0, 0.5), (0.5, 1.0)), 0.5 / 4),
         ("pauc_fractional", PartialAUC((0.0, 0.3)), (1.5 + 0.2 * 2.5) / (4 * 1.2)),
         ("pauc_mcclish", EXAMPLES["pauc"], 0.5 * (1 + (0.25 - 0.125) / (0.5 - 0.125))),
         ("tpr", PartialAUC((0.0, 0.3)), 2 / 4),
