@@ -30,7 +30,8 @@ def epochs(
     The state holds the weights and b, then a, p, s, s' and g. The momentum also corrects for the last step (STORM).
     """
     state = np.concatenate([problem.start, START])
-    rates = np.append(np.full(len(problem.start), rate), np.ones(N_INNER))
+    stable = rate / (1.0 + rate * problem.decay)  # also where the penalty alone would make steps diverge
+    rates = np.append(np.full(len(problem.start), stable), np.ones(N_INNER))
     momentum, previous, step, n_steps = np.zeros(0), state, 0.0, 0
     for _ in range(max_iter):
         for rows in _batches(problem.positive, batch_size, rng):

@@ -164,6 +164,15 @@ def test_minibatches_that_gain_nothing_leave_the_start():
     assert model.objective_ <= start * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("C", [1e-8, 1e-3])
+def test_steps_of_minibatches_stay_stable_where_the_weights_are_held_by_a_small_cost(C):
+    """With a step for the data alone, the weights would overflow, which is an error in tests."""
+    some = PAUCMinimax(C=C, batch_size=200, max_iter=500, tol=1e-2, random_state=0).fit(X, Y)
+    full = PAUCMinimax(C=C).fit(X, Y)
+    assert some.converged_
+    np.testing.assert_allclose(some.coef_, full.coef_, atol=0.05 * np.abs(full.coef_).max())
+
+
 def test_a_range_without_positives_is_refused():
     with pytest.raises(ValueError, match=r"No positive .*tpr_range"):
         PAUCMinimax(tpr_range=(0.501, 0.51)).fit(X, Y)
