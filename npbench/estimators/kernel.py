@@ -104,9 +104,10 @@ class KernelClassifier(BinaryClassifier):
         """
         self._require_square(X)
         self._kernel = self.resolved_kernel(X)
-        self._offsets = offsets(X) if self.is_linear else np.zeros(1)
+        # features in single precision are near the origin
+        self._offsets = offsets(X) if self.is_linear and X.dtype == float else np.zeros(X.shape[1])
         gram = Gram(without_offsets(X, self._offsets), self._kernel, self._gram_budget(X), blas_threads())
-        if (largest := gram.diagonal().max()) > LARGEST_KERNEL_VALUE:
+        if (largest := float(gram.diagonal().max())) > LARGEST_KERNEL_VALUE:
             raise ValueError(
                 f"Kernel values are as large as {largest:.3g}, so that their products overflow: scale the features to "
                 "unit variance, or choose a smaller gamma, coef0 or degree."

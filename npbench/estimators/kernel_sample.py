@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from npbench.estimators.kernel import MEGABYTE, KernelClassifier
+from npbench.estimators.nystroem import NystroemClassifier
 from npbench.evaluation.splits import Fold
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.gram import Kernel, squared_distances
@@ -63,12 +64,20 @@ def _runs(index: np.ndarray) -> list[tuple[int, int]]:
 def shares_gram(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]], n_rows: int) -> bool:
     """Return whether the Gram matrix of all rows serves all folds of a search.
 
-    It must fit into ``cache_size``, and no kernel depend on the fold: gamma="scale", a given matrix, or landmarks.
+    It must fit into ``cache_size``, and no kernel depend on the fold: gamma="scale", or a given matrix.
     """
     too_large = 8 * n_rows**2 > estimator.cache_size * MEGABYTE
-    if too_large or "n_components" in search or getattr(estimator, "n_components", None) is not None:
-        return False
+    return not too_large and shares_kernel(estimator, search)
+
+
+def shares_kernel(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]]) -> bool:
+    """Return whether each kernel of a search is the same function on all folds."""
     kernels = search.get("kernel", [estimator.kernel])
+    # features of landmarks, which the linear kernel does not have
+    if getattr(estimator, "n_components", None) is not None and ("linear" in kernels or "random_state" in search):
+        return False
+    if "n_components" in search:
+        return False
     gammas = search.get("gamma", [estimator.gamma])
     is_scaled = "scale" in gammas and any(kernel in ("rbf", "poly") for kernel in kernels)
     return not is_scaled and "precomputed" not in kernels
@@ -109,10 +118,40 @@ class KernelSample:
         return np.asarray(kernel.between(X, X), self._dtype)
 
 
+class LandmarkSample:
+    """A :class:`KernelSample` of some rows whose kernels are approximated by landmarks, drawn from these rows.
+
+    ``features`` says whether :meth:`gram` returns the features in place of their Gram matrix.
+    """
+
+    def __init__(self, X: Any, rows: np.ndarray, dtype: Any = float, features: bool = False) -> None:
+        # ascending rows: a fit to all rows draws the same landmarks
+        self._X, self._order = X[np.sort(rows)], np.argsort(np.argsort(rows))
+        self._dtype, self.features = dtype, features
+
+    def kernel(self, estimator: NystroemClassifier) -> Kernel:
+        """Return the estimator's kernel, not approximated."""
+        return KernelClassifier.resolved_kernel(estimator, self._X)
+
+    def gram(self, estimator: NystroemClassifier) -> np.ndarray:
+        """Return the features under the estimator's kernel, or their Gram matrix."""
+        features = estimator.landmarks(self._X).features(self._X)[self._order]
+        return features if self.features else (features @ features.T).astype(self._dtype, copy=False)
+
+
+def sample_of(
+    X: Any, rows: np.ndarray, estimators: Sequence[KernelClassifier], dtype: Any = float, features: bool = False
+) -> KernelSample | LandmarkSample:
+    """Return some rows under the kernels of the estimators, which are approximated all or not at all."""
+    if getattr(estimators[0], "n_components", None) is not None:
+        return LandmarkSample(X, rows, dtype, features)
+    return KernelSample(X[rows], estimators, dtype)
+
+
 def search_by_kernel(
     models: Sequence[Model],
     keys: Sequence[Any],
-    sample: KernelSample,
+    sample: KernelSample | LandmarkSample,
     y: np.ndarray,
     folds: Sequence[Fold],
     loss: Callable[[Scored], float],
@@ -123,7 +162,7 @@ def search_by_kernel(
 
     ``fit_fold(models, K, y, between)`` fits models with equal keys, which share a kernel, on a fold with the Gram
     matrix K. It returns for each the scores of the validation samples, whose kernel values are ``between``, and whether
-    it converged. ``n_threads`` keys are searched at a time.
+    it converged. ``n_threads`` keys are searched at a time. Features of a :class:`LandmarkSample` take the place of K.
     """
     places: dict[Any, list[int]] = {}
     for place, key in enumerate(keys):
@@ -134,7 +173,10 @@ def search_by_kernel(
         gram, missed = sample.gram(alike[0]), [0] * len(alike)
         scored: list[Scored] = [[] for _ in alike]
         for fit, validate in folds:
-            found = fit_fold(alike, block(gram, fit, fit), y[fit], block(gram, validate, fit))
+            if isinstance(sample, LandmarkSample) and sample.features:
+                found = fit_fold(alike, gram[fit], y[fit], gram[validate])
+            else:
+                found = fit_fold(alike, block(gram, fit, fit), y[fit], block(gram, validate, fit))
             for k, (scores, converged) in enumerate(found):
                 scored[k].append((y[validate], scores))
                 missed[k] += not converged

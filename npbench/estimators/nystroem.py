@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import eigh
@@ -15,8 +16,9 @@ from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.gram import Kernel
 from npbench.numerics.threads import blas_threads, one_blas_thread
 
-LEAST_EIGENVALUE = 1e-12  # in units of the largest; smaller ones are rounding
-KERNEL_BLOCK_BYTES = 1 << 26  # kernel values in memory at a time
+LEAST_EIGENVALUE = {np.float64: 1e-12, np.float32: 1e-7}  # in units of the largest; smaller ones are rounding
+LEAST_ROWS = 5000  # with fewer, the Gram matrix of the features serves faster than they do
+KERNEL_BLOCK_BYTES = 1 << 24  # kernel values in memory at a time
 
 
 @keyword_parameters
@@ -29,7 +31,8 @@ class NystroemClassifier(KernelClassifier):
         Number of landmarks, drawn from the training samples, whose kernel values give features Phi with ``Phi Phi'``
         near the Gram matrix; positive. The classifier is then linear in Phi, in O(n_samples n_components) memory. All
         samples give the exact classifier. Default: no approximation. Not for ``kernel="precomputed"``; without effect
-        for "linear", which has features already.
+        for "linear", which has features already. From 5000 samples on, ``np_svm``, ``q_svm`` and ``uzawa`` have
+        features of the Gaussian kernel in single precision. A search for C draws landmarks once, from all its samples.
     random_state : int, RandomState or None
         Seed of the landmarks.
 
@@ -42,6 +45,8 @@ class NystroemClassifier(KernelClassifier):
 
     n_components: int | None = parameter(None, COUNT, default=None)
     random_state: int | np.random.RandomState | None = parameter("random_state", default=None)
+
+    _has_newton_steps: ClassVar[bool] = False
 
     @property
     def is_linear(self) -> bool:
@@ -61,13 +66,22 @@ class NystroemClassifier(KernelClassifier):
         self._landmarks: Landmarks | None = None
         if self.n_components is None or self.kernel == "linear":
             return X, signs
-        n = X.shape[0]
-        # ascending rows: the features do not depend on the order of the draws
-        chosen = check_random_state(self.random_state).permutation(n)[: self.n_components]
-        self._landmarks = Landmarks(X[np.sort(chosen)], super().resolved_kernel(X))
+        self._landmarks = self.landmarks(X)
         features = self._landmarks.features(X)
         self.nystroem_error_ = self._landmarks.trace_error(X, features)
         return features, signs
+
+    def landmarks(self, X: Any) -> Landmarks:
+        """Draw landmarks from samples; their features are in single precision where Newton steps take many of them."""
+        # ascending rows: the features do not depend on the order of the draws
+        chosen = np.sort(check_random_state(self.random_state).permutation(X.shape[0])[: self.n_components])
+        dtype = np.float32 if self.takes_newton_steps(X.shape[0]) else np.float64
+        return Landmarks(X[chosen], super().resolved_kernel(X), dtype)
+
+    def takes_newton_steps(self, n_rows: int) -> bool:
+        """Return whether :mod:`npbench.numerics.landmark_svm` fits the features of so many samples."""
+        landmarks = self._has_newton_steps and self.n_components is not None
+        return landmarks and self.kernel == "rbf" and n_rows >= LEAST_ROWS
 
     def resolved_kernel(self, X: Any) -> Kernel:
         """Return the kernel, with "scale" and "auto" resolved; the linear one if X are features that approximate it."""
@@ -84,7 +98,7 @@ class NystroemClassifier(KernelClassifier):
     def _gram_budget(self, X: Any) -> int:
         n, d = X.shape
         # No n x n matrix where Newton steps in the weights of the features take its place.
-        saved = self._landmarks is not None and 2 * d**2 <= n**2
+        saved = self._landmarks is not None and n >= LEAST_ROWS and 2 * d**2 <= n**2
         return min(super()._gram_budget(X), 8 * n**2 - 1) if saved else super()._gram_budget(X)
 
 
@@ -97,32 +111,42 @@ class Landmarks:
     """
 
     @one_blas_thread()
-    def __init__(self, samples: Any, kernel: Kernel) -> None:
+    def __init__(self, samples: Any, kernel: Kernel, dtype: type[np.floating[Any]] = np.float64) -> None:
         self._samples, self._kernel = samples, kernel
         # eigenvalues of 0 to rounding belong to equal landmarks
         values, vectors = eigh(kernel.between(samples, samples), check_finite=False)
-        kept = values > LEAST_EIGENVALUE * values[-1]
+        kept = values > LEAST_EIGENVALUE[dtype] * values[-1]
         if not kept.any():
             raise ValueError("The kernel is 0 for all landmarks: use another, or a positive coef0 with kernel='poly'.")
-        self._root = vectors[:, kept] / np.sqrt(values[kept])
+        self._root = (vectors[:, kept] / np.sqrt(values[kept])).astype(dtype)
 
     def features(self, X: Any) -> np.ndarray:
-        """Return the features of samples, of shape (n_samples, n_features)."""
-        features = np.empty((X.shape[0], self._root.shape[1]))
-        for rows, block in self.blocks(X):
-            features[rows] = block
+        """Return the features of samples, of shape (n_samples, n_features), with as many threads as BLAS has."""
+        features = np.empty((X.shape[0], self._root.shape[1]), self._root.dtype)
+
+        def work(rows: slice) -> None:
+            features[rows] = self._block(X, rows)
+
+        with ThreadPoolExecutor(blas_threads()) as pool, one_blas_thread():
+            list(pool.map(work, self._parts(X)))
         return features
 
     def blocks(self, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield the features of some rows after the other, in little memory."""
-        size = max(1, KERNEL_BLOCK_BYTES // (8 * self._root.shape[0]))
-        for start in range(0, X.shape[0], size):
-            rows = slice(start, start + size)
+        for rows in self._parts(X):
             with one_blas_thread():
-                block = self._kernel.between(X[rows], self._samples, blas_threads()) @ self._root
+                block = self._block(X, rows)
             yield rows, block
+
+    def _parts(self, X: Any) -> list[slice]:
+        size = max(1, KERNEL_BLOCK_BYTES // (8 * self._root.shape[0]))
+        return [slice(start, start + size) for start in range(0, X.shape[0], size)]
+
+    def _block(self, X: Any, rows: slice) -> np.ndarray:
+        return self._kernel.between(X[rows], self._samples).astype(self._root.dtype, copy=False) @ self._root
 
     def trace_error(self, X: Any, features: np.ndarray) -> float:
         """Return ``(trace(K) - ||Phi||^2) / trace(K)`` in [0, 1]: the part of K that Phi misses."""
         trace = float(self._kernel.diagonal(X).sum())
-        return max(1.0 - float(np.vdot(features, features)) / trace, 0.0)
+        sizes = [float(np.vdot(block, block)) for block in np.array_split(features, len(features) // 4096 + 1)]
+        return max(1.0 - sum(sizes) / trace, 0.0)

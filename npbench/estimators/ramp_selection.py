@@ -19,12 +19,22 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
-from npbench.estimators.kernel_sample import KernelSample, ordered_by_fold, search_by_kernel, shares_gram
+from npbench.estimators.kernel_sample import (
+    KernelSample,
+    LandmarkSample,
+    ordered_by_fold,
+    sample_of,
+    search_by_kernel,
+    shares_gram,
+    shares_kernel,
+)
 from npbench.estimators.ramp import RampClassifier
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
+from npbench.numerics import linear_svm
 from npbench.numerics.gram import Gram
+from npbench.numerics.multiplier_search import SearchResult
 from npbench.numerics.multipliers import REACHED
 from npbench.numerics.ramp_svm import RampSVM
 from npbench.problem import Problem
@@ -47,13 +57,16 @@ def select(
     fold.
     """
     rows, local_folds = ordered_by_fold(folds)
-    # nothing to share without several C, or without one Gram matrix of all rows
-    if len(search.get("C", ())) < 2 or not shares_gram(make(), search, len(rows)):
-        return grid_search(make, X, y, folds, problem, search, n_threads)
-    candidates, y = combinations(search), y[rows]
+    candidates = combinations(search)
     models = [make(**params) for params in candidates]
-    quick = all(model.kernel == "rbf" and model.has_path for model in models)
-    sample, scores_along = KernelSample(X[rows], models, np.float32 if quick else float), _quick if quick else _exact
+    newton = all(model.takes_newton_steps(len(rows)) for model in models)
+    # nothing to share without several C, or without one matrix for all folds
+    shared = shares_kernel(make(), search) if newton else shares_gram(make(), search, len(rows))
+    if len(search.get("C", ())) < 2 or not shared:
+        return grid_search(make, X, y, folds, problem, search, n_threads)
+    y, quick = y[rows], all(model.kernel == "rbf" and model.has_path for model in models)
+    scores_along = _by_newton_steps if newton else _quick if quick else _exact
+    sample = sample_of(X, rows, models, np.float32 if quick else float, newton)
 
     def fit_fold(models: list[RampClassifier], *fold: np.ndarray) -> list[tuple[np.ndarray, bool]]:
         # one path over ascending C; equal settings, such as very large gammas, share it
@@ -66,7 +79,7 @@ def select(
     return least_loss(candidates, *found)
 
 
-def _setting(estimator: RampClassifier, sample: KernelSample) -> tuple[Any, ...]:
+def _setting(estimator: RampClassifier, sample: KernelSample | LandmarkSample) -> tuple[Any, ...]:
     """Return the parameters other than C that determine the losses, with the kernel resolved on the sample."""
     params = {name: value for name, value in estimator.get_params().items() if name not in ("C", "gamma", "kernel")}
     return sample.kernel(estimator), frozenset(params.items())
@@ -81,6 +94,24 @@ def _exact(
     found = [estimator.search(svm) for estimator in along]
     # one product gives the scores of all classifiers
     scores = between @ np.column_stack([one.best.x for one in found]) + [one.best.b for one in found]
+    return scores.T, [one.status in REACHED for one in found]
+
+
+def _by_newton_steps(
+    along: Sequence[RampClassifier], features: np.ndarray, y: np.ndarray, validated: np.ndarray
+) -> tuple[np.ndarray, Sequence[bool]]:
+    """Return what :func:`_exact` returns, from features of landmarks."""
+    svm = along[0].machine(Gram.of_features(features), y)
+    found: list[SearchResult] = []
+    start, C = along[0].start(svm), along[0].C
+    for estimator in along:
+        if found and estimator.has_path:
+            # the multiplier of a cost grows with it
+            start = {"flat": svm.flat(), "start": found[-1].best.multiplier * estimator.C / C}
+        found.append(estimator.search(svm, **start))
+        C = estimator.C
+    w = np.column_stack([linear_svm.weights(features, one.best.x) for one in found])
+    scores = validated @ w.astype(features.dtype) + [one.best.b for one in found]
     return scores.T, [one.status in REACHED for one in found]
 
 

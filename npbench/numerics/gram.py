@@ -241,6 +241,13 @@ class Gram:
         """Wrap a precomputed Gram matrix."""
         return cls(whole, Kernel("precomputed"))
 
+    @classmethod
+    def of_features(cls, X: Any) -> Gram:
+        """Describe the products of many samples with few features, none of which is stored."""
+        gram = cls(X, Kernel("linear"), 0)
+        gram.has_few_features = True
+        return gram
+
     def diagonal(self) -> np.ndarray:
         """Return k(x_i, x_i), of shape (n,)."""
         return self.kernel.diagonal(self.X) if self.whole is None else self.whole.diagonal().copy()

@@ -103,18 +103,20 @@ def anneal(
     max_iter: int,
     update: Update = "secant",
     flat: np.ndarray | None = None,
+    start: float | None = None,
 ) -> SearchResult:
     """Alternate convex steps of ``svm`` with updates of the multiplier until ``|rate - bound| <= epsilon``.
 
     The point of ``svm`` may be a warm start. C weighs the surrogate miss rate, ``nu`` is the gain of an update, and
-    ``max_iter`` limits the convex steps. ``flat`` marks the flat samples of the first step (the paper's first beta).
+    ``max_iter`` limits the convex steps. ``flat`` marks the flat samples of the first step (the paper's first beta),
+    and ``start`` is its multiplier.
 
     The result has the last iterate if the tolerance is met and the flat samples repeat, or if the constraint is
     inactive; else the best iterate and the reason.
     """
     search = SearchState(svm, C, constraint, epsilon, max_iter)
     flat = np.zeros(len(svm.y), dtype=bool) if flat is None else flat
-    status = _anneal(search, search.multiplier(update, nu), flat)
+    status = _anneal(search, search.multiplier(update, nu, start), flat)
     if status in ("jump", "capped") and update == "secant" and search.may_descend:
         status = _descend(search, nu)
     return search.end(status)
@@ -138,7 +140,7 @@ def _anneal(search: SearchState, multiplier: GradientMultiplier, flat: np.ndarra
             if multiplier.closed or multiplier.resets > MAX_RESETS:
                 return "jump"
         # the end counts only for an accurate step whose flat samples repeat
-        elif tol_factor == 1.0 and np.array_equal(flat, before) and search.confirms(ended):
+        elif tol_factor == 1.0 and np.count_nonzero(flat != before) <= svm.unsettled and search.confirms(ended):
             return ended
         tol_factor = 1.0 if ended or abs(excess) <= NEAR_EPSILONS * search.epsilon else TOL_FACTOR_FAR
     return stopped

@@ -22,6 +22,7 @@ passes over X, bound by its bytes, take half of the time; for d = 500 the m d^2 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -178,7 +179,7 @@ class _RoundedProblem:
             residual = w - weights(self.X, x)
             if np.linalg.norm(residual) <= error:
                 return step, True
-            direction = -_divide(self._hessian(x), residual)
+            direction = -divide(self._hessian(x), residual)
             w += self._search(direction, float(direction @ residual), x, g, w) * direction
         return max_iter, False
 
@@ -188,26 +189,16 @@ class _RoundedProblem:
 
     def _search(self, direction: np.ndarray, slope: float, x: np.ndarray, g: np.ndarray, w: np.ndarray) -> float:
         """Return the length of a step at whose end the slope is small, and write x and g of that end."""
-        # secants follow the Illinois rule: an end of the interval that stays counts half
         change, start = gradient(self.X, np.zeros(len(g)), direction), g.copy()
-        small, length, least, most, slope_least, slope_most = FLAT_SLOPE * abs(slope), 1.0, 0.0, np.inf, slope, np.inf
-        for _ in range(MAX_TRIALS):
+
+        def slope_at(length: float) -> float:
             # the slope is known without a pass over X
             np.multiply(length, change, out=g)
-            g += start
+            np.add(g, start, out=g)
             self._respond(g, x)
-            slope = float(direction @ (w + length * direction) + change @ x)
-            if abs(slope) <= small or (slope < 0.0 and most == np.inf):
-                break
-            if slope < 0.0:
-                slope_most *= 0.5 if least > 0.0 else 1.0
-                least, slope_least = length, slope
-            else:
-                slope_least *= 0.5 if most < np.inf else 1.0
-                most, slope_most = length, slope
-            share = slope_least / (slope_least - slope_most)
-            length = least + (most - least) * min(max(share, LEAST_MARGIN), 1.0 - LEAST_MARGIN)
-        return length
+            return float(direction @ (w + length * direction) + change @ x)
+
+        return line_search(slope_at, slope)
 
     def _hessian(self, x: np.ndarray) -> np.ndarray:
         """Return I plus the scatter of the samples strictly between their bounds, weighted by their slopes."""
@@ -227,7 +218,26 @@ class _RoundedProblem:
         return H
 
 
-def _divide(H: np.ndarray, v: np.ndarray) -> np.ndarray:
+def line_search(slope_at: Callable[[float], float], slope: float) -> float:
+    """Return a length whose slope is small, for a convex function with this slope at 0; at least 1, or inside."""
+    # secants follow the Illinois rule: an end of the interval that stays counts half
+    small, length, least, most, slope_least, slope_most = FLAT_SLOPE * abs(slope), 1.0, 0.0, np.inf, slope, np.inf
+    for _ in range(MAX_TRIALS):
+        slope = slope_at(length)
+        if abs(slope) <= small or (slope < 0.0 and most == np.inf):
+            break
+        if slope < 0.0:
+            slope_most *= 0.5 if least > 0.0 else 1.0
+            least, slope_least = length, slope
+        else:
+            slope_least *= 0.5 if most < np.inf else 1.0
+            most, slope_most = length, slope
+        share = slope_least / (slope_least - slope_most)
+        length = least + (most - least) * min(max(share, LEAST_MARGIN), 1.0 - LEAST_MARGIN)
+    return length
+
+
+def divide(H: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return ``H^-1 v`` for a positive definite H, scaled to a unit diagonal, whatever the units of the features."""
     scale, ridge = 1.0 / np.sqrt(H.diagonal()), LEAST_RIDGE
     H *= scale * scale[:, None]

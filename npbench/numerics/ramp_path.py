@@ -83,7 +83,8 @@ class _Merged(NamedTuple):
 def _merge_isolated(K: np.ndarray, y: np.ndarray) -> _Merged:
     """Merge the isolated samples of each class, with mean kernel values; their multipliers differ by about ISOLATED."""
     n, diagonal = len(y), K.diagonal()
-    isolated = K @ np.ones(n, K.dtype) - diagonal <= ISOLATED * diagonal
+    # a sum below 0 comes from landmarks that approximate a kernel, for a sample that is not isolated
+    isolated = np.abs(K @ np.ones(n, K.dtype) - diagonal) <= ISOLATED * diagonal
     groups = [group for sign in (-1, 1) if len(group := np.flatnonzero(isolated & (y == sign))) > 1]
     if not groups:
         return _Merged(K, y, np.ones(n), np.arange(n))

@@ -31,11 +31,12 @@ class RampSVM:
 
     ``x``, ``b`` and ``z`` are the signed multipliers, with f_0 = sum_i x_i k(x_i, .), the intercept and the margins
     y_i f(x_i). ``p_nd``, ``p_fa`` and ``squared_norm`` are the class means of the ramp loss and ``||f_0||^2 = x'Kx``.
-    ``violation`` and ``duality_gap`` belong to the last convex step; ``n_steps`` counts the SMO steps of all.
+    ``violation`` and ``duality_gap`` belong to the last convex step; ``n_steps`` counts the SMO steps of all. A search
+    may end while a step changes ``unsettled`` flat samples or fewer.
     """
 
-    def __init__(self, gram: Gram, y: np.ndarray, eta: float, tol: float) -> None:
-        self.gram, self.eta, self.tol = gram, eta, tol
+    def __init__(self, gram: Gram, y: np.ndarray, eta: float, tol: float, unsettled: int = 0) -> None:
+        self.gram, self.eta, self.tol, self.unsettled = gram, eta, tol, unsettled
         self.y = y.astype(float)
         self.positive = y > 0
         self.x, self.z, self.b = np.zeros(len(y)), np.zeros(len(y)), 0.0
@@ -90,6 +91,12 @@ class RampSVM:
         self.violation = high - low
         measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
         self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
+
+    def start_from(self, x: np.ndarray, b: float) -> np.ndarray:
+        """Move to x, of any costs, with the intercept b; return which samples are flat there."""
+        self.x, self._g = x, smo.gradient(self.gram, self.eta * self.y, x)
+        self.b, self.z = b, self.eta - self.y * (self._g - b)
+        return self.flat()
 
     def _extrapolate(self, costs: tuple[float, float]) -> bool:
         """Extrapolate the last two solutions, if they allow it: between breakpoints x and g are affine in the cost.

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from npbench.numerics import interior_point, linear_svm
+from npbench.numerics import interior_point, landmark_svm, linear_svm
 from npbench.numerics import smo_kernels as kernels
 from npbench.numerics.gram import Gram
 from npbench.numerics.threads import one_blas_thread
@@ -72,7 +72,8 @@ def solve(
         if not np.isfinite(lower.sum() + upper.sum() + x.sum() + g.sum()):
             raise ValueError("the bounds, x and g must be finite: some values are NaN or infinite.")
     if gram.has_few_features:
-        return linear_svm.solve(gram.X, lower, upper, x, g, tol, max_iter, p)
+        module = landmark_svm if gram.X.dtype == np.float32 else linear_svm
+        return module.solve(gram.X, lower, upper, x, g, tol, max_iter, p)
     if gram.whole is None:
         return _solve_in_blocks(gram, lower, upper, x, g, tol, max_iter)
     K, diagonal = gram.whole, gram.whole.diagonal().copy()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
-from npbench.estimators.kernel_sample import KernelSample, ordered_by_fold, search_by_kernel, shares_gram
+from npbench.estimators.kernel_sample import ordered_by_fold, sample_of, search_by_kernel, shares_gram
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
@@ -50,7 +50,7 @@ def select(
         return grid_search(make, X, y, folds, problem, search, n_threads)
     candidates, y = combinations(search), y[rows]
     models = [make(**params) for params in candidates]
-    sample = KernelSample(X[rows], models, np.float32)
+    sample = sample_of(X, rows, models, np.float32)
     # models of one setting differ only in their costs, and in what the sample does not show
     settings = [(sample.kernel(model), model.tol, model.max_iter) for model in models]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from npbench.estimators.constraints import FRACTION, ZERO_OR_MORE
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.ramp import RampClassifier
-from npbench.numerics.multiplier_search import SearchResult, anneal
+from npbench.numerics.multiplier_search import SearchResult
 from npbench.numerics.multipliers import FalseAlarmBound
 from npbench.numerics.ramp_svm import RampSVM
 
@@ -53,9 +55,8 @@ class NPSVM(RampClassifier):
         """True if the search is the default one, to a tolerance that single precision reaches."""
         return super().has_path and self.init_seed is None
 
-    def search(self, svm: RampSVM) -> SearchResult:
+    def search(self, svm: RampSVM, **start: Any) -> SearchResult:
         """Alternate one convex step with one update of the multiplier."""
-        flat = None
         if self.init_seed is not None:
-            flat = np.random.default_rng(self.init_seed).random(len(svm.y)) < 0.5
-        return anneal(svm, flat=flat, **self.search_settings(svm))
+            start["flat"] = np.random.default_rng(self.init_seed).random(len(svm.y)) < 0.5
+        return super().search(svm, **start)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from npbench.estimators.constraints import FRACTION
@@ -52,7 +54,7 @@ class UzawaSVM(RampClassifier):
         """False, since the search anneals: :meth:`path` may not stand for it."""
         return False
 
-    def search(self, svm: RampSVM) -> SearchResult:
+    def search(self, svm: RampSVM, **start: Any) -> SearchResult:
         """Minimise the Lagrangian to the end for each update of the multiplier."""
         return uzawa(svm, **self.search_settings(svm))
 

@@ -77,15 +77,76 @@ def test_the_linear_kernel_needs_no_landmarks(name):
     np.testing.assert_array_equal(same.decision_function(X), exact.decision_function(X))
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_selections_fit_each_candidate_on_landmarks_of_its_own_fold(name):
-    folds = [(np.arange(0, 100), np.arange(100, 170)), (np.arange(70, 170), np.arange(0, 70))]
-    search = {"gamma": [0.1, 1.0]} | ({"C": [0.1, 1.0]} if name not in ("ac_svm", "gen") else {})
-    search |= {"C_pos": [0.1, 1.0]} if name == "ac_svm" else {}
+FOLDS = [(np.arange(0, 100), np.arange(100, 170)), (np.arange(70, 170), np.arange(0, 70))]
+
+
+@pytest.mark.parametrize("name", ["ac_svm", "np_svm", "q_svm", "uzawa"])
+def test_selections_take_landmarks_of_all_rows(name):
+    """The losses are those of fits to the dense matrix ``Phi Phi'``, of which a search may be approximate."""
+    cost, problem = "C_pos" if name == "ac_svm" else "C", NeymanPearson(0.1)
+    search = {"gamma": [0.1, 1.0], cost: [0.1, 1.0]}
+    select = resolve(registry.installed().solver(name).selection)
+    found = select(lambda **params: made(name, n_components=20).set_params(**params), X, Y, FOLDS, problem, search)
+    losses = []
+    for gamma in search["gamma"]:
+        Phi = made(name, n_components=20).set_params(gamma=gamma).landmarks(X).features(X)
+        K = Phi @ Phi.T
+        for value in search[cost]:
+            model = made(name, kernel="precomputed").set_params(**{cost: value})
+            scored = []
+            for fit, validate in FOLDS:
+                model.fit(K[np.ix_(fit, fit)], Y[fit])
+                scored.append((Y[validate], model.decision_function(K[np.ix_(validate, fit)])))
+            losses.append(problem.loss(scored))
+    assert sorted(found.losses) == pytest.approx(sorted(losses), abs=0.02)
+
+
+def test_a_generative_selection_fits_each_candidate_on_landmarks_of_its_own_fold():
+    def make(**params):
+        return made("gen", n_components=20).set_params(**params)
+
+    select = resolve(registry.installed().solver("gen").selection)
+    arguments = (make, X, Y, FOLDS, NeymanPearson(0.1), {"gamma": [0.1, 1.0]})
+    assert select(*arguments).losses == grid_search(*arguments).losses
+
+
+MANY = 6000
+
+
+@pytest.fixture(scope="module")
+def many():
+    rng = np.random.default_rng(3)
+    samples = rng.normal(size=(MANY, 4))
+    y = np.where(rng.random(MANY) < 0.3, 1, -1)
+    return samples * np.where(y > 0, 0.6, 1.0)[:, None], y
+
+
+@pytest.mark.parametrize("name", ["np_svm", "q_svm"])
+def test_features_in_single_precision_give_a_classifier_as_good(name, many, monkeypatch):
+    """The same landmarks in double precision: another local minimum, with the same rates."""
+    samples, y = many
+    settings = {"q": 0.2} if name == "q_svm" else {"rho": 0.1}
+    model, other = (solver(name, **settings, gamma=0.1, n_components=40, random_state=0) for _ in range(2))
+    model.fit(samples, y)
+    monkeypatch.setattr(type(other), "_has_newton_steps", False)
+    other.fit(samples, y)
+    assert model.converged_
+    assert model._landmarks.features(samples).dtype == np.float32
+    assert other._landmarks.features(samples).dtype == np.float64
+    assert model.surrogate_rates_ == pytest.approx(other.surrogate_rates_, abs=0.03)
+    assert model.recompute(samples, y)["objective_"] == pytest.approx(model.objective_, rel=1e-4)
+    assert model.objective_ == pytest.approx(other.objective_, rel=0.02)
+
+
+def test_many_samples_share_their_features_in_a_selection(many):
+    """Warm starts lead to losses near those of independent fits."""
+    samples, y = many
+    order = np.random.default_rng(0).permutation(MANY)
+    folds = [(np.sort(order[1000:]), np.sort(order[:1000]))]
 
     def make(**params):
-        return made(name, n_components=20).set_params(**params)
+        return solver("np_svm", rho=0.1, gamma=0.1, n_components=40, random_state=0, **params)
 
-    select = resolve(registry.installed().solver(name).selection)
-    arguments = (make, X, Y, folds, NeymanPearson(0.1), search)
-    assert select(*arguments).losses == grid_search(*arguments).losses
+    arguments = (make, samples, y, folds, NeymanPearson(0.1), {"C": [0.1, 1.0, 10.0]})
+    select = resolve(registry.installed().solver("np_svm").selection)
+    assert select(*arguments).losses == pytest.approx(grid_search(*arguments).losses, abs=0.02)
