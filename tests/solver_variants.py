@@ -22,6 +22,7 @@ VARIANTS = {
         {},
         {"fpr_range": (0.1, 0.5), "tpr_range": (0.2, 1.0), "n_components": 8, "random_state": 0},
     ],
+    "pauc_gbdt": [{"max_iter": 20, "min_samples_leaf": 1}],
     "pauc_struct": [{}, {"fpr_range": (0.0, 0.5), "n_components": 10, "random_state": 0}],
     "q_nn": [{"max_iter": 30}, {"max_iter": 30, "hidden": 0, "loss": "ramp"}],
     "q_svm": [{}],
