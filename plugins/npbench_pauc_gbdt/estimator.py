@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import check_random_state
 
 from npbench.estimators.constraints import COUNT, POSITIVE
@@ -55,6 +56,8 @@ class PAUCGBDT(FprRangeClassifier):
         Number of rounds.
     converged_ : bool
         Whether trees were grown: False if no feature varies enough.
+    status_ : {"max_iter", "constant"}
+        How the fit ended.
 
     Raises
     ------
@@ -121,7 +124,9 @@ class PAUCGBDT(FprRangeClassifier):
         # LightGBM refuses features that are all constant
         ends = [_vector(each) for each in (X.min(axis=0), X.max(axis=0))]
         varies = np.any((ends[0] < ends[1]) & (np.max(np.abs(ends), axis=0) > LIGHTGBM_ZERO))
-        self.booster_ = lightgbm.train(params, lightgbm.Dataset(X, signs > 0), self.max_iter) if varies else None
+        self.booster_ = None
+        if varies:
+            self.booster_ = lightgbm.train(params, lightgbm.Dataset(_known(X), signs > 0), self.max_iter)
         self.n_iter_, self.intercept_ = self.max_iter, 0.0
         scores = self._scores(X)
         self.converged_ = bool(np.ptp(scores) > 0)
@@ -129,8 +134,13 @@ class PAUCGBDT(FprRangeClassifier):
         self.intercept_ = -threshold_within(signs, scores, *self.fpr_range)
 
     def _scores(self, X: Any) -> np.ndarray:
-        trees = np.zeros(X.shape[0]) if self.booster_ is None else np.asarray(self.booster_.predict(X))
+        trees = np.zeros(X.shape[0]) if self.booster_ is None else np.asarray(self.booster_.predict(_known(X)))
         return trees + self.intercept_
+
+
+def _known(X: Any) -> Any:
+    """Return samples of a type that LightGBM knows: its sparse ones are matrices."""
+    return csr_matrix(X) if issparse(X) else X
 
 
 def _vector(values: Any) -> np.ndarray:

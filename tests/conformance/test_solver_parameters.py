@@ -16,6 +16,12 @@ POSITIVE = (
     "nu_pos nu_neg k_share beta kappa learning_rate"
 )
 COUNT = "max_iter n_components n_intervals n_splits n_asymmetries n_features_to_select inner n_top batch_size"
+    "nu_pos nu_neg k_share beta learning_rate"
+)
+COUNT = (
+    "max_iter n_components n_intervals n_splits n_asymmetries n_features_to_select inner n_top "
+    "max_leaf_nodes min_samples_leaf"
+)
 CHOICE = (
     "loss sampling update bound kernel threshold strategy surrogate method step accelerate keep classifier stages "
     "tied_total"
