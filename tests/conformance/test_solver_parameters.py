@@ -15,11 +15,8 @@ POSITIVE = (
     "C C_pos C_neg tol eta nu lambda_c gamma_0 epsilon gamma degree cache_size ridge total max_norm "
     "nu_pos nu_neg k_share beta kappa learning_rate"
 )
-COUNT = "max_iter n_components n_intervals n_splits n_asymmetries n_features_to_select inner n_top batch_size"
-    "nu_pos nu_neg k_share beta learning_rate"
-)
 COUNT = (
-    "max_iter n_components n_intervals n_splits n_asymmetries n_features_to_select inner n_top "
+    "max_iter n_components n_intervals n_splits n_asymmetries n_features_to_select inner n_top batch_size "
     "max_leaf_nodes min_samples_leaf"
 )
 CHOICE = (
