@@ -15,7 +15,7 @@ VARIANTS = {
     "gen": [{}, {"kernel": "linear", "rho": 0.3}],  # a smaller rho misses more positives than the checks allow
     "greedy_pauc": [{"n_intervals": 10}],
     "np_svm": [{}, {"kernel": "linear"}, {"cache_size": 0.001}, {"kernel": "linear", "cache_size": 0.001}],
-    "pat_mat_np": [{"rho": 0.2}, {"n_components": 8, "random_state": 0}],
+    "pat_mat_np": [{}, {"n_components": 8, "random_state": 0}],
     "pauc_boost": [{"max_iter": 6}],
     "pauc_dc": [{"fpr_range": (0.1, 0.5), "C": 100.0}, {"fpr_range": (0.2, 0.6), "n_components": 8}],
     "pauc_minimax": [
@@ -44,7 +44,7 @@ VARIANTS = {
         {"classifier": "one", "total": 1.0, "kernel": "poly", "degree": 2, "gamma": 0.01, "coef0": 1.0},
     ],
     "svm_perf": [{}],
-    "tau_fpl": [{"rho": 0.2}, {"n_top": 1, "n_components": 8, "random_state": 0}],
+    "tau_fpl": [{}, {"n_top": 1, "n_components": 8, "random_state": 0}],
     "two_nu_svm": [
         {"strategy": "wgs", "nu_pos": SEVERAL_NU, "nu_neg": SEVERAL_NU, "gamma": [0.1, "scale"], "cv": 2},
         {"strategy": "bbs", "kernel": "linear", "nu_pos": 0.5, "nu_neg": 0.5},

@@ -457,15 +457,16 @@ def test_outlier_detectors_see_negatives_only(detector):
 @pytest.mark.parametrize("positives", [True, False])
 def test_outlier_detectors_are_cross_fitted_to_the_negatives_of_other_folds(positives):
     features, y = (X, Y) if positives else (X[Y == 0], Y[Y == 0])
-    model = NPThresholdClassifier(IsolationForest(10, random_state=0), rho=0.1, cv=3, random_state=0).fit(features, y)
+    detector = IsolationForest(n_estimators=10, random_state=0)
+    model = NPThresholdClassifier(detector, rho=0.1, cv=3, random_state=0).fit(features, y)
     assert (model.result_.promise_kind, model.result_.n_negatives) == ("measured", np.sum(Y == 0))
     scores = np.empty(len(y))
     for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(features, y):
-        detector = IsolationForest(10, random_state=0).fit(features[train][y[train] == 0])
+        detector = IsolationForest(n_estimators=10, random_state=0).fit(features[train][y[train] == 0])
         scores[test] = -detector.score_samples(features[test])
     assert np.sum(scores[y == 0] > model.threshold_) == model.result_.false_alarms > 0
     assert model.result_.misses == np.sum(scores[y == 1] <= model.threshold_)
-    whole = IsolationForest(10, random_state=0).fit(features[y == 0])
+    whole = IsolationForest(n_estimators=10, random_state=0).fit(features[y == 0])
     np.testing.assert_allclose(model.scores(features), -whole.score_samples(features))
 
 

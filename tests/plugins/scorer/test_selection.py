@@ -161,11 +161,13 @@ GRIDS = {
     "ac_svm": {"C_pos": TWO, "gamma": TWO},
     "auc_svm": {"C": TWO},
     "np_svm": {"C": TWO, "gamma": TWO},
+    "pat_mat_np": {"C": TWO, "beta": TWO},
     "pauc_dc": {"C": TWO},
     "pauc_struct": {"C": TWO},
     "q_svm": {"C": TWO, "gamma": TWO},
     "splitting": {"tau": TWO},
     "svm_perf": {"C": TWO},
+    "tau_fpl": {"C": TWO},
     "two_nu_svm": {"nu_pos": TWO, "nu_neg": TWO, "gamma": TWO},
     "uzawa": {"C": TWO, "gamma": TWO},
 }
