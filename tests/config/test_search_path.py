@@ -33,7 +33,7 @@ def test_solver_without_yaml():
 
 def test_other_nodes_have_settings_but_no_file_paths():
     assert node("dataset/blobs") == {"name": "blobs", "n": 120, "spread": 1.0}
-    assert node("problem/pauc") == {"name": "pauc", "fpr_range": [0.0, 0.1]}
+    assert node("problem/pauc") == {"name": "pauc", "fpr_range": [0.0, 0.1], "tpr_range": [0.0, 1.0]}
     assert set(node("dataset/pima")) == {"name"}
 
 
