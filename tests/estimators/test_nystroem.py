@@ -135,7 +135,7 @@ def test_features_in_single_precision_give_a_classifier_as_good(name, many, monk
     assert other._landmarks.features(samples).dtype == np.float64
     assert model.surrogate_rates_ == pytest.approx(other.surrogate_rates_, abs=0.03)
     assert model.recompute(samples, y)["objective_"] == pytest.approx(model.objective_, rel=1e-4)
-    assert model.objective_ == pytest.approx(other.objective_, rel=0.02)
+    assert model.objective_ <= 1.05 * other.objective_
 
 
 def test_many_samples_share_their_features_in_a_selection(many):

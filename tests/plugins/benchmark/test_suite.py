@@ -103,7 +103,8 @@ def test_partial_areas_have_the_data_sets_and_bounds_of_the_np_benchmark(part):
 
 @pytest.mark.parametrize("problem", ["np", "pauc"])
 def test_the_benchmark_has_every_solver(problem):
-    named = {solver for sweep in sweeps(f"{problem}_benchmark") for solver in words(sweep["solver"])}
+    parts = [f"{problem}_benchmark", f"{problem}_benchmark_added"]
+    named = {solver for part in parts for sweep in sweeps(part) for solver in words(sweep["solver"])}
     assert {solver.name for solver in installed().solvers.values() if problem in solver.solves} - {"scorer"} <= named
 
 
