@@ -46,3 +46,8 @@ class FprRangeClassifier(BinaryClassifier):
     def _ranks(self, signs: np.ndarray) -> tuple[int, int]:
         """Return ``first`` and ``last``: the negatives in the range have ranks first < j <= last."""
         return ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
+
+
+def narrowed(n: int, end: int, progress: float) -> int:
+    """Return the last rank of a range that narrows from n to ``end``, in equal ratios, as progress goes from 0 to 1."""
+    return max(end, round(n * (end / n) ** min(1.0, progress)))

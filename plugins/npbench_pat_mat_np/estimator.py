@@ -66,15 +66,15 @@ class PatMatNP(TopClassifier):
 
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Find weights for features ``Z`` and labels in {-1, +1}; ``start`` is the result for another C."""
-        risk = QuantileRisk(signs, self.rho, self.beta)
+        risk = self._surrogate(signs, *self._ranks(signs))
         found = minimise(Z, risk, self.C, tol=self.tol, max_iter=self.max_iter, start=start)
         at_zero, _ = risk(np.zeros(len(signs)))
         is_zero = found.status == "converged" and self.C * at_zero - found.objective <= found.gap
         status = "collapsed" if is_zero else str(found.status)
         return Trained(found.w, found.objective, found.gap, status, found.trace, found)
 
-    def _risk(self, signs: np.ndarray, scores: np.ndarray) -> float:
-        return QuantileRisk(signs, self.rho, self.beta)(scores)[0]
+    def _surrogate(self, signs: np.ndarray, first: int, last: int) -> QuantileRisk:
+        return QuantileRisk(signs, self.rho, self.beta)
 
 
 class QuantileRisk:

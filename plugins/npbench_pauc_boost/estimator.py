@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.constraints import COUNT
-from npbench.estimators.fpr_range import FprRangeClassifier, Step
+from npbench.estimators.fpr_range import FprRangeClassifier, Step, narrowed
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import column
 from npbench.numerics.pauc_surrogates import threshold_within
@@ -104,7 +104,8 @@ class PAUCBoost(FprRangeClassifier):
         n_negative = int(np.sum(signs < 0))
         for iteration in range(1, self.max_iter + 1):
             # steepest stump for the negatives that rank in the narrowed range
-            area = SmoothArea(signs, scores, first, self._narrowed(iteration - 1, last, n_negative))
+            progress = (iteration - 1) / (NARROWING_SHARE * self.max_iter)
+            area = SmoothArea(signs, scores, first, narrowed(n_negative, last, progress))
             j, threshold, sign = stumps.steepest(area.gradient(scores))
             above = column(columns, j) > threshold
             # best step along it
@@ -124,11 +125,6 @@ class PAUCBoost(FprRangeClassifier):
         self.features_ = np.array([j for j, _, _ in found], dtype=np.intp)
         self.thresholds_, self.weights_ = (np.array([stump[k] for stump in found]) for k in (1, 2))
         return scores
-
-    def _narrowed(self, n_rounds: int, last: int, n_negative: int) -> int:
-        """Return the last rank of the range after ``n_rounds`` rounds."""
-        progress = min(1.0, n_rounds / (NARROWING_SHARE * self.max_iter))
-        return max(last, round(n_negative * (last / n_negative) ** progress))
 
     def _scores(self, X: Any) -> np.ndarray:
         scores = np.zeros(X.shape[0])

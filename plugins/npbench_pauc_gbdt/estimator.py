@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import check_random_state
 
 from npbench.estimators.constraints import COUNT, POSITIVE
-from npbench.estimators.fpr_range import FprRangeClassifier
+from npbench.estimators.fpr_range import FprRangeClassifier, narrowed
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.pauc_surrogates import threshold_within
 from npbench.numerics.ranks import largest
@@ -100,8 +100,7 @@ class PAUCGBDT(FprRangeClassifier):
         rounds = iter(range(self.max_iter))
 
         def objective(scores: np.ndarray, _: Any) -> tuple[np.ndarray, np.ndarray]:
-            progress = min(1.0, next(rounds) / (NARROWING_SHARE * self.max_iter))
-            k = round(len(negative) * (narrowest / len(negative)) ** progress)
+            k = narrowed(len(negative), narrowest, next(rounds) / (NARROWING_SHARE * self.max_iter))
             top = largest(scores, negative, k)
             # leave out those above the range
             inside = np.setdiff1d(top, largest(scores, negative, first)) if 0 < first < k else top
