@@ -34,7 +34,7 @@ from npbench.report.select.labels import method_labels
 from npbench.report.select.recorded_settings import notes, protocols
 from npbench.report.sheet import Section
 from npbench_benchmark.charts import settings
-from npbench_benchmark.leaderboard import Standing, bounded, by_promise, score_of, standings
+from npbench_benchmark.leaderboard import Standing, bounded, leagues, score_of
 from npbench_papers.headlines import headline
 from npbench_papers.verdicts import MEANINGS
 
@@ -205,26 +205,33 @@ def citation() -> None:
 
 
 def benchmark(name: str, first: int) -> None:
-    """Write where the first methods of a benchmark stand at each bound, and the protocol."""
+    """Write the protocol, and where the first methods of each league stand at each bound."""
     stored = published(name)
     cog.outl(f"\n{protocols(stored)}")
     for text, records in settings(stored):
         with_bound = bounded(records)
-        bound = ("above", "allowed", "P_fa", "P_nd") if with_bound else ()
-        heads = ("method", *bound, "rank", "places", "Elo", "score" if with_bound else "pauc", "seconds")
-        for promise, found in by_promise(standings(records)):
+        heads = ("above", "allowed", "P_fa/rho", "P_nd", "common") if with_bound else ("pauc",)
+        costs = ("seconds", "candidates", "unconverged")
+        for league in leagues(records):
+            found = league.standings
             cut = f", the first {first} of {len(found)}" if first < len(found) else ""
-            cog.outl(f"\n{records['dataset'].n_unique()} data sets, `{text}`{promise}{cut}:")
-            cog.outl(table(heads, (_standing(one, with_bound) for one in found[:first])))
+            cog.outl(f"\n{len(league.datasets)} data sets, `{text}`{league.title}{cut}:")
+            rows = (_standing(one, with_bound) for one in found[:first])
+            cog.outl(table(("method", "place", "places", "rank", *heads, *costs), rows))
     cog.outl(f"{processors(stored)}\n")
 
 
 def _standing(one: Standing, with_bound: bool) -> list[str]:
-    above = f"{one.above}/{one.n_good}" + "*" * (one.verdict == "exceeded")
-    bound = [above, f"{one.allowed:.2g}", f"{one.p_fa:.3f}", f"{one.p_nd:.2f}"] if with_bound else []
-    places = "-".join(map(str, dict.fromkeys(one.places_without or [one.place])))
-    score = f"{one.score:.2f}" if with_bound else f"{1 - one.score:.3f}"
-    return [one.label, *bound, f"{one.rank:.1f}", places, f"{one.elo:.0f}", score, f"{one.seconds:.2g}"]
+    low, high = one.place_limits
+    shown = [one.label, str(one.place), f"{low:.0f} to {high:.0f}", f"{one.rank:.1f}"]
+    if with_bound:
+        allowed = "-" if one.verdict == "" else f"{one.allowed:.2g}"
+        shown += [f"{one.above}/{one.n_jobs}", allowed, f"{one.most_alarms:.2f}", f"{one.p_nd:.2f}"]
+        shown.append("-" if one.p_nd_common is None else f"{one.p_nd_common:.2f}")
+    else:
+        shown.append(f"{1 - one.score:.3f}")
+    candidates = "-" if one.n_candidates is None else f"{one.n_candidates:.0f}"
+    return [*shown, f"{one.seconds:.2g}", candidates, "-" if one.unconverged is None else f"{one.unconverged:.0%}"]
 
 
 def each(name: str, bound: str) -> None:

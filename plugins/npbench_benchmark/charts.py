@@ -1,8 +1,9 @@
-"""Charts of the benchmark: score against training time, and mean ranks with a critical difference."""
+"""Charts of the benchmark: score against training time, and mean ranks with their limits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+import math
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,11 +12,9 @@ from npbench.report.chart import Chart, Line, Panel, Series
 from npbench.report.escape import file_name
 from npbench.report.render.drawing import draw
 from npbench.report.render.palette import Palette
-from npbench.report.sections.ranking import diagram
 from npbench.report.select.metrics import axis_title
 from npbench.report.select.pairing import setting_text
-from npbench.report.stats.ranks import critical_difference, groups
-from npbench_benchmark.leaderboard import Standing, by_promise, judge, standings
+from npbench_benchmark.leaderboard import League, Standing, judge, leagues
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,16 +23,16 @@ MUTED_NOTE = (
     "Lines join the efficient methods with the same promise. Grey: methods that are efficient nowhere; on the page, "
     "point at one."
 )
-SHARED_BAR = "Methods beside one bar do not differ significantly."
+RANK_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Methods of one colour share a place."
+HALF_BAR = 0.18  # of the height of a row
+MIN_METHODS = 3
 
 
 def charts(records: pl.DataFrame, printed: Sequence[Any]) -> list[Chart]:
-    """Return score against seconds for all settings, and for each setting the critical-difference chart."""
-    found = {text: standings(group) for text, group in settings(records)}
-    difference = [
-        _difference(text + promise, alike) for text, one in found.items() for promise, alike in by_promise(one)
-    ]
-    return [_efficiency(judge(records), found), *(chart for chart in difference if chart is not None)]
+    """Return score against seconds for all settings, and for each league of a setting the mean ranks."""
+    found = {text: leagues(group) for text, group in settings(records)}
+    ranks = [_ranks(text + league.title, league) for text, some in found.items() for league in some]
+    return [_efficiency(judge(records), found), *(chart for chart in ranks if chart is not None)]
 
 
 def figure(records: pl.DataFrame, printed: Sequence[Any]) -> Figure:
@@ -49,22 +48,17 @@ def settings(records: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         yield setting_text(str(params)), group
 
 
-def complete(found: Sequence[Standing]) -> list[Standing]:
-    """Return the methods that were run on all data sets."""
-    most = max((one.n_datasets for one in found), default=0)
-    return [one for one in found if one.n_datasets == most]
-
-
-def _efficiency(metric: str, found: dict[str, list[Standing]]) -> Chart:
+def _efficiency(metric: str, found: Mapping[str, Sequence[League]]) -> Chart:
     title = axis_title(metric) if metric == "np_score" else f"1 - {axis_title(metric)}"
-    efficient = {one.label for standing in found.values() for one in standing if one.is_efficient}
-    panels = [_panel(text, title, standing, efficient) for text, standing in found.items()]
+    every = [one for some in found.values() for league in some for one in league.standings]
+    efficient = {one.label for one in every if one.is_efficient}
+    panels = [_panel(text, title, some, efficient) for text, some in found.items()]
     return Chart("benchmark", f"{title} against training time", [panels], [MUTED_NOTE])
 
 
-def _panel(text: str, title: str, found: Sequence[Standing], efficient: Set[str]) -> Panel:
+def _panel(text: str, title: str, found: Sequence[League], efficient: Set[str]) -> Panel:
     """Return the panel of a setting, with the methods that are efficient in some setting on top."""
-    ordered = sorted(found, key=lambda one: one.label in efficient)
+    ordered = sorted((one for league in found for one in league.standings), key=lambda one: one.label in efficient)
     return Panel(
         text,
         "processor seconds of selection and fit",
@@ -74,7 +68,7 @@ def _panel(text: str, title: str, found: Sequence[Standing], efficient: Set[str]
             for one in ordered
         ],
         x_log=True,
-        lines=[_staircase(promise, [one for one in alike if one.is_efficient]) for promise, alike in by_promise(found)],
+        lines=[_staircase(one.title, [best for best in one.standings if best.is_efficient]) for one in found],
     )
 
 
@@ -87,11 +81,23 @@ def _staircase(promise: str, efficient: Sequence[Standing]) -> Line:
     return Line(f"efficient{promise}", [seconds for seconds, _ in points], [score for _, score in points])
 
 
-def _difference(text: str, found: Sequence[Standing]) -> Chart | None:
-    """Return the critical-difference chart (Demsar 2006) of the methods that were run on all data sets."""
-    ranked = sorted((one.rank, one.label) for one in complete(found))
-    if len(ranked) < 3 or found[0].n_datasets < 2:
+def _ranks(text: str, league: League) -> Chart | None:
+    """Return the mean ranks of the methods that were run on all data sets, the best on top, with limits."""
+    shown = [one for one in league.standings if one.n_datasets == len(league.datasets)][::-1]
+    if len(shown) < MIN_METHODS or any(math.isnan(one.rank_limits[0]) for one in shown):
         return None
-    difference = critical_difference(len(ranked), found[0].n_datasets)
-    panel = diagram([(label, rank) for rank, label in ranked], difference, groups([r for r, _ in ranked], difference))
-    return Chart(file_name(f"benchmark-{text}-ranks"), f"{text}: mean ranks", [[panel]], [SHARED_BAR])
+    rows = {
+        place: [row for row, one in enumerate(shown) if one.place == place] for place in {one.place for one in shown}
+    }
+    panel = Panel(
+        "",
+        "mean rank (1 is best)",
+        "",
+        [
+            Series(f"place {place}", [shown[row].rank for row in same], same, joined=False)
+            for place, same in rows.items()
+        ],
+        y_labels=[f"{one.label}  {one.rank:.2f}" for one in shown],
+        boxes=[(*one.rank_limits, row - HALF_BAR, row + HALF_BAR) for row, one in enumerate(shown)],
+    )
+    return Chart(file_name(f"benchmark-{text}-ranks"), f"{text}: mean ranks", [[panel]], [RANK_NOTE])

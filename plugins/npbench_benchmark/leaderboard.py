@@ -1,68 +1,79 @@
-"""Compare methods at one setting of the problem, such as a bound rho."""
+"""Leagues: methods with the same promise, compared at one setting of the problem, such as a bound rho."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy.special import ndtr
 
 from npbench.numerics.binomial_limits import rate_limits
+from npbench.numerics.roc_grid import FPR_GRID
 from npbench.numerics.thresholds import PROMISES
 from npbench.problem import PROBLEMS
 from npbench.records.fields import METHOD
 from npbench.report.select.labels import method_labels
 from npbench.report.select.metrics import better
 from npbench.report.stats.paired import Limits
-from npbench_benchmark import ratings
 from npbench_benchmark.promises import Promise, expected
+from npbench_benchmark.ranks import pareto, ranking
 
-SCORE_OF_FAILURE = 1.0  # the NP score of a classifier that accepts nothing
-# Score by which methods are compared on a data set, which a failed job loses.
-COMPARED = pl.when(pl.col("n_good") == pl.col("n_jobs")).then("score").otherwise(math.inf)
+SCORE_OF_FAILURE = 1.0  # of a classifier that accepts nothing
 NOISE = 1.96  # standard deviations
+UNKNOWN = (math.nan, math.nan)  # limits over fewer than six data sets
+MOST_ALARMS = 0.95  # quantile over test parts
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A method over all data sets at one setting of the problem."""
+    """A method over all data sets at one setting of the problem. Means are over data sets, of means over repeats.
+
+    A job without an answer counts as one that accepts nothing: no false alarms, all misses, score 1.
+    """
 
     label: str  # shortest text that distinguishes the method
+    promise: str  # kind of the promise, which is the league; empty for problems without a bound
     n_datasets: int
     n_jobs: int
-    n_good: int  # jobs with a score
+    n_good: int  # jobs with an answer
     keys: frozenset[str]  # of its records
-    above: int  # good jobs whose false-alarm rate on the test part exceeds rho
+    above: int  # jobs whose false-alarm rate on the test part exceeds rho
     share_limits: Limits  # exact 95 % limits of the share of these
-    promise: str  # kind of the promise, by which methods are ranked; empty for problems without a bound
-    allowed: float  # share of test parts above rho to expect if the promise is kept
+    allowed: float  # share of test parts above rho to expect if the promise is kept; NaN without one
     excess: float  # of the mean false-alarm rate over rho, in standard deviations if it is rho; NaN where unknown
-    p_fa: float | None  # mean over data sets of the means over good jobs
-    p_nd: float | None  # mean over data sets of the means over good jobs
-    score: float  # mean of score_of over data sets
+    most_alarms: float | None  # false-alarm rate over rho that 95 % of the test parts do not exceed
+    p_fa: float | None
+    p_nd: float | None
+    at_rho: float | None  # misses on the test part with a threshold that makes its false-alarm rate rho
+    score: float
     seconds: float  # geometric mean of processor seconds of selection and fit; NaN if none were measured
-    rank: float  # among methods with the same promise; a data set on which a job failed is lost to all without failures
-    win_rate: float
-    elo: float
-    elo_limits: Limits  # 95 % limits by the bootstrap over data sets
-    place: int
-    places_without: tuple[int, int] | None  # best and worst if the data sets of one source are left out; None for one
-    is_efficient: bool  # no other method has a better score in fewer seconds
+    n_candidates: float | None  # median number of candidates of a selection
+    unconverged: float | None  # share of final fits that did not converge
+    # In the league; a method that has left it has none of these.
+    p_nd_common: float | None = None  # over the data sets on which all methods have all answers
+    rank: float = 0.0
+    rank_limits: Limits = UNKNOWN
+    place: int = 0  # shared with all methods from which it cannot be separated
+    place_limits: Limits = UNKNOWN
+    is_efficient: bool = False  # no other method scores better in fewer seconds
 
     @property
-    def share(self) -> float | None:
-        """Share of good jobs above rho."""
-        return self.above / self.n_good if self.n_good else None
+    def share(self) -> float:
+        """Share of jobs above rho."""
+        return self.above / self.n_jobs
 
     @property
     def verdict(self) -> str:
-        """Verdict on the bound."""
-        if self.share is None:
+        """Verdict on the promise; empty without one."""
+        if not self.n_good:
             return "not measured"
+        if self.promise in ("", "none"):
+            return ""
         if self.promise == "on average" and not math.isnan(self.excess):
             return "kept" if self.excess <= 0 else "kept within noise" if self.excess <= NOISE else "exceeded"
         if self.share <= self.allowed:
@@ -70,68 +81,115 @@ class Standing:
         return "kept within noise" if self.share_limits[0] <= self.allowed else "exceeded"
 
 
-def standings(records: pl.DataFrame) -> list[Standing]:
-    """Return the methods with records at one setting, by promise and place."""
+@dataclass(frozen=True)
+class League:
+    """Methods with the same promise: those that keep it by place and rank, and those that leave the league."""
+
+    promise: str  # empty for problems without a bound
+    standings: Sequence[Standing]
+    broken: Sequence[Standing]  # their promise is exceeded beyond noise; neither rank nor place compares them
+    datasets: Sequence[str]
+    values: np.ndarray  # by data set and standing: what is ranked, lower is better; NaN where a method was not run
+
+    @property
+    def title(self) -> str:
+        """Words to add to the setting."""
+        return f", promise: {self.promise}" if self.promise else ""
+
+
+def leagues(records: pl.DataFrame) -> list[League]:
+    """Return the leagues of the records at one setting, the strongest promise first."""
     results = by_dataset(records)
-    found = list(_alone(records, results))
-    ranked: list[Standing] = []
-    for kind in dict.fromkeys(one["promise"] for one in found):
-        alike = [one for one in found if one["promise"] == kind]
-        ranked += _ranked(alike, results.filter(pl.col("label").is_in([one["label"] for one in alike])))
-    order = ["", *PROMISES]
-    return sorted(ranked, key=lambda one: (order.index(one.promise), one.place, one.label))
+    alone = list(_alone(records, results))
+    return [_league(kind, alike, results) for kind in ("", *PROMISES) if (alike := _alike(alone, kind))]
 
 
-def by_promise(found: Sequence[Standing]) -> list[tuple[str, list[Standing]]]:
-    """Return the methods that are ranked together, each time with words to add to the setting."""
-    kinds = dict.fromkeys(one.promise for one in found)
-    return [(f", promise: {kind}" if kind else "", [one for one in found if one.promise == kind]) for kind in kinds]
+def _alike(alone: Sequence[Standing], promise: str) -> list[Standing]:
+    return [one for one in alone if one.promise == promise]
 
 
-def _ranked(found: list[dict[str, Any]], results: pl.DataFrame) -> Iterator[Standing]:
-    """Compare methods with each other."""
-    datasets, _, values = table(results)
-    won = ratings.wins(values)
-    low, high = ratings.elo_limits(won)
-    others = ratings.places_without_each_source(values, ratings.sources_of(datasets))
-    ends = np.column_stack([others.min(axis=0), others.max(axis=0)])
-    compared = {
-        "rank": ratings.mean_ranks(values),
-        "win_rate": ratings.win_rates(won),
-        "elo": ratings.elo(won.sum(axis=0)),
-        "elo_limits": np.column_stack([low, high]),
-        "place": ratings.places(values),
-        "places_without": ends if len(others) > 1 else np.full(len(ends), None),
-        "is_efficient": ratings.pareto(*(np.array([one[name] for one in found]) for name in ("score", "seconds"))),
-    }
-    lists = {name: _plain(column) for name, column in compared.items()}
-    for number, one in enumerate(found):
-        yield Standing(**one, **{name: column[number] for name, column in lists.items()})
+def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame) -> League:
+    """Compare methods with the same promise by misses, those without one by score."""
+    kept = [one for one in alike if one.verdict != "exceeded"]
+    names = [one.label for one in kept]
+    compared = results.filter(pl.col("label").is_in(names))
+    datasets, values = table(compared, names, "score" if promise in ("", "none") else "p_nd")
+    answered = compared.group_by("dataset").agg((pl.col("n_good") == pl.col("n_jobs")).all(), n=pl.len())
+    common = answered.filter(pl.col("n_good"), n=len(kept))["dataset"].implode()
+    misses = dict(compared.filter(pl.col("dataset").is_in(common)).group_by("label").agg(pl.mean("p_nd")).iter_rows())
+    found = ranking(values)
+    efficient = pareto(np.array([one.score for one in kept]), np.array([one.seconds for one in kept]))
+    standings = [
+        replace(
+            one,
+            p_nd_common=misses.get(one.label),
+            rank=float(found.ranks[place]),
+            rank_limits=tuple(found.rank_limits[place].tolist()),
+            place=int(found.places[place]),
+            place_limits=tuple(found.place_limits[place].tolist()),
+            is_efficient=bool(efficient[place]),
+        )
+        for place, one in enumerate(kept)
+    ]
+    order = sorted(range(len(kept)), key=lambda one: (standings[one].place, standings[one].rank, names[one]))
+    broken = [one for one in alike if one.verdict == "exceeded"]
+    return League(promise, [standings[one] for one in order], broken, datasets, values[:, order])
 
 
 def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
-    """Return a row for each method and data set: means over repeats, and numbers of jobs and of good jobs."""
-    score = score_of(records)
-    good = (pl.col("status") == "ok") & score.is_finite().fill_null(False)
+    """Return a row for each method and data set: means over repeats, and numbers of jobs and of answers."""
+    is_bounded = bounded(records)
+    at_rho = pl.Series(_misses_at_rho(records) if is_bounded else [None] * len(records), dtype=pl.Float64)
+    good = (pl.col("status") == "ok") & score_of(records).is_finite().fill_null(False)
+    score = pl.when(good).then(score_of(records)).otherwise(SCORE_OF_FAILURE)
     spent = pl.coalesce(pl.col("select_cpu_seconds") + pl.col("fit_cpu_seconds"), "seconds")
-    return (
-        records.with_columns(label=pl.Series(method_labels(records), dtype=pl.String))
+    p_fa = pl.when(good).then("p_fa").otherwise(0.0)
+    n_test = (pl.col("n_samples") - pl.col("n_positive")) * pl.col("n_test_positive") / pl.col("n_positive")
+    found = (
+        records.with_columns(label=pl.Series(method_labels(records), dtype=pl.String), at_rho=at_rho)
         .group_by(*METHOD, "label", "dataset")
         .agg(
             n_jobs=pl.len(),
             n_good=good.sum(),
             above=(good & _exceeds(records)).sum(),
-            p_fa=pl.col("p_fa").filter(good).mean(),
-            p_nd=pl.col("p_nd").filter(good).mean(),
-            score=pl.when(good).then(score).otherwise(SCORE_OF_FAILURE).mean(),
+            p_fa=p_fa.mean(),
+            p_nd=pl.when(good).then("p_nd").otherwise(1.0).mean(),
+            at_rho=pl.when(good).then("at_rho").otherwise(1.0).mean(),
+            score=score.mean(),
+            each_part=score.clip(upper_bound=SCORE_OF_FAILURE).mean(),
+            kept_misses=pl.when(good & ~_exceeds(records)).then("p_nd").otherwise(1.0).mean(),
             log_seconds=spent.log().mean(),
+            rho=pl.col("rho").first() if is_bounded else pl.lit(None),
+            # of the rate on a test part, and of the true rate of a fit, which is what remains
+            variance=p_fa.var() - p_fa.mean() * (1 - p_fa.mean()) / n_test.mean(),
         )
         .sort(*METHOD, "dataset")
     )
+    return found.with_columns(score=pl.Series(np_scores(found))) if is_bounded else found
+
+
+def np_scores(results: pl.DataFrame, weight: float = 1.0) -> np.ndarray:
+    """Return the score of each method on each data set: misses and relative excess, as on endless test parts.
+
+    ``min(1, P_nd + w E max(0, N(m, v)) / rho)``, where m is the mean of ``P_fa - rho`` over repeats and v the variance
+    of ``P_fa`` beyond the noise of a test part. The expectation is ``m Phi(m / s) + s phi(m / s)`` for ``v = s^2``.
+    """
+    p_nd, p_fa, rho, variance = results.select("p_nd", "p_fa", "rho", "variance").cast(pl.Float64).to_numpy().T
+    mean, deviation = p_fa - rho, np.sqrt(np.maximum(np.nan_to_num(variance), 1e-18))
+    ratio = mean / deviation
+    excess = mean * ndtr(ratio) + deviation * np.exp(-(ratio**2) / 2) / math.sqrt(2 * math.pi)
+    capped: np.ndarray = np.minimum(SCORE_OF_FAILURE, p_nd + weight * np.maximum(excess, 0.0) / rho)
+    return capped
+
+
+def _misses_at_rho(records: pl.DataFrame) -> Iterator[float | None]:
+    """Yield the misses of each record with a threshold at rho on the curve of its test part."""
+    for roc, rho in records.select("roc", "rho").iter_rows():
+        yield None if roc is None else 1.0 - float(np.interp(rho, FPR_GRID, json.loads(roc)))
 
 
 def score_of(records: pl.DataFrame) -> pl.Expr:
-    """Return the score by which methods are ranked: the judging metric or, if higher is better, 1 minus it."""
+    """Return the judging metric of the problem or, if higher is better, 1 minus it."""
     metric = judge(records)
     return pl.col(metric) if better(records["problem"][0], metric) == "lower" else 1.0 - pl.col(metric)
 
@@ -151,44 +209,44 @@ def _exceeds(records: pl.DataFrame) -> pl.Expr:
     return pl.any_horizontal(pl.lit(False), *(pl.col(metric) > pl.col(number) for metric, number in bounds.items()))
 
 
-def table(results: pl.DataFrame) -> tuple[list[str], list[str], np.ndarray]:
-    """Return data sets, labels of methods, and scores in the form of :mod:`npbench_benchmark.ratings`."""
-    wide = results.with_columns(COMPARED).pivot("dataset", index=METHOD, values="score", sort_columns=True)
-    methods = results.select(*METHOD, "label").unique(maintain_order=True)
-    return wide.columns[len(METHOD) :], methods["label"].to_list(), wide[:, len(METHOD) :].to_numpy().T.astype(float)
+def table(results: pl.DataFrame, labels: Sequence[str], value: str) -> tuple[list[str], np.ndarray]:
+    """Return the data sets, and a value of each method on each in the form of :mod:`npbench_benchmark.ranks`."""
+    wide = results.pivot("label", index="dataset", values=value).sort("dataset")
+    return wide["dataset"].to_list(), wide.select(labels).cast(pl.Float64).to_numpy(writable=True)
 
 
-def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    keys = {group: frozenset(frame["key"]) for group, frame in records.group_by(METHOD)}
-    ended = dict(iter(records.filter(status="ok").group_by(METHOD)))
+def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[Standing]:
+    """Yield what is known of each method without the others."""
+    groups = dict(iter(records.group_by(METHOD)))
     for group in results.partition_by(METHOD, maintain_order=True):
-        n_good, above = int(group["n_good"].sum()), int(group["above"].sum())
         method = group.select(METHOD).row(0)
-        params, good = json.loads(group["params"][0]), ended.get(method, records.clear())
-        promise = Promise.of(params, set(good["solver_status"]))
+        own = groups[method]
+        good, n_jobs, above = own.filter(status="ok"), len(own), int(group["above"].sum())
+        promise = Promise.of(json.loads(group["params"][0]), set(good["solver_status"]))
         share, noise = expected(promise, good)
-        yield {
-            "label": group["label"][0],
-            "n_datasets": len(group),
-            "n_jobs": int(group["n_jobs"].sum()),
-            "n_good": n_good,
-            "keys": keys[method],
-            "above": above,
-            "share_limits": rate_limits(above, n_good) if n_good else (0.0, 1.0),
-            "promise": promise.kind if bounded(records) else "",
-            "allowed": share,
-            "excess": _excess(good, noise),
-            "p_fa": group["p_fa"].mean(),
-            "p_nd": group["p_nd"].mean(),
-            "score": group["score"].mean(),
-            "seconds": group.select(pl.col("log_seconds").mean().exp().fill_null(math.nan)).item(),
-        }
+        ratio = good.select(pl.col("p_fa") / pl.col("rho")) if bounded(records) else pl.DataFrame({"p_fa": [math.nan]})
+        means: dict[str, Any] = {name: group[name].mean() for name in ("p_fa", "p_nd", "at_rho", "score")}
+        converged: Any = good["converged"].mean()
+        candidates: Any = good["n_candidates"].median()
+        yield Standing(
+            **means,
+            label=group["label"][0],
+            promise=promise.kind if bounded(records) else "",
+            n_datasets=len(group),
+            n_jobs=n_jobs,
+            n_good=int(group["n_good"].sum()),
+            keys=frozenset(own["key"]),
+            above=above,
+            share_limits=rate_limits(above, n_jobs),
+            allowed=share * len(good) / n_jobs,
+            excess=_excess(good, noise),
+            most_alarms=ratio["p_fa"].quantile(MOST_ALARMS, "higher"),
+            seconds=group.select(pl.col("log_seconds").mean().exp().fill_null(math.nan)).item(),
+            n_candidates=candidates,
+            unconverged=None if converged is None else 1.0 - converged,
+        )
 
 
 def _excess(good: pl.DataFrame, noise: float) -> float:
     """Return the excess of the mean false-alarm rate over rho, in units of its noise."""
     return math.nan if math.isnan(noise) else good.select((pl.col("p_fa") - pl.col("rho")).mean()).item() / noise
-
-
-def _plain(column: np.ndarray) -> list[Any]:
-    return [tuple(one) if isinstance(one, list) else one for one in column.tolist()]

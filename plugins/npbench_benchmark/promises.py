@@ -14,7 +14,6 @@ from npbench.numerics.thresholds import RULES
 from npbench.thresholding.classifier import ALIGNED, calibration_count
 
 AUTO = "umbrella"  # rule of threshold="auto" where it can promise
-CHANCE_SHARE = 0.5  # share of test parts above rho for a method whose true rate is rho
 COUNT_ROUNDING = 1e-9
 
 
@@ -48,10 +47,10 @@ class Promise:
 def expected(promise: Promise, records: pl.DataFrame) -> tuple[float, float]:
     """Return the share of test parts above rho to expect if the promise is kept, and the noise of the mean rate.
 
-    The noise is a standard deviation. They are delta and NaN if sizes are unknown, a half and NaN without a promise.
+    The noise is a standard deviation. They are delta and NaN if sizes are unknown, and NaN without a promise.
     """
     if promise.kind == "none":
-        return CHANCE_SHARE, math.nan
+        return math.nan, math.nan
     seen = [_seen(promise, *sizes) for sizes in _sizes(promise, records)]
     if not seen:
         return promise.delta, math.nan

@@ -3,58 +3,75 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from npbench.report.select.recorded_settings import protocol_text, protocols
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, interval, number
-from npbench.report.stats.paired import MIN_VALUES
-from npbench.report.stats.ranks import critical_difference
-from npbench_benchmark.charts import complete, settings
-from npbench_benchmark.leaderboard import COMPARED, Standing, bounded, by_dataset, by_promise, judge, standings, table
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, number
+from npbench_benchmark.charts import settings
+from npbench_benchmark.leaderboard import League, Standing, bounded, by_dataset, judge, leagues, np_scores, table
+from npbench_benchmark.ranks import fewest_to_separate, ranking
 
-BOUND_COLUMNS = ["method", "promise", "verdict", "jobs", "above rho", "share", "95 % limits", "allowed", "P_fa", "P_nd"]
-RANK_COLUMNS = ["method", "data sets", "rank", "place", "less a source", "wins", "Elo", "95 % limits"]
-RANK_COLUMNS += ["score", "seconds", "efficient"]
+FEW_NEGATIVES = 320  # in a data set
+SATURATED, WEAK = 0.06, 0.5  # misses of the median method, below and above
+WEIGHTS = (0.25, 1.0, 2.0, 5.0)  # of the excess, in scores
+SEPARATED = 3  # methods for which a note says how many data sets would separate them
+
+BOUND_COLUMNS = ["method", "promise", "verdict", "answers", "above rho", "share", "95 % limits", "allowed"]
+BOUND_COLUMNS += ["P_fa", "P_fa/rho, 95 %"]
+RANK_COLUMNS = ["method", "data sets", "place", "places", "rank", "P_nd", "common", "at rho", "score"]
+RANK_COLUMNS += ["seconds", "candidates", "unconverged", "efficient"]
+LOST_NOTE = "A job without an answer counts as one that accepts nothing, in every column but the seconds."
 BOUND_NOTES = [
     "Promise: guaranteed with probability 1 - delta, proved on average, measured (kept in simulations), or none.",
     "Share of test parts with P_fa > rho, with Clopper and Pearson's limits for independent test parts; those of one "
     "data set overlap, so the limits are too narrow. Allowed: the share to expect if the promise is kept, by the "
-    "numbers of negatives; without one a half, the share of a method whose true rate is rho. A promise on average is "
-    "judged by the mean P_fa, with the noise of its beta-binomial distribution.",
-    "P_fa, P_nd: false alarms, and misses of methods that keep the bound; means over data sets.",
+    "numbers of negatives. A promise on average is judged by the mean P_fa, with the noise of its beta-binomial "
+    "distribution. Exceeded: beyond these limits, or this noise.",
+    "P_fa: mean over data sets. P_fa/rho, 95 %: 95 % of the test parts have no more.",
+    LOST_NOTE,
 ]
-SCORES = {"np_score": "the NP score, P_nd + max(0, P_fa - rho) / rho"}
+SCORES = {"np_score": "P_nd + max(0, P_fa - rho) / rho, at most 1, without the noise of test parts"}
 RANK_NOTES = [
-    "Methods with the same promise. A data set on which a job failed or took too long is lost. Place: by mean rank; "
-    "less a source: the places if the data sets of one source are left out. Wins: share of comparisons won over all "
-    "data sets and other methods. Elo: Bradley and Terry's model, centred near 1000, limits by the bootstrap over six "
-    "data sets or more.",
-    "Score and processor seconds of selection and fit: mean and geometric mean over data sets; a failed job scores 1, "
-    "as if it accepted nothing. Efficient: no other method scores better in less time.",
+    "Place: shared by methods whose mean ranks the data sets cannot separate (bootstrap over data sets, 95 %). Places: "
+    "95 % limits of the place by mean rank. Fewer than six data sets have neither.",
+    "P_nd: misses. Common: on the data sets on which all of these methods have all answers. At rho: with a threshold "
+    "that makes P_fa on the test part rho.",
+    "Candidates: median number in a selection. Unconverged: share of final fits. Seconds: of the processor, in "
+    "selection and fit, geometric mean. Efficient: no other of these methods scores better in less time.",
+    LOST_NOTE,
 ]
+KIND_NOTE = (
+    "Mean ranks on some of the data sets, with their number. Common: those of all settings. Few: under "
+    f"{FEW_NEGATIVES} negatives. Saturated, weak: the median method misses under {SATURATED:.0%}, over {WEAK:.0%}."
+).replace("%", " %")
+WEIGHT_NOTE = (
+    "Mean ranks by P_nd + w max(0, P_fa - rho) / rho for some weights w; as the score, but with the noise of test "
+    "parts; by misses, with 1 where the test part is above rho; and by misses at rho."
+)
 
 
 def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
-    """Return for each setting who keeps the bound, the ranking, and details; last the protocol of each data set."""
-    return [*(sheet for text, group in settings(records) for sheet in _sheets(text, group)), _datasets(records)]
+    """Return for each setting who keeps the bound, the leagues, and details; last the protocol of each data set."""
+    groups = list(settings(records))
+    common = set.intersection(*({*group["dataset"]} for _, group in groups))
+    return [*(sheet for text, group in groups for sheet in _sheets(text, group, common)), _datasets(records)]
 
 
 def places(records: pl.DataFrame, keys: Sequence[str]) -> list[Sheet]:
     """Return the places of the methods with these records among all methods with the same promise."""
     own = frozenset(keys)
-    found = [
-        (text + promise, alike) for text, group in settings(records) for promise, alike in by_promise(standings(group))
-    ]
+    found = [(text, league) for text, group in settings(records) for league in leagues(group)]
     rows = [
-        _placed(text, one, alike, is_own=bool(one.keys & own))
-        for text, alike in found
-        if any(one.keys & own for one in alike)
-        for one in _near(alike, own)
+        _placed(text + league.title, one, league, is_own=bool(one.keys & own))
+        for text, league in found
+        if any(one.keys & own for one in [*league.standings, *league.broken])
+        for one in [*_near(league.standings, own), *(one for one in league.broken if one.keys & own)]
     ]
-    columns = ["setting", "method", "place", "data sets", "rank", "score", "bound"]
+    columns = ["setting", "method", "place", "data sets", "rank", "P_nd", "score", "promise"]
     note = "The best method, and > those of this run between their neighbours."
     return [Sheet("places: among the stored methods", columns, rows, [note, _scored(records)])]
 
@@ -66,16 +83,17 @@ def _near(found: Sequence[Standing], own: frozenset[str]) -> list[Standing]:
     return [one for place, one in enumerate(found) if place in shown]
 
 
-def _placed(text: str, one: Standing, found: Sequence[Standing], *, is_own: bool) -> Row:
-    most = max(other.n_datasets for other in found)
+def _placed(text: str, one: Standing, league: League, *, is_own: bool) -> Row:
+    n = len(league.standings)
     return [
         text,
         Cell(f"> {one.label}", flag="best") if is_own else one.label,
-        Cell(f"{one.place} of {len(found)}", one.place, further=(("of", len(found)),)),
-        count(one.n_datasets, most),
-        number(one.rank, ".2f"),
+        Cell(f"{one.place} of {n}", one.place, further=(("of", n),)) if one.place else MISSING,
+        count(one.n_datasets, len(league.datasets) or one.n_datasets),
+        number(one.rank or None, ".2f"),
+        number(one.p_nd),
         number(one.score),
-        one.verdict,
+        one.verdict or MISSING,
     ]
 
 
@@ -96,43 +114,64 @@ def _datasets(records: pl.DataFrame) -> Sheet:
     return Sheet("data sets: sizes and protocols", columns, rows, [note], detail=is_one)
 
 
-def _sheets(text: str, records: pl.DataFrame) -> Iterator[Sheet]:
-    found = standings(records)
-    results = by_dataset(records)
-    datasets, labels, scores = table(results)
-    if bounded(records):
-        kept = list(map(_kept, found))
+def _sheets(text: str, records: pl.DataFrame, common: Collection[str]) -> Iterator[Sheet]:
+    found, results = leagues(records), by_dataset(records)
+    if is_bounded := bounded(records):
+        kept = [_kept(one) for league in found for one in [*league.standings, *league.broken]]
         yield Sheet(f"{text}: who keeps the bound", BOUND_COLUMNS, kept, BOUND_NOTES, f"{text} bound")
-    for promise, alike in by_promise(found):
-        ranked = [_ranked(one, len(datasets)) for one in alike]
-        notes = [_scored(records), *RANK_NOTES, *_difference(alike)]
-        yield Sheet(f"{text}: ranking{promise}", RANK_COLUMNS, ranked, notes, f"{text} ranking{promise}")
-    order = [labels.index(one.label) for one in found]
-    columns = ["data set", *(one.label for one in found)]
-    rows: list[Row] = [
-        [name, *(_score(value) for value in row[order])] for name, row in zip(datasets, scores, strict=True)
-    ]
-    yield Sheet(f"{text}: score by data set", columns, rows, name=f"{text} score by data set", detail=True)
-    yield _each(text, results, {one.label: one.promise for one in found})
+    for league in found:
+        title = f"{text}: ranking{league.title}"
+        rows = [_ranked(one, len(league.datasets)) for one in league.standings]
+        notes = [_judged(league, records), *_left(league), *RANK_NOTES, *_separation(league)]
+        yield Sheet(title, RANK_COLUMNS, rows, notes, title.replace(":", ""))
+    if is_bounded:
+        kinds = _kinds(records, results, common)
+        yield from (_by_kind(text, league, kinds) for league in found)
+        yield from (_by_weight(text, league, results) for league in found if league.promise == "none")
+        yield _scorers(text, found, results)
+    yield _scores(text, found, results)
+    yield _each(text, found, results)
+
+
+def _judged(league: League, records: pl.DataFrame) -> str:
+    by = "score" if league.promise in ("", "none") else "misses"
+    return f"Ranked by {by}, mean over repeats; lower is better. {_scored(records)}"
 
 
 def _scored(records: pl.DataFrame) -> str:
     metric = judge(records)
-    return f"Score: {SCORES.get(metric, f'1 - {metric}')}, mean over repeats; lower is better."
+    return f"Score: {SCORES.get(metric, f'1 - {metric}')}."
+
+
+def _left(league: League) -> Iterator[str]:
+    """Yield a note on the methods that leave a league."""
+    if league.broken:
+        names = ", ".join(f"{one.label} ({one.above} of {one.n_jobs} above rho)" for one in league.broken)
+        yield f"Left out, since they exceed rho beyond what the promise allows: {names}."
+
+
+def _separation(league: League) -> Iterator[str]:
+    """Yield a note on the number of data sets that would separate the first methods of a league."""
+    first = [one.label for one in league.standings[:SEPARATED] if one.n_datasets == len(league.datasets)]
+    if len(first) > 1 and len(league.datasets) > 1:
+        needed = [fewest_to_separate(league.values[:, [0, place]]) for place in range(1, len(first))]
+        numbers = ["over 10,000" if n > 10_000 else f"{math.ceil(n)}" for n in needed]
+        texts = [f"{n} from {name}" for n, name in zip(numbers, first[1:], strict=True)]
+        yield f"Data sets that would separate {first[0]} by rank, with 80 % power: {', '.join(texts)}."
 
 
 def _kept(one: Standing) -> Row:
     return [
         one.label,
         one.promise,
-        one.verdict,
+        one.verdict or MISSING,
         count(one.n_good, one.n_jobs),
         number(one.above, "d"),
         number(one.share),
-        interval(one.share_limits) if one.n_good else MISSING,
-        number(one.allowed, ".2g"),
+        Cell("[{:.3f}, {:.3f}]".format(*one.share_limits), further=ends(one.share_limits)),
+        MISSING if math.isnan(one.allowed) else number(one.allowed, ".2g"),
         number(one.p_fa),
-        MISSING if one.verdict == "exceeded" else number(one.p_nd),
+        number(one.most_alarms, ".2f"),
     ]
 
 
@@ -140,43 +179,113 @@ def _ranked(one: Standing, n_datasets: int) -> Row:
     return [
         one.label,
         count(one.n_datasets, n_datasets),
-        number(one.rank, ".2f"),
         number(one.place, "d"),
-        _range(one.places_without),
-        number(one.win_rate, ".2f"),
-        number(one.elo, ".0f"),
-        interval(one.elo_limits if n_datasets >= MIN_VALUES else None, ".0f"),
+        _range(one.place_limits),
+        number(one.rank, ".2f"),
+        number(one.p_nd),
+        number(one.p_nd_common),
+        number(one.at_rho),
         number(one.score),
         MISSING if math.isnan(one.seconds) else number(one.seconds, ".2g"),
+        number(one.n_candidates, ".0f"),
+        number(one.unconverged, ".2f"),
         "yes" if one.is_efficient else "",
     ]
 
 
-def _range(places: tuple[int, int] | None) -> Cell:
-    return Cell("-".join(map(str, dict.fromkeys(places))), further=ends(places)) if places else MISSING
+def _range(limits: tuple[float, float]) -> Cell:
+    if any(map(math.isnan, limits)):
+        return MISSING
+    return Cell(" to ".join(dict.fromkeys(f"{place:.0f}" for place in limits)), further=ends(limits))
 
 
-def _score(value: float) -> Cell | str:
-    return MISSING if math.isnan(value) else number(value) if math.isfinite(value) else "failed"
+def _kinds(records: pl.DataFrame, results: pl.DataFrame, common: Collection[str]) -> dict[str, Collection[str]]:
+    """Return kinds of data sets by name, each with its data sets."""
+    sizes = dict(records.group_by("dataset").agg((pl.col("n_samples") - pl.col("n_positive")).first()).iter_rows())
+    median = dict(results.group_by("dataset").agg(pl.col("p_nd").median()).iter_rows())
+    few = {name for name, n in sizes.items() if n is not None and n < FEW_NEGATIVES}
+    return {
+        "all": sizes.keys(),
+        "common": common,
+        "few": few,
+        "many": sizes.keys() - few,
+        "saturated": {name for name, misses in median.items() if misses < SATURATED},
+        "others": {name for name, misses in median.items() if SATURATED <= misses <= WEAK},
+        "weak": {name for name, misses in median.items() if misses > WEAK},
+    }
 
 
-def _difference(found: Sequence[Standing]) -> list[str]:
-    ranked = complete(found)
-    if len(ranked) < 2 or ranked[0].n_datasets < 2:
-        return []
-    difference = critical_difference(len(ranked), ranked[0].n_datasets)
-    return [
-        f"Ranks of methods on all data sets differ significantly if they are {difference:.2f} apart (Nemenyi's "
-        "critical difference at 5 %)."
+def _by_kind(text: str, league: League, kinds: Mapping[str, Collection[str]]) -> Sheet:
+    shown = {kind: [name in names for name in league.datasets] for kind, names in kinds.items()}
+    columns = ["method", *(f"{kind} ({sum(rows)})" for kind, rows in shown.items())]
+    ranks = [ranking(league.values[rows]).ranks for rows in shown.values()]
+    title = f"{text}: ranks by kind of data{league.title}"
+    return _rank_sheet(title, columns, [one.label for one in league.standings], ranks, KIND_NOTE)
+
+
+def _by_weight(text: str, league: League, results: pl.DataFrame) -> Sheet:
+    results = results.with_columns(pl.Series(f"w = {w:g}", np_scores(results, w)) for w in WEIGHTS)
+    names = [one.label for one in league.standings]
+    own = results.filter(pl.col("label").is_in(names))
+    columns = {**{f"w = {w:g}": f"w = {w:g}" for w in WEIGHTS}, "with noise": "each_part", "1 if above": "kept_misses"}
+    columns["at rho"] = "at_rho"
+    ranks = [ranking(table(own, names, column)[1]).ranks for column in columns.values()]
+    return _rank_sheet(f"{text}: ranks by other scores{league.title}", ["method", *columns], names, ranks, WEIGHT_NOTE)
+
+
+def _rank_sheet(
+    title: str, columns: Sequence[str], names: Sequence[str], ranks: Sequence[np.ndarray], note: str
+) -> Sheet:
+    rows: list[Row] = [
+        [name, *(number(None if math.isnan(rank) else rank, ".1f") for rank in row)]
+        for name, row in zip(names, np.transpose(ranks).tolist(), strict=True)
     ]
+    return Sheet(title, columns, rows, [note], title.replace(":", ""), detail=True)
 
 
-def _each(text: str, results: pl.DataFrame, promises: Mapping[str, str]) -> Sheet:
-    """Return a row for each data set and method, the best first."""
-    columns = ["data set", "promise", "method", "rank", "score", "P_fa", "P_nd", "above rho", "jobs", "seconds"]
-    results = results.with_columns(promise=pl.col("label").replace_strict(promises, return_dtype=pl.String))
+def _scorers(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet:
+    """Return the misses of all methods with thresholds at rho on the test part: what their scores are worth."""
+    every = [one for league in found for one in [*league.standings, *league.broken]]
+    names = [one.label for one in every]
+    ranked = ranking(table(results, names, "at_rho")[1])
+    rows: list[Row] = [
+        [
+            every[one].label,
+            every[one].promise,
+            number(ranked.places[one], "d"),
+            _range(tuple(ranked.place_limits[one])),
+            number(ranked.ranks[one], ".2f"),
+            number(every[one].at_rho),
+        ]
+        for one in np.lexsort([ranked.ranks, ranked.places]).tolist()
+    ]
+    note = (
+        "Misses with a threshold that makes P_fa on the test part rho. Nobody knows it, so that promises do not count. "
+        "Methods that hold out negatives train on fewer."
+    )
+    columns = ["method", "promise", "place", "places", "rank", "at rho"]
+    return Sheet(f"{text}: scorers alone", columns, rows, [note], f"{text} scorers", detail=True)
+
+
+def _scores(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet:
+    names = [one.label for league in found for one in [*league.standings, *league.broken]]
+    datasets, scores = table(results, names, "score")
+    rows: list[Row] = [[name, *map(_score, row)] for name, row in zip(datasets, scores.tolist(), strict=True)]
+    title = f"{text}: score by data set"
+    return Sheet(title, ["data set", *names], rows, [], title.replace(":", ""), detail=True)
+
+
+def _score(value: float) -> Cell:
+    return MISSING if math.isnan(value) else number(value)
+
+
+def _each(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet:
+    """Return a row for each data set and method, the best of a promise first."""
+    promises = {one.label: one.promise for league in found for one in [*league.standings, *league.broken]}
+    by = pl.when(pl.col("promise").is_in(["", "none"])).then("score").otherwise("p_nd")
     alike = ["dataset", "promise"]
-    ranked = results.with_columns(rank=COMPARED.rank().over(alike)).sort(*alike, "rank", "label")
+    results = results.with_columns(promise=pl.col("label").replace_strict(promises, return_dtype=pl.String))
+    ranked = results.with_columns(rank=by.rank().over(alike)).sort(*alike, "rank", "label")
     rows: list[Row] = [
         [
             row["dataset"],
@@ -192,4 +301,5 @@ def _each(text: str, results: pl.DataFrame, promises: Mapping[str, str]) -> Shee
         ]
         for row in ranked.iter_rows(named=True)
     ]
-    return Sheet(f"{text}: methods by data set", columns, rows, name=f"{text} methods by data set", detail=True)
+    columns = ["data set", "promise", "method", "rank", "score", "P_fa", "P_nd", "above rho", "answers", "seconds"]
+    return Sheet(f"{text}: methods by data set", columns, rows, [], f"{text} methods by data set", detail=True)

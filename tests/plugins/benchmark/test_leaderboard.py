@@ -7,14 +7,16 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from npbench.numerics.thresholds import RULES
+from npbench.records.reading import conformed
 from npbench_benchmark.charts import charts, figure
-from npbench_benchmark.leaderboard import by_dataset, standings, table
+from npbench_benchmark.leaderboard import by_dataset, leagues, np_scores, table
 from npbench_benchmark.promises import Promise, expected, false_alarms
 from npbench_benchmark.tables import places, tables
-from sample_records import cells, frame, record
+from sample_records import cells, record
+from sample_records import frame as as_frame
 
 SIZE = {"n_samples": 768, "n_features": 8, "n_positive": 268, "n_test_positive": 134}
 SCORER = "scorer estimator=sgd threshold=empirical"
@@ -30,6 +32,14 @@ def result(solver, dataset, repeat, p_fa, p_nd, status="ok", seconds=1.0, solver
     return record(**SIZE, **about, rho=0.1, seconds=seconds, **found, **columns)
 
 
+def frame(records):
+    return conformed(as_frame(records))
+
+
+def standings(records):
+    return [one for league in leagues(records) for one in [*league.standings, *league.broken]]
+
+
 RECORDS = [
     result("gen", "pima", 0, 0.05, 0.2),
     result("gen", "pima", 1, 0.15, 0.2),  # above rho: scores 0.7
@@ -42,17 +52,42 @@ RECORDS = [
 NEWCOMER = [result("np_svm", name, repeat, 0.1, 0.1) for name in ("pima", "heart") for repeat in (0, 1)]
 
 
+def score(rates, misses, n_test=250):
+    """The score of one data set: misses, and the mean excess of a normal rate whose variance is beyond the noise."""
+    rates = np.array(rates)
+    noise = np.mean(rates) * (1 - np.mean(rates)) / n_test
+    spread = math.sqrt(max(1e-18, np.var(rates, ddof=1) - noise))
+    return min(1.0, np.mean(misses) + norm(np.mean(rates) - 0.1, spread).expect(lambda x: x, lb=0) / 0.1)
+
+
 def test_by_hand():
     gen, scorer = standings(frame(RECORDS))
-    assert (gen.label, gen.n_jobs, gen.n_good, gen.above, gen.promise, gen.verdict) == ("gen", 4, 4, 1, "none", "kept")
-    assert (gen.p_nd, gen.score) == (pytest.approx(0.25), pytest.approx((0.45 + 0.3) / 2))
-    assert gen.seconds == pytest.approx(2.0)
-    assert (gen.rank, gen.win_rate, gen.is_efficient, gen.place) == (1.0, 1.0, True, 1)
+    assert (gen.label, gen.n_jobs, gen.n_good, gen.above, gen.promise, gen.verdict) == ("gen", 4, 4, 1, "none", "")
+    assert gen.p_nd == pytest.approx(0.25)
+    assert gen.score == pytest.approx((score([0.05, 0.15], [0.2, 0.2]) + 0.3) / 2)
+    assert (gen.seconds, gen.most_alarms) == (pytest.approx(2.0), pytest.approx(1.5))
+    assert (gen.rank, gen.is_efficient, gen.place) == (1.0, True, 1)
     assert (scorer.label, scorer.n_good, scorer.above, scorer.promise) == (SCORER, 3, 0, "none")
-    assert scorer.p_nd == pytest.approx((0.5 + 0.1) / 2)
-    assert scorer.score == pytest.approx((0.5 + (0.1 + 1.0) / 2) / 2)
+    # the lost job accepts nothing, in each column
+    assert scorer.p_nd == scorer.score == pytest.approx((0.5 + (0.1 + 1.0) / 2) / 2)
+    assert (scorer.p_fa, scorer.share, scorer.p_nd_common) == (0.0, 0.0, pytest.approx(0.5))
+    assert gen.p_nd_common == pytest.approx(0.2)  # on pima: heart has a job without an answer
     assert scorer.seconds == pytest.approx(math.sqrt(1.0 * 10.0))
-    assert (scorer.rank, scorer.win_rate, scorer.is_efficient) == (2.0, 0.0, False)
+    assert (scorer.rank, scorer.is_efficient) == (2.0, False)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.02])
+def test_the_score_is_that_of_endless_test_parts(spread):
+    """The noise of a test part is not an excess, the spread of true rates is."""
+    random = np.random.default_rng(0)
+    true = np.clip(random.normal(0.1, spread, (2000, 5)), 0, 1)
+    seen = random.binomial(250, true) / 250
+    variance = seen.var(axis=1, ddof=1) - seen.mean(axis=1) * (1 - seen.mean(axis=1)) / 250
+    found = pl.DataFrame({"p_nd": 0.3, "p_fa": seen.mean(axis=1), "rho": 0.1, "variance": variance})
+    endless = np.mean(0.3 + np.maximum(0, true - 0.1) / 0.1)
+    each = np.mean(0.3 + np.maximum(0, seen - 0.1) / 0.1)
+    assert abs(np.mean(np_scores(found)) - endless) < 0.7 * abs(each - endless)
+    assert np.max(np_scores(found.with_columns(p_fa=0.9))) == 1.0
 
 
 FOREST = {"estimator": "sklearn.ensemble.RandomForestClassifier"}
@@ -135,23 +170,54 @@ def test_unlike_promises_have_rankings_of_their_own():
         ("none", 2, 2.0),
     ]
     sheets = tables(frame([*RECORDS, *umbrella]), [])
-    assert [len(sheet.rows) for sheet in sheets if "ranking" in sheet.title] == [1, 2]
+    assert [len(sheet.rows) for sheet in sheets if ": ranking" in sheet.title] == [1, 2]
     (sheet,) = places(frame([*RECORDS, *umbrella]), ["u4"])
     assert [row["place"] for row in cells(sheet)] == ["1 of 1"]
 
 
+def test_a_promise_is_ranked_by_misses_and_none_by_score():
+    """The second misses less and has more false alarms, which a kept promise allows."""
+    few, many = (
+        [result(solver, name, n, rate, misses, params=params) for name in ("pima", "heart") for n in range(5)]
+        for solver, rate, misses, params in (
+            ("scorer", 0.02, 0.3, UMBRELLA),
+            ("scorer", 0.1, 0.25, {**UMBRELLA, "delta": 0.1}),
+        )
+    )
+    first, second = standings(frame([*few, *many]))
+    assert (first.p_nd, first.place, second.place) == (0.25, 1, 2)
+    bold = [result("uzawa", name, n, 0.2, 0.1) for name in ("pima", "heart") for n in range(5)]
+    timid = [result("gen", name, n, 0.05, 0.3) for name in ("pima", "heart") for n in range(5)]
+    assert [one.label for one in standings(frame([*bold, *timid]))] == ["gen", "uzawa"]
+
+
+def test_a_broken_promise_leaves_its_league():
+    kept = [result("scorer", "pima", n, 0.05, 0.5, params=UMBRELLA) for n in range(10)]
+    broken = [result("scorer", "pima", n, 0.3, 0.1, params={**UMBRELLA, "delta": 0.1}) for n in range(10)]
+    (league,) = leagues(frame([*kept, *broken]))
+    assert [one.p_nd for one in league.standings] == [0.5]
+    assert [(one.verdict, one.rank, one.place) for one in league.broken] == [("exceeded", 0, 0)]
+    bound, ranking, *_ = tables(frame([*kept, *broken]), [])
+    assert (len(bound.rows), len(ranking.rows)) == (2, 1)
+    assert any(league.broken[0].label in note for note in ranking.notes)
+    keys = frame(broken)["key"].to_list()
+    (sheet,) = places(frame([*kept, *({**one, "key": f"b{n}"} for n, one in enumerate(broken))]), ["b3"])
+    assert keys
+    assert cells(sheet)[-1]["place"] == "-"
+
+
 def test_a_job_without_a_score_is_lost():
-    for score in (math.nan, math.inf, None):
-        odd = {**RECORDS[0], "np_score": score}
+    for value in (math.nan, math.inf, None):
+        odd = {**RECORDS[0], "np_score": value}
         gen = next(one for one in standings(frame([odd, *RECORDS[1:]])) if one.label == "gen")
-        assert (gen.n_good, gen.score) == (3, pytest.approx((1.0 + 0.7 + 0.4 + 0.2) / 4))
-        assert (gen.rank, gen.win_rate) == (1.5, 0.5)  # it wins heart, which the other has lost
+        assert (gen.n_good, gen.p_nd) == (3, pytest.approx((1.0 + 0.2 + 0.4 + 0.2) / 4))
+        assert gen.rank == 1.5  # it wins heart
 
 
 def test_another_method_changes_ranks_only():
-    compared = ("rank", "place", "places_without", "win_rate", "elo", "elo_limits", "is_efficient")
+    compared = ("rank", "rank_limits", "place", "place_limits", "p_nd_common", "is_efficient")
     before, after = (
-        {one.label: dataclasses.replace(one, **dict.fromkeys(compared)) for one in standings(frame(records))}
+        {one.label: str(dataclasses.replace(one, **dict.fromkeys(compared))) for one in standings(frame(records))}
         for records in (RECORDS, RECORDS + NEWCOMER)
     )
     assert after.keys() - before.keys() == {"np_svm"}
@@ -160,8 +226,8 @@ def test_another_method_changes_ranks_only():
 
 def test_methods_are_ranked_where_they_were_run_and_without_seconds():
     alone = [*RECORDS, *NEWCOMER[:2]]
-    datasets, labels, values = table(by_dataset(frame(alone)))
-    assert math.isnan(values[datasets.index("heart"), labels.index("np_svm")])
+    datasets, values = table(by_dataset(frame(alone)), ["gen", "np_svm"], "score")
+    assert math.isnan(values[datasets.index("heart"), 1])
     assert [one.label for one in standings(frame(alone))] == ["gen", SCORER, "np_svm"]  # the incomplete one last
     unknown = [{**one, "select_cpu_seconds": None, "fit_cpu_seconds": None, "seconds": None} for one in NEWCOMER]
     best = standings(frame(RECORDS + unknown))[0]
@@ -177,26 +243,30 @@ def test_verdict_of_a_promise(above, verdict):
     records = [result("scorer", "pima", i, 0.2 if i < above else 0.0, 0.5, params=UMBRELLA) for i in range(10)]
     (one,) = standings(frame(records))
     assert one.verdict == verdict
-    assert cells(tables(frame(records), [])[0])[0]["P_nd"] == ("-" if verdict == "exceeded" else "0.500")
+    assert cells(tables(frame(records), [])[0])[0]["verdict"] == verdict
+
+
+def sheet_of(sheets, part):
+    (found,) = (sheet for sheet in sheets if part in sheet.title)
+    return found
 
 
 def test_tables_and_places_of_some_records():
-    datasets, labels, values = table(by_dataset(frame(RECORDS)))
-    assert (datasets, labels) == (["heart", "pima"], ["gen", SCORER])
-    assert values == pytest.approx(np.array([[0.3, math.inf], [0.45, 0.5]]))  # a failure loses the data set
-    bound, ranking, scores, each, sizes = tables(frame(RECORDS), [])
+    sheets = tables(frame(RECORDS), [])
+    sizes = sheet_of(sheets, "sizes")
     assert [row["data set"] for row in cells(sizes)] == ["heart", "pima"]
     assert "cv folds=4" in sizes.notes[0]
-    assert [row["method"] for row in cells(ranking)] == ["gen", SCORER]
-    assert [row["95 % limits"] for row in cells(ranking)] == ["-", "-"]  # two data sets are too few
-    assert cells(bound)[1]["jobs"] == "3/4"
-    assert cells(scores) == [
-        {"data set": "heart", "gen": "0.300", SCORER: "failed"},
-        {"data set": "pima", "gen": "0.450", SCORER: "0.500"},
+    ranking = cells(sheet_of(sheets, ": ranking"))
+    assert [row["method"] for row in ranking] == ["gen", SCORER]
+    assert [row["places"] for row in ranking] == ["-", "-"]  # two data sets are too few
+    assert cells(sheet_of(sheets, "keeps"))[1]["answers"] == "3/4"
+    assert [(row["data set"], row[SCORER]) for row in cells(sheet_of(sheets, "score by"))] == [
+        ("heart", "0.550"),  # an answer, and a lost job
+        ("pima", "0.500"),
     ]
+    each = sheet_of(sheets, "methods by")
     order = [[name, "none", *one] for name in ("heart", "pima") for one in (("gen", "1"), (SCORER, "2"))]
     assert [row[:4] for row in each.texts] == order
-    assert [row["less a source"] for row in cells(ranking)] == ["1", "2"]
     records = frame({**one, "key": f"{number}"} for number, one in enumerate(RECORDS + NEWCOMER))
     (sheet,) = places(records, records.filter(solver="np_svm")["key"].to_list())
     assert [(row["method"], row["place"], row["data sets"]) for row in cells(sheet)] == [
@@ -207,9 +277,48 @@ def test_tables_and_places_of_some_records():
     assert [row["method"] for row in cells(sheet)] == ["np_svm", "gen", f"> {SCORER}"]  # the best, and the neighbour
 
 
-def test_one_source_cannot_be_left_out_and_different_protocols_are_named():
-    sheets = tables(frame(one for one in RECORDS if one["dataset"] == "pima"), [])
-    assert {row["less a source"] for row in cells(sheets[1])} == {"-"}
+def test_kinds_of_data_sets():
+    """A method that is best on one kind and worst on another; the median decides what is saturated or weak."""
+    sizes = {"many": 768, "few": 368, "easy": 768, "hard": 768}
+    level = {"many": 0.3, "few": 0.3, "easy": 0.01, "hard": 0.7}
+    records = [
+        {**result(solver, name, 0, 0.1, level[name] + more * (1 if name != "few" else -1)), "n_samples": n}
+        for name, n in sizes.items()
+        for solver, more in (("gen", 0.0), ("uzawa", 0.01), ("np_svm", 0.02))
+    ]
+    also = [{**one, "key": f"s{n}", "rho": 0.05, "problem_params": '{"rho":0.05}'} for n, one in enumerate(records[:3])]
+    shown = sheet_of(tables(frame([*records, *also]), [])[:10], "rho=0.1: ranks by kind")
+    assert shown.columns[1:] == [
+        "all (4)", "common (1)", "few (1)", "many (3)", "saturated (1)", "others (2)", "weak (1)"
+    ]  # fmt: skip
+    ranks = {row["method"]: row for row in cells(shown)}
+    assert (ranks["np_svm"]["few (1)"], ranks["np_svm"]["weak (1)"], ranks["np_svm"]["all (4)"]) == (
+        "1.0",
+        "3.0",
+        "2.5",
+    )
+
+
+def test_other_scores_change_the_order():
+    """Bold has fewer misses and more false alarms: it leads while these weigh little."""
+    bold = [result("uzawa", name, n, 0.15, 0.1) for name in ("pima", "heart") for n in range(3)]
+    timid = [result("gen", name, n, 0.09, 0.35) for name in ("pima", "heart") for n in range(3)]
+    shown = {row["method"]: row for row in cells(sheet_of(tables(frame([*bold, *timid]), []), "other scores"))}
+    leader = {
+        column: min(shown, key=lambda name: float(shown[name][column]))
+        for column in ("w = 0.25", "w = 5", "1 if above")
+    }
+    assert leader == {"w = 0.25": "uzawa", "w = 5": "gen", "1 if above": "gen"}
+
+
+def test_scorers_alone_are_ranked_by_the_curve():
+    curve = {name: json.dumps([height] * 78) for name, height in (("gen", 0.9), ("uzawa", 0.6))}
+    records = [result(name, "pima", n, 0.1, 0.5, roc=roc) for name, roc in curve.items() for n in range(2)]
+    rows = cells(sheet_of(tables(frame(records), []), "scorers alone"))
+    assert [(row["method"], row["at rho"]) for row in rows] == [("gen", "0.100"), ("uzawa", "0.400")]
+
+
+def test_different_protocols_are_named():
     other = '{"folds":5,"name":"cv","test_size":0.25}'
     records = [{**one, "protocol_params": other} if one["dataset"] == "heart" else one for one in RECORDS]
     sizes = tables(frame(records), [])[-1]
@@ -242,6 +351,14 @@ def test_charts():
     assert [*zip(panel.lines[0].x, panel.lines[0].y, strict=True)] == [
         pytest.approx(corner) for corner in [(1, 0.3), (9, 0.3), (9, 0.1)]
     ]
-    ((ranks,),) = made[1].rows
-    assert [series.label for series in ranks.series] == [SCORER, "gen", "np_svm"]
+    assert len(made) == 1  # ranks over two data sets have no limits
+    names = "abcdefg"
+    many = [
+        result(solver, name, 0, 0.1, level)
+        for name in names
+        for solver, level in (("gen", 0.1), ("sgd", 0.2), ("uzawa", 0.3))
+    ]
+    ((ranks,),) = charts(frame(many), [])[1].rows
+    assert [label.split()[0] for label in ranks.y_labels] == ["uzawa", "sgd", "gen"]
+    assert {series.label: list(series.y) for series in ranks.series} == {"place 1": [2], "place 2": [1], "place 3": [0]}
     assert figure(frame(RECORDS), []).axes

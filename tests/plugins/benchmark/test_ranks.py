@@ -1,0 +1,88 @@
+"""Ranks and places by counting, and their uncertainty by simulation."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from npbench_benchmark.ranks import fewest_to_separate, pareto, ranking
+
+TABLES = arrays(
+    float, st.tuples(st.integers(1, 8), st.integers(1, 5)), elements=st.sampled_from([0.1, 0.2, 0.3, np.nan])
+)
+
+
+@given(TABLES)
+def test_ranks_are_counts_of_better_methods(values):
+    for method, rank in enumerate(ranking(values).ranks):
+        known = [(row, row[method]) for row in values if not np.isnan(row[method])]
+        counted = [np.sum(row < one) + (np.sum(row == one) + 1) / 2 for row, one in known]
+        assert rank == pytest.approx(np.mean(counted)) if counted else np.isnan(rank)
+
+
+@given(TABLES)
+def test_places_follow_data_sets_and_ranks(values):
+    found, counts = ranking(values), np.sum(~np.isnan(values), axis=0)
+    for one in range(len(counts)):
+        for other in range(len(counts)):
+            if counts[one] > counts[other]:
+                assert found.places[one] < found.places[other]
+            elif counts[one] == counts[other] and found.ranks[one] <= found.ranks[other]:
+                assert found.places[one] <= found.places[other]
+
+
+@given(TABLES)
+def test_limits_contain_what_they_are_limits_of(values):
+    found = ranking(values)
+    if len(values) < 6:
+        assert np.isnan(found.rank_limits).all()
+        return
+    low, high = found.place_limits.T
+    assert np.all((low >= 1) & (high <= values.shape[1]) & (low <= high))
+
+
+def test_methods_that_differ_on_every_data_set_are_separated_and_equal_ones_are_not():
+    random = np.random.default_rng(0)
+    values = np.column_stack([random.random((40, 2)), 2 + random.random((40, 2)), np.full(40, 9.0)])
+    found = ranking(values)
+    assert sorted(found.places) == [1, 1, 3, 3, 5]
+    assert found.place_limits.tolist() == [[1, 2], [1, 2], [3, 4], [3, 4], [5, 5]]
+    assert ranking(values[:5]).places[4] == 5  # few data sets: by mean rank alone
+
+
+def test_places_are_shared_by_equal_methods_in_most_draws():
+    """Either of two equal methods is called better in 2.5 % of the draws of data sets."""
+    random = np.random.default_rng(1)
+    apart = sum(len({*ranking(random.random((30, 2))).places}) > 1 for _ in range(120))
+    assert stats.binomtest(apart, 120, 0.05).pvalue > 0.001
+
+
+def test_limits_of_ranks_cover_the_true_mean():
+    random = np.random.default_rng(2)
+    truth = 1 + np.mean(random.random((100_000, 3))[:, :1] + 0.1 > random.random((100_000, 3))[:, 1:], axis=0).sum()
+    covered = 0
+    for _ in range(60):
+        values = random.random((40, 3))
+        values[:, 0] += 0.1
+        low, high = ranking(values).rank_limits[0]
+        covered += low <= truth <= high
+    assert stats.binomtest(covered, 60, 0.95).pvalue > 0.001
+
+
+def test_power_of_the_number_of_data_sets():
+    random = np.random.default_rng(3)
+    n = int(np.ceil(fewest_to_separate(random.normal([0.0, 0.5], 1.0, (200_000, 2)))))
+    draws = random.normal([0.0, 0.5], 1.0, (2000, n, 2))
+    difference = np.diff(stats.rankdata(draws, axis=2), axis=2)[:, :, 0]
+    t = difference.mean(axis=1) / difference.std(axis=1, ddof=1) * np.sqrt(n)
+    assert np.mean(t > 1.96) == pytest.approx(0.8, abs=0.05)
+    assert fewest_to_separate(np.array([[1.0, 2.0], [2.0, 1.0]])) == np.inf
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6))
+def test_efficient_methods(points):
+    score, seconds = np.array(points, float).T
+    beaten = [any((s <= a and t <= b) and (s, t) != (a, b) for s, t in points) for a, b in points]
+    assert pareto(score, seconds).tolist() == [not one for one in beaten]
