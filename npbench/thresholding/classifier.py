@@ -471,11 +471,6 @@ class NPThresholdClassifier(ThresholdedClassifier):
         """Return the rows out of some bag, and their scores by the members of the ensemble not fitted to them."""
         self.estimator_ = self._fitted(out_of_bag.with_votes(self.estimator), X, y, np.arange(len(y)), options)
         rows, chance = out_of_bag.votes(self.estimator_, len(y))
-        if lacking := len(y) - len(rows):
-            warnings.warn(
-                f"{lacking} of {len(y)} samples are in every bag and set no threshold: use more estimators.",
-                stacklevel=3,
-            )
         least = out_of_bag.resolution(self.estimator_)
         scores = _log_odds(chance, _is_last(self.estimator_, self._label_inside()))
         return rows, np.maximum(scores, math.log(least) - math.log1p(-least))
