@@ -36,7 +36,7 @@ from npbench.report.sheet import Section
 from npbench_benchmark.charts import settings
 from npbench_benchmark.leaderboard import Standing, bounded, leagues, score_of
 from npbench_papers.headlines import headline
-from npbench_papers.verdicts import MEANINGS
+from npbench_papers.verdicts import MEANINGS, word
 
 ROOT = Path(__file__).parents[2]
 SAME_JOBS = {"bach_table2": "bach_table1"}  # experiments that another one has run
@@ -135,13 +135,13 @@ def _item(name: str, jobs: str) -> tuple[str, ...]:
     described, stored = load_experiment(name), published(jobs)
     sheets = [sheet for section in sections_of(described, stored) for sheet in section.sheets]
     words = Counter(
-        cell
+        word(cell)
         for sheet in sheets
         for row in sheet.texts
         for column, cell in zip(sheet.columns, row, strict=True)
         if column.startswith("verdict")
     )
-    verdicts = ", ".join(f"{words[word]} {word}" for word in MEANINGS if words[word])
+    verdicts = ", ".join(f"{one} ({words[one]})" for one in MEANINGS if words[one])
     repeats = notes(stored)[0].removeprefix("As run: ").partition(";")[0]
     stand_in = ", stand-in" if any(row.get("stand_in") for row in described.printed) else ""
     about = described.paper.partition("), ")[2], f"`{name}`", repeats + stand_in

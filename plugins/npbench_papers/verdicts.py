@@ -1,68 +1,105 @@
-"""Verdicts on results compared with those printed in a paper, in one of six words."""
+"""Verdicts on results compared with those printed in a paper."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from math import inf
+from statistics import fmean, stdev
 
-Verdict = Literal["reproduced", "close", "better", "worse", "stand-in", "fallback"]
+from scipy.stats import norm, t
 
-MEANINGS: dict[Verdict, str] = {
-    "reproduced": "equal to the printed result within its stated tolerance",
-    "close": "within three times that tolerance",
-    "better": "a better result than printed, by more than that",
-    "worse": "a worse result than printed, by more than that, or against the paper's claim",
+from npbench.report.stats.paired import Limits
+
+MEANINGS = {
+    "agrees": "within the margin of the printed result, with 95 % limits no wider than it; or the claim always holds",
+    "agrees in direction": "beyond the margin, but on the same side; or the claim holds in most cases",
+    "differs: larger": "larger than printed, by more than the margin and the noise",
+    "differs: smaller": "smaller than printed, by more than the margin and the noise",
+    "differs": "against the paper's claim",
+    "no difference seen": "the noise of our result hides one of up to the size in brackets (80 % power)",
     "stand-in": "other data of the same shape: numbers cannot be compared",
     "fallback": "the method learnt nothing; a fallback was scored",
+    "not run": "printed, but not measured here",
 }
-CLOSE_FACTOR = 3.0
 SPEEDUP_TOLERANCE = 0.15  # relative
-NOT_KNOWN = "-"  # nothing is printed or measured
+NOT_KNOWN = "-"  # nothing is printed
+DETECTABLE = float((norm.isf(0.025) + norm.isf(0.2)) / norm.isf(0.025))  # of half the width of 95 % limits
 
 
 def judge(
     here: float | None,
     printed: float | None,
-    tolerance: float,
+    margin: float,
     *,
-    lower_is_better: bool = False,
+    limits: Limits | None = None,
+    n: int = 0,
+    same_side: bool = False,
     stand_in: bool = False,
     fallback: bool = False,
 ) -> str:
-    """Return the verdict on a result, or "-" if it or the printed one is missing.
+    """Return the verdict on a result, or "-" if none is printed.
+
+    ``limits`` are 95 % limits of our result, from ``n`` repeats. ``same_side``: both results have the same conclusion,
+    as two speed-ups above 1.
 
     Examples
     --------
-    >>> judge(0.2, 0.3, 0.01, lower_is_better=True), judge(0.2, None, 0.01), judge(0.2, 0.3, 0.01, fallback=True)
-    ('better', '-', 'fallback')
+    >>> judge(0.2, 0.3, 0.01), judge(0.2, None, 0.01), judge(0.2, 0.3, 0.01, fallback=True)
+    ('differs: smaller', '-', 'fallback')
+    >>> judge(3.0, 2.0, 0.3, same_side=True), judge(0.2, 0.22, 0.01, limits=(0.15, 0.25), n=10)
+    ('agrees in direction', 'no difference seen (10 pairs, 0.071)')
     """
-    if here is None or (printed is None and not stand_in):
-        return NOT_KNOWN
     if stand_in:
         return "stand-in"
+    if printed is None or here is None:
+        return NOT_KNOWN if printed is None else "not run"
     if fallback:
         return "fallback"
-    assert printed is not None
-    relative = round(abs(here - printed) / tolerance, 9)  # 0.61 - 0.58 is within 0.03
-    if relative <= 1:
-        return "reproduced"
-    if relative <= CLOSE_FACTOR:
-        return "close"
-    return "better" if (here < printed) == lower_is_better else "worse"
+    apart, noise = round(abs(here - printed), 9), (limits[1] - limits[0]) / 2 if limits else 0.0
+    if max(apart, noise) <= round(margin, 9):  # 0.61 - 0.58 is within 0.03
+        return "agrees"
+    if apart <= noise:
+        return unseen(n, noise)
+    return "agrees in direction" if same_side else "differs: larger" if here > printed else "differs: smaller"
+
+
+def judge_speedup(
+    here: float | None, printed: float | None, limits: Limits | None = None, n: int = 0, *, stand_in: bool = False
+) -> str:
+    """Return the verdict on a speed-up, to :data:`SPEEDUP_TOLERANCE` of the printed one, as :func:`judge`."""
+    same_side, margin = (here or 0) > 1 and (printed or 0) > 1, SPEEDUP_TOLERANCE * (printed or 0)
+    return judge(here, printed, margin, limits=limits, n=n, same_side=same_side, stand_in=stand_in)
 
 
 def claim(holds: bool | None, *, nearly: bool = False, stand_in: bool = False) -> str:
-    """Return the verdict on a claim without printed numbers, or "-" if nothing is measured (``holds`` is None).
+    """Return the verdict on a claim without printed numbers, or "not run" if nothing is measured.
 
-    ``nearly``: a disagreement is within noise, or limited to the minority of the cases.
+    ``nearly``: it holds in most of the cases.
     """
-    if holds is None:
-        return NOT_KNOWN
     if stand_in:
         return "stand-in"
-    if holds:
-        return "reproduced"
-    return "close" if nearly else "worse"
+    if holds is None:
+        return "not run"
+    return "agrees" if holds else "agrees in direction" if nearly else "differs"
+
+
+def unseen(n: int, noise: float) -> str:
+    """Return the verdict where the limits, with ``noise`` as half their width, are too wide to tell."""
+    size = f", {DETECTABLE * noise:.2g}" if noise < inf else ""
+    return f"no difference seen ({n} pairs{size})"
+
+
+def mean_limits(values: Sequence[float]) -> Limits | None:
+    """Return 95 % limits of the mean by Student's t; None for fewer than two values."""
+    if len(values) < 2:
+        return None
+    mean, noise = fmean(values), float(t.isf(0.025, len(values) - 1)) * stdev(values) / len(values) ** 0.5
+    return mean - noise, mean + noise
+
+
+def word(verdict: object) -> str:
+    """Return a verdict without what is in brackets."""
+    return str(verdict).partition(" (")[0]
 
 
 def kept(value: float, low: float, bound: float) -> str:
@@ -72,8 +109,8 @@ def kept(value: float, low: float, bound: float) -> str:
     return "kept within noise" if low <= bound else "exceeded"
 
 
-def explained(tolerance: str, used: Iterable[object]) -> list[str]:
-    """Return a table's note on its verdicts: the tolerance, and the meanings of the words used."""
-    words = set(map(str, used))
+def explained(margin: str, used: Iterable[object]) -> list[str]:
+    """Return a table's note on its verdicts: the margin, and the meanings of the words used."""
+    words = set(map(word, used))
     text = "; ".join(f"{word}: {meaning}" for word, meaning in MEANINGS.items() if word in words)
-    return [f"{tolerance} {text[0].upper()}{text[1:]}."] if text else []
+    return [f"{margin} {text[0].upper()}{text[1:]}."] if text else []

@@ -22,7 +22,7 @@ TRACE_NUMBERS = {"by intercept": 1, "by asymmetry": 0, "by both": 2}
 TABLE_P_FA = np.array([0.05, 0.1, 0.2, 0.3, 0.5])
 FIGURE_P_FA = np.linspace(0, 1, 201)
 PANEL_WIDTH = 3.5  # inches, a column of a paper
-NOTES = ["The paper: by both is best everywhere. Reproduced: lowest at all rates; close: at more than half of them."]
+NOTES = ["The paper: by both is best everywhere. Agrees: lowest at all rates; in direction: at more than half of them."]
 
 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:

@@ -31,7 +31,7 @@ def table(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) ->
     within = f"within {steps} steps"
     header = ["data", "rho", "projections", within, "steps: median", "most", "first projection", "verdict"]
     rows = [_row(record, lengths(course, gap), steps) for record, course in with_traces(records, COLUMNS)]
-    notes = [f"Reproduced: all projections take at most the paper's {steps} steps; close: more than half of them."]
+    notes = [f"Agrees: all projections take at most the paper's {steps} steps; in direction: more than half of them."]
     return [Sheet(f"Steps until the constraint is exceeded by {gap:g} at most", header, rows, notes)]
 
 

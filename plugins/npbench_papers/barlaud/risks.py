@@ -25,9 +25,9 @@ COLUMNS = [f"{part}_{name}" for part in DATA_PARTS for name in MEASURED]
 BOUND_TOLERANCE = 1e-6
 NEAR_ZERO = 0.01  # largest type I error that counts as "close to zero" in the paper's words
 VERDICT_NOTE = (
-    "The paper: a type I risk close to zero, and its surrogate below rho, on both parts. Reproduced: an error of at "
-    f"most {NEAR_ZERO:g} and the surrogate at most rho; close: the error at most rho; worse: above it, or every sample "
-    "rejected."
+    "The paper: a type I risk close to zero, and its surrogate below rho, on both parts. Agrees: an error of at most "
+    f"{NEAR_ZERO:g} and the surrogate at most rho; in direction: the error at most rho; differs: above it, or every "
+    "sample rejected."
 )
 # By the parameters accelerate and step of the solver splitting.
 ALGORITHMS = {

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
-from npbench.report.stats.paired import median_interval, wilcoxon
+from npbench.report.stats.paired import median_interval, shift_interval, wilcoxon
 from npbench_papers.davenport.strategies import Setting, settings
 from npbench_papers.records import Printed, compare_cells, timing_notes, values
-from npbench_papers.verdicts import NOT_KNOWN, SPEEDUP_TOLERANCE, claim, explained, judge
+from npbench_papers.verdicts import NOT_KNOWN, SPEEDUP_TOLERANCE, claim, explained, judge, judge_speedup, unseen
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".3f", "seconds": "g", "n_candidates": ".0f"}
 TEST_LEVEL = 0.05
@@ -75,7 +75,7 @@ def _rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) -> Iterat
         number(fmean(candidates) if candidates else None, ".0f"),
     ]
     ok = count(len(good), len(same))
-    word = judge(here[2].value, paper.get("np_score"), SCORE_TOLERANCE, lower_is_better=True)
+    word = judge(here[2].value, paper.get("np_score"), SCORE_TOLERANCE, limits=median_interval(scores), n=len(scores))
     yield [strategy, "here", *here, ok, word]
     theirs, apart = compare_cells(here, paper, FORMS)
     yield ["", "paper", *theirs, "", ""]
@@ -125,7 +125,7 @@ def _ratio(setting: Setting, slow: str, fast: str, line: Mapping[str, int]) -> R
         _median(seconds, ".2f"),
         number(paper, ".1f"),
         number(this_grid, ".1f"),
-        judge(median(seconds) / this_grid if seconds and this_grid else None, 1.0, SPEEDUP_TOLERANCE),
+        judge_speedup(median(seconds) if seconds else None, this_grid, median_interval(seconds), len(seconds)),
         number(median(candidates) if candidates else None, ".1f"),
     ]
 
@@ -146,9 +146,9 @@ def _order(found: Sequence[Setting], baselines: Sequence[str], others: Sequence[
         [
             "Searches with fewer splits than the baseline are left out. The middle is the median of the medians; the "
             "test uses the median of the scores on each split. The best was chosen by its median, so its p is "
-            "multiplied by the number of candidates. The verdict is on the claim that the middle is ahead: reproduced "
-            "if p is at most 5 %, close if it is ahead within noise, worse if it is not. Splits share samples: p and "
-            "intervals hold for splits of these data, not for other data."
+            "multiplied by the number of candidates. The verdict is on the claim that the middle is ahead, by tests in "
+            "both directions at 5 %. Splits share samples: p and intervals hold for splits of these data, not for "
+            "other data."
         ],
     )
 
@@ -172,8 +172,17 @@ def _ahead(setting: Setting, baseline: str, others: Sequence[str]) -> Row:
         Cell(f"{medians[best]:.3f} {present[best]}", float(medians[best])),
         number(p_best and min(1.0, p_best * len(present)), ".2g"),
         *papers,
-        claim(p is not None and p <= TEST_LEVEL, nearly=median(medians) < median(base)),
+        _order_verdict(base - np.median(scores, axis=0)),
     ]
+
+
+def _order_verdict(gains: np.ndarray) -> str:
+    """Return the verdict on the claim that gains on the same splits are positive."""
+    ahead, behind = (wilcoxon(gains, side) for side in ("greater", "less"))
+    if min(ahead or 1.0, behind or 1.0) > TEST_LEVEL:
+        limits = shift_interval(gains) or (-np.inf, np.inf)
+        return unseen(len(gains), (limits[1] - limits[0]) / 2)
+    return claim(ahead is not None and ahead <= TEST_LEVEL)
 
 
 def _order_printed(setting: Setting, baseline: str, others: Sequence[str]) -> list[float | None]:

@@ -12,13 +12,13 @@ import polars as pl
 from npbench.report.sheet import MISSING, Row, Sheet, number
 from npbench_papers.axes import SMALL, Figure, panels, tidy
 from npbench_papers.records import Printed
-from npbench_papers.verdicts import NOT_KNOWN, claim
+from npbench_papers.verdicts import NOT_KNOWN, explained, judge
 
 PANEL_WIDTH = 2.9  # inches
 CLOSE_TO_USUAL = 0.05  # largest relative difference from the usual start's value
 NOTE = (
-    "The paper: all starts end close to the usual one. Reproduced: the median of the starts is within "
-    f"{100 * CLOSE_TO_USUAL:g} % of it; close: within {300 * CLOSE_TO_USUAL:g} %; worse: further."
+    "The paper: all starts end close to the usual one. The verdict is on the median of the starts beside it, to "
+    f"{100 * CLOSE_TO_USUAL:g} %."
 )
 
 
@@ -69,7 +69,12 @@ def _sheet(key: Sequence[Any], group: pl.DataFrame, by: str, name: str) -> Sheet
     header = [by, "usual start", "random: min", "median", "max", "starts", "usual is", "verdict"]
     groups = group.group_by("by", maintain_order=True)
     rows = [[number(value, "g"), *_compared(same, name)] for (value,), same in groups]
-    return Sheet(f"{dataset}, {where}: {name} at the end, from random starts", header, rows, [NOTE])
+    return Sheet(
+        f"{dataset}, {where}: {name} at the end, from random starts",
+        header,
+        rows,
+        explained(NOTE, (row[-1] for row in rows)),
+    )
 
 
 def _compared(same: pl.DataFrame, name: str) -> Row:
@@ -80,8 +85,7 @@ def _compared(same: pl.DataFrame, name: str) -> Row:
         return [*[MISSING] * 4, number(len(random), "d"), NOT_KNOWN, NOT_KNOWN]
     mean = fmean(usual)
     shown = [number(one, ".4g") for one in (mean, min(random), median(random), max(random))]
-    apart, close = abs(median(random) - mean), CLOSE_TO_USUAL * abs(mean)
-    word = claim(apart <= close, nearly=apart <= 3 * close)
+    word = judge(median(random), mean, CLOSE_TO_USUAL * abs(mean))
     return [*shown, number(len(random), "d"), _place(mean, min(random), max(random)), word]
 
 

@@ -14,16 +14,17 @@ from npbench.report.sheet import Cell, Row, Sheet, number, spread
 from npbench.report.stats.paired import wilcoxon
 from npbench.values import canonical
 from npbench_papers.records import Printed, difference, mean_of, printed_for
-from npbench_papers.verdicts import NOT_KNOWN, SPEEDUP_TOLERANCE, claim, explained, judge
+from npbench_papers.verdicts import SPEEDUP_TOLERANCE, claim, explained, judge, judge_speedup, mean_limits
 
 ERROR_RATES = ("p_fa", "p_nd")
 PAPER_SIGNIFICANCE = 1e-3
 SPEED_COLUMNS = ["rho", "pairs", "paper", "here", "median", "here/paper", "verdict", "where both converged", "solving"]
+RATE_MARGIN = 0.01
 SPEED_NOTE = f"The verdict is on the mean speed-up, to {100 * SPEEDUP_TOLERANCE:g} % of the paper's."
 RATE_COLUMNS = ["rho", "rate", "paper", "here", "here - paper", "p", "verdict"]
 RATE_NOTE = (
-    f"The paper finds no significant difference at {PAPER_SIGNIFICANCE:g}: reproduced if there is none, close if there "
-    "are too few pairs to find one, worse if there is one."
+    f"The paper finds no significant difference at {PAPER_SIGNIFICANCE:g}. A larger p proves none, so that the verdict "
+    f"is on the mean difference, to {RATE_MARGIN:g}, beside the paper's or, where it prints none, beside 0."
 )
 
 # Columns in which paired fits agree, besides the repeat and the parameters.
@@ -50,7 +51,7 @@ def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> 
         sheets.append(Sheet(title, SPEED_COLUMNS, speeds, notes))
         title = f"{dataset}: rates on the test part, {other} - {base}; Wilcoxon's signed-rank test"
         rates = [_difference(*row, rate) for row in rows for rate in ERROR_RATES]
-        sheets.append(Sheet(title, RATE_COLUMNS, rates, [RATE_NOTE]))
+        sheets.append(Sheet(title, RATE_COLUMNS, rates, explained(RATE_NOTE, (row[-1] for row in rates))))
     return sheets
 
 
@@ -92,7 +93,8 @@ def _speed(value: float, group: pl.DataFrame, paper: Mapping[str, Any]) -> Row:
     speedups = group["speedup"].to_list()
     theirs, mean = mean_of(paper.get("speedup")), fmean(speedups)
     faster = claim(geometric_mean(speedups) > 1)
-    verdict = judge(mean / theirs, 1.0, SPEEDUP_TOLERANCE) if theirs else faster
+    if theirs:
+        faster = judge_speedup(mean, theirs, mean_limits(speedups), len(speedups))
     # A fit that ends at max_iter takes as long as max_iter allows, whatever its algorithm.
     converged = group.filter(pl.col("converged"), pl.col("converged_base"))["speedup"].to_list()
     where_converged = spread(converged, ".2f")
@@ -103,7 +105,7 @@ def _speed(value: float, group: pl.DataFrame, paper: Mapping[str, Any]) -> Row:
         spread(speedups, ".2f"),
         number(median(speedups), ".2f"),
         number(mean / theirs if theirs else None, ".2f"),
-        verdict,
+        faster,
         Cell(f"{where_converged.text} ({len(converged)})", where_converged.value),
         spread(group["solving"].drop_nulls().to_list(), ".2f"),
     ]
@@ -111,14 +113,9 @@ def _speed(value: float, group: pl.DataFrame, paper: Mapping[str, Any]) -> Row:
 
 def _difference(value: float, group: pl.DataFrame, paper: Mapping[str, Any], rate: str) -> Row:
     differences = (group[rate] - group[f"{rate}_base"]).drop_nulls().to_list() if rate in group.columns else []
-    p = wilcoxon(differences)
-    if p is None:
-        verdict = claim(True) if differences else NOT_KNOWN
-    else:
-        # With few pairs no p-value can be significant.
-        enough = 2.0 ** (1 - len(differences)) < PAPER_SIGNIFICANCE
-        verdict = claim(enough and p >= PAPER_SIGNIFICANCE, nearly=not enough)
+    p, n = wilcoxon(differences), len(differences)
     ours, theirs = spread(differences, ".5f"), number(paper.get(rate), ".5f")
+    verdict = judge(ours.value, theirs.value or 0.0, RATE_MARGIN, limits=mean_limits(differences), n=n)
     return [number(value, "g"), rate, theirs, ours, difference(ours, theirs, ".5f"), number(p, ".2g"), verdict]
 
 

@@ -23,8 +23,8 @@ from npbench_papers.verdicts import claim, kept
 
 NOTES = [
     "By formula: the probability for scores without ties; there is no formula for a majority. Bound: whether the share "
-    "is at most delta. Verdict: reproduced if the formula's value is within the limits of the share, or, without a "
-    "formula, if they include a share of at most delta."
+    "is at most delta. Verdict: agrees if the limits of the share contain the formula's value or, without a formula, a "
+    "share of at most delta."
 ]
 CASE = ["dataset", "rho", "delta", "left_out", "rule"]
 COLUMNS = ["n", "threshold", "above rho", "share", "95 % limits", "by formula", "P_fa", "P_nd"]

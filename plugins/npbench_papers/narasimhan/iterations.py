@@ -89,7 +89,7 @@ def _note(falls: Sequence[float | None], across: Sequence[float | None], line: s
     return (
         f"More iterations for the shortest range than for the longest: {sum(ratio > 1 for ratio in known)} of "
         f"{len(known)}; more for {what}: {sum(ratio > 1 for ratio in rises)} of {len(rises)}. The paper: so in both. "
-        f"Verdict: {word} (reproduced if all agree, close if more than half do)."
+        f"Verdict: {word} (agrees if all do, in direction if more than half do)."
     )
 
 

@@ -14,7 +14,7 @@ from npbench.report.render.palette import Palette
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
 from npbench_papers.axes import SMALL, Axes, Figure, panels, tidy
 from npbench_papers.records import Printed, difference, is_stand_in, printed_for, values, with_labels
-from npbench_papers.verdicts import explained, judge
+from npbench_papers.verdicts import explained, judge, mean_limits
 
 BASE, OTHERS = "auc_svm", ("pauc_struct", "pauc_dc")  # solvers compared on the same splits
 AREA_TOLERANCE = 0.03
@@ -106,7 +106,15 @@ def _row(same: pl.DataFrame, paper: float | None, metric: str, stand_in: bool) -
         here,
         printed,
         difference(here, printed),
-        judge(here.value, paper, AREA_TOLERANCE, stand_in=stand_in, fallback=_is_fallback(good)),
+        judge(
+            here.value,
+            paper,
+            AREA_TOLERANCE,
+            limits=mean_limits(values(good, metric)),
+            n=len(values(good, metric)),
+            stand_in=stand_in,
+            fallback=_is_fallback(good),
+        ),
         *(spread(values(good, f"{part}_cpu_seconds"), ".2f") for part in ("select", "fit")),
         count(len(good), len(same)),
         number(len(good) - len(learnt), "d"),
@@ -147,7 +155,16 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
         ahead = Cell(f"{sum(gain > 0 for gain in gains)} of {len(gains)}") if gains else MISSING
         mean = fmean(gains) if gains else None
         stand_in, fallback = is_stand_in(printed, dataset), _is_fallback(same)
-        word = judge(mean, known.value, AREA_TOLERANCE, stand_in=stand_in, fallback=fallback)
+        word = judge(
+            mean,
+            known.value,
+            AREA_TOLERANCE,
+            limits=mean_limits(gains),
+            n=len(gains),
+            same_side=((mean or 0) > 0) == ((known.value or 0) > 0),
+            stand_in=stand_in,
+            fallback=fallback,
+        )
         learnt = paired.filter(pl.col("solver_status").ne_missing(COLLAPSED))
         others = (learnt[metric] - learnt["base"]).drop_nulls().to_list()
         rows.append([str(dataset), str(method), spread(gains), known, ahead, word, spread(others)])

@@ -42,7 +42,7 @@ def test_row_counts_repeats_above_bound():
     low, high = beta.ppf(0.025, 1, 50), beta.ppf(0.975, 2, 49)
     assert row["95 % limits"] == f"[{low:.3f}, {high:.3f}]"
     assert row["by formula"] == f"{exact(59, 59):.3f}" == "0.048"
-    assert (row["theirs"], row["bound"], row["verdict"]) == ("0.250", "kept", "reproduced")
+    assert (row["theirs"], row["bound"], row["verdict"]) == ("0.250", "kept", "agrees")
 
 
 def test_rows_per_number_of_negatives_and_rule_without_failed_jobs():
@@ -66,7 +66,7 @@ def test_rows_per_number_of_negatives_and_rule_without_failed_jobs():
 
 @pytest.mark.parametrize(
     ("above", "bound", "verdict"),
-    [(5, "kept", "reproduced"), (8, "kept within noise", "reproduced"), (20, "exceeded", "worse")],
+    [(5, "kept", "agrees"), (8, "kept within noise", "agrees"), (20, "exceeded", "differs")],
 )
 def test_verdict_allows_for_noise(above, bound, verdict):
     (row,) = rows(repeats([0.06] * above + [0.04] * (100 - above)))

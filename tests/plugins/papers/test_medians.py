@@ -55,19 +55,23 @@ def test_scores_are_above_the_papers():
     here, paper, apart = cells(sheet)
     assert sheet.title.startswith("heart, rho=0.1: ")
     p_fa, score = f"0.050±{0.05 * math.sqrt(10 / 9):.3f}", "0.550 [0.200, 0.900]"
-    assert list(here.values()) == ["cd", "here", p_fa, "0.200±0.000", score, "4", "10", "10/11", "worse"]
+    assert here.pop("verdict") == "no difference seen (10 pairs, 0.5)"  # sqrt(2) times .35
+    assert list(here.values()) == ["cd", "here", p_fa, "0.200±0.000", score, "4", "10", "10/11"]
     assert list(paper.values()) == ["", "paper", "0.100±0.020", "-", "0.318", "169", "7", "", ""]
     assert list(apart.values()) == ["", "here - paper", "-0.050", "-", "+0.232", "-165", "+3", "", ""]
 
 
 @pytest.mark.parametrize(
     ("theirs", "verdict"),
-    [(5.34, "worse"), (5.36, "close"), (5.46, "reproduced"), (5.64, "close"), (5.66, "better"), (None, "-")],
+    [(5.44, "differs: larger"), (5.46, "agrees"), (5.56, "differs: smaller"), (None, "-")],
 )
 def test_verdict_compares_median_with_paper(theirs, verdict):
-    records = [record("cd", k, np_score=k + 1.0) for k in range(10)]  # median 5.5
+    records = [record("cd", k, np_score=5.5 + 0.001 * (k - 4.5)) for k in range(10)]
     sheet, *_ = tables(records, [{"strategy": "cd", "np_score": theirs}])
     assert cells(sheet)[0]["verdict"] == verdict
+    noisy = [record("cd", k, np_score=k + 1.0) for k in range(10)]  # limits of the median: 2 and 9
+    sheet, *_ = tables(noisy, [{"strategy": "cd", "np_score": theirs}])
+    assert cells(sheet)[0]["verdict"] == ("-" if theirs is None else "no difference seen (10 pairs, 5)")
 
 
 def test_speed_ups_are_ratios_on_shared_splits():
@@ -78,8 +82,8 @@ def test_speed_ups_are_ratios_on_shared_splits():
     speed = tables(records, printed, line={"nu_pos": 50})[1]
     (row,) = speed.texts
     assert row[:5] == ["heart", "0.1", "gs / cd", "7", "20.00 [5.00, 35.00]"]
-    assert row[5:] == ["16.6", f"{2801 / 169 * 4 / 50:.1f}", "better", "2.0"]
-    assert cells(tables(records, printed)[1])[0]["verdict"] == "close"  # 20 beside 16.6
+    assert row[5:] == ["16.6", f"{2801 / 169 * 4 / 50:.1f}", "agrees in direction", "2.0"]
+    assert cells(tables(records, printed)[1])[0]["verdict"] == "no difference seen (7 pairs, 21)"  # 20 beside 16.6
     assert cells(tables(records)[1])[0]["verdict"] == "-"
     assert speed.notes[0] == "Timed on a; parallel jobs: 1, threads of each: 2."
 
@@ -96,7 +100,7 @@ def test_order_is_tested_on_splits():
     p_best = 2 * stats.wilcoxon(scores["bs"], scores["cd"], alternative="greater").pvalue
     base, slow, fast = (np.median(scores[strategy]) for strategy in ("bs", "gs", "cd"))
     assert (row["its"], row["middle"], row["best"]) == (f"{base:.3f}", f"{(slow + fast) / 2:.3f}", f"{fast:.3f} cd")
-    assert (row["p"], row["p of best"], row["verdict"]) == (f"{p:.2g}", f"{p_best:.2g}", "reproduced")
+    assert (row["p"], row["p of best"], row["verdict"]) == (f"{p:.2g}", f"{p_best:.2g}", "agrees")
     papers = [row[f"paper: {one}"] for one in ("its", "middle", "best")]
     assert papers == ["1.000", f"{(0.375 + 0.318) / 2:.3f}", "0.318"]
 
@@ -104,11 +108,12 @@ def test_order_is_tested_on_splits():
 @pytest.mark.parametrize(
     ("gains", "verdict"),
     [
-        ([0.1, 0.2, 0.3, 0.4, 0.5], "reproduced"),  # p = 1/32
-        ([0.1, 0.2, 0.3, 0.4], "close"),  # no p-value of four splits is below 1/16
-        ([-0.1, 0.2, 0.3, 0.4, 0.5], "close"),  # p = 1/16
-        ([-0.1, -0.2, -0.3, 0.4, -0.5], "worse"),
-        ([0.0] * 5, "worse"),
+        ([0.1, 0.2, 0.3, 0.4, 0.5], "agrees"),  # p = 1/32
+        ([0.1, 0.2, 0.3, 0.4], "no difference seen (4 pairs)"),  # no p-value of four splits is below 1/16
+        ([-0.1, 0.2, 0.3, 0.4, 0.5], "no difference seen (5 pairs)"),  # p = 1/16
+        ([-0.1, -0.2, -0.3, -0.4, -0.5], "differs"),
+        ([-0.3, -0.2, -0.1, 0.1, 0.2, 0.3], "no difference seen (6 pairs, 0.43)"),
+        ([0.0] * 5, "no difference seen (5 pairs)"),
     ],
 )
 def test_who_is_ahead(gains, verdict):

@@ -34,7 +34,7 @@ def test_last_iteration_on_both_parts():
     assert sheet.title == "counts, rho=0.1, repeat 0, with momentum, features uncentred, after 4 iterations, converged"
     training, test = sheet.texts
     rates = ["0.1000", "0.1000", "0.1200", "0.1300", "0.1400", "0.1500"]
-    assert training == ["training", *rates, "0/1 and surrogate", "close"]
+    assert training == ["training", *rates, "0/1 and surrogate", "agrees in direction"]
     assert test[:3] == ["test", "0.1600", "0.1700"]
     assert sheet.notes[0] == "On the training part the surrogate type I risk minus rho is -1.0e-09."
 
@@ -42,12 +42,12 @@ def test_last_iteration_on_both_parts():
 @pytest.mark.parametrize(
     ("error", "risk", "missed", "kept", "verdict"),
     [
-        (0.0, 0.1, 0.5, "0/1 and surrogate", "reproduced"),
-        (0.0, 0.0, 1.0, "0/1 and surrogate", "worse"),  # it rejects every sample
-        (0.1, 0.1 + 9e-7, 0.5, "0/1 and surrogate", "close"),
-        (0.1, 0.1 + 2e-6, 0.5, "0/1", "close"),
-        (0.11, 0.1, 0.5, "surrogate", "worse"),
-        (0.11, 0.2, 0.5, "neither", "worse"),
+        (0.0, 0.1, 0.5, "0/1 and surrogate", "agrees"),
+        (0.0, 0.0, 1.0, "0/1 and surrogate", "differs"),  # it rejects every sample
+        (0.1, 0.1 + 9e-7, 0.5, "0/1 and surrogate", "agrees in direction"),
+        (0.1, 0.1 + 2e-6, 0.5, "0/1", "agrees in direction"),
+        (0.11, 0.1, 0.5, "surrogate", "differs"),
+        (0.11, 0.2, 0.5, "neither", "differs"),
     ],
 )
 def test_verdict_is_on_the_risks_kept(error, risk, missed, kept, verdict):
@@ -63,7 +63,7 @@ def test_records_without_stages_are_not_measured(trace):
     records = frame(record(trace=trace))
     (at_end,), (steps,) = risks.table(records, ()), projections.table(records, (), gap=1e-12, steps=9)
     assert at_end.texts == [["training", "-"], ["test", "-"]]
-    assert steps.texts == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "-"]]
+    assert steps.texts == [["counts", "0.1", "0", "0 of 0", "-", "-", "-", "not run"]]
 
 
 def test_one_row_of_panels_per_record():
@@ -98,8 +98,8 @@ def test_steps_until_the_gap_closes():
     some = frame(record(trace=projected([0.5, 0.1, 1e-13], [-0.2], [0.5, 0.0], [0.5, 0.1, 0.01, 0.0], [0.5, 0.1])))
     asked = (some, 2), (some, 3), (frame(record(trace=projected([0.5, 0.0]))), 3)
     found = [projections.table(records, (), gap=1e-12, steps=steps)[0].texts[0] for records, steps in asked]
-    assert found[0] == ["counts", "0.1", "4", "2 of 4", "2", "3", "2", "worse"]
-    assert [row[-1] for row in found] == ["worse", "close", "reproduced"]  # 2 of 4, 3 of 4, all
+    assert found[0] == ["counts", "0.1", "4", "2 of 4", "2", "3", "2", "differs"]
+    assert [row[-1] for row in found] == ["differs", "agrees in direction", "agrees"]  # 2 of 4, 3 of 4, all
 
 
 def test_one_line_per_projection():
