@@ -238,6 +238,7 @@ class Judge:
         while True:
             while (answer := process.answer()) is None:
                 wait([process])
+                self._allow(process.deadline - time.monotonic() + GRACE)  # later if it had to wait for a processor
             facts, arrays = answer
             if not isinstance(facts, dict):
                 raise process.wrote_rubbish()

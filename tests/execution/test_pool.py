@@ -9,13 +9,16 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from itertools import chain, repeat
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from misbehaving_jobs import ended
 
+from npbench.execution import processes
 from npbench.execution.pool import Returned, outcomes
 from npbench.execution.processes import Died, TimedOut
 
@@ -164,6 +167,35 @@ def test_a_task_is_stopped_alone(pool, acts, n_workers, expected):
     assert [ran[number] for number in range(len(acts))] == expected
     if n_workers == 2:
         assert next(iter(ran)) == 1
+
+
+def test_a_task_may_wait_for_a_processor(pool, monkeypatch):
+    waited = chain([0.0] * 3, repeat(0.5))  # from the third time that the worker is allowed some time
+    monkeypatch.setattr(processes, "waited", lambda pid: next(waited))
+    start = time.monotonic()
+    assert [kind(outcome) for _, outcome in pool([(0, "waits")], 1, time_limit=0.3)] == ["timed out 0.3"]
+    assert time.monotonic() - start > 0.8
+
+
+def test_waiting_for_a_processor_is_measured():
+    """Of two processes that share a processor, each waits about half of the time; a sleeping one does not wait."""
+    code = "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass"
+    core = str(min(os.sched_getaffinity(0)))
+    busy = [subprocess.Popen([sys.executable, "-c", code, core]) for _ in range(2)]
+    asleep = subprocess.Popen(["sleep", "60"])
+    try:
+        time.sleep(1.0)
+        before = [processes.waited(one.pid) for one in (*busy, asleep)]
+        time.sleep(1.0)
+        after = [processes.waited(one.pid) for one in (*busy, asleep)]
+    finally:
+        for one in (*busy, asleep):
+            one.kill()
+            one.wait()
+    first, second, of_sleep = np.subtract(after, before)
+    assert min(first, second) > 0.2
+    assert of_sleep < 0.1
+    assert processes.waited(asleep.pid) == 0.0  # it has ended
 
 
 def test_a_worker_that_cannot_begin_fails_each_task(pool):
