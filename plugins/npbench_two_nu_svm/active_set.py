@@ -20,7 +20,7 @@ SAME_INVERSE = 1e-12  # accepted error of a product with the inverse; a larger o
 SAME_WEIGHT = 1e-10  # relative excess over a bound that rounding in the inverse explains
 
 
-@register_jitable(error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def face_of(Q, p, G, ridge, work, size):
     """Return the bordered matrix of the members, its inverse, the other samples, the members' Q with them, and levels.
 
@@ -56,7 +56,7 @@ def face_of(Q, p, G, ridge, work, size):
     return matrix, inverse, outside, rows, levels, accurate
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _column(Q, p, ridge, work, face, j, table):
     """Write the responses of members, G and levels to a change of sample j to the table. O(size (size + n)).
 
@@ -121,7 +121,7 @@ def _equations(p, upper, u, G, slot, levels, table, state, changed):
     return matrix, x
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def _optimum_of(Q, p, upper, u, G, ridge, work, face, table, state, v, H, to):
     """Write the weights, G and levels that satisfy the equations of given states; return whether they exist.
 
@@ -197,7 +197,7 @@ def _correct(p, upper, v, H, levels, i, small, state):
     return violations
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@register_jitable(error_model="numpy")
 def exchange(Q, p, upper, u, G, ridge, work, face, table, i, state, small, v, H):
     """Write the optimum without sample i, and its G, to v and H; return whether it was found.
 
@@ -230,7 +230,7 @@ def exchange(Q, p, upper, u, G, ridge, work, face, table, i, state, small, v, H)
     return found
 
 
-@register_jitable(error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def states(Q, p, upper, u, G, ridge, work, size, known, state):
     """Prepare :func:`exchange`: a member of the inverse for each class, the states, and no known column."""
     n = u.shape[0]

@@ -2,7 +2,8 @@
 
 A sample with weight takes up to three steps, each if the one before leaves its sign undecided: an interval of its
 margin, the optimum without it by exchanges (:mod:`npbench_two_nu_svm.active_set`), and a refit. Where the hulls meet,
-groups of samples come first. See :mod:`npbench_two_nu_svm.reduced_hulls` for the problem.
+groups of samples come first. See :mod:`npbench_two_nu_svm.reduced_hulls` for the problem. Python calls the kernels in
+turn: Numba would compile each again, for seconds, within every kernel that calls it.
 """
 
 from __future__ import annotations
@@ -20,30 +21,14 @@ GROUPS = 4  # the first group that is left out together is this part of a class
 SEPARATION_GAP = 0.5  # relative duality gap that suffices to show that hulls are apart
 
 
-@register_jitable(error_model="numpy")
-def _copy(work, size, to):
-    """Copy an inverse of some size, its members and slots to other buffers."""
-    for i in range(size):
-        for j in range(size):
-            to[0][i, j] = work[0][i, j]
-    for k in range(len(work[1])):
-        to[1][k] = work[1][k]
-    for k in range(len(work[2])):
-        to[2][k] = work[2][k]
-
-
-@register_jitable(error_model="numpy")
-def _bounds(p, c, caps, bounds):
-    """Write the bounds before samples of class c are left out; return whether the class is then full."""
-    n = len(bounds)
-    for k in range(n):
-        bounds[k] = caps[c, 0 if k < p else 1]
-    first, end = (0, p) if c == 0 else (p, n)
-    full = caps[c, c] * (end - first - 1) <= 1.0 + SAME_SUM
+def _bounds(p, c, caps, n):
+    """Return the bounds before samples of class c are left out, and whether the class is then full."""
+    bounds = np.repeat(caps[c], (p, n - p))
+    members = bounds[:p] if c == 0 else bounds[p:]
+    full = caps[c, c] * (len(members) - 1) <= 1.0 + SAME_SUM
     if full:
-        for k in range(first, end):
-            bounds[k] = 1.0 / (end - first)
-    return full
+        members[:] = 1.0 / len(members)
+    return bounds, full
 
 
 @register_jitable(error_model="numpy")
@@ -155,36 +140,48 @@ def _fill(row, first, end, upper, mean, v, H):
         H[k] += (mean[k] - row[k]) / (end - first - 1)
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def _leave_out(Q, p, samples, at, optimum, work, face, table, state, tol, scale, widest, small, margins, doubt, v, H):
+    """Leave out one sample after another, from position ``at`` on; return the position of the first that needs a refit.
+
+    Its bound is then still 0, and v is a feasible start.
+    """
+    bounds, cap, u, G, ready, full, mean = optimum
+    for position in range(at, len(samples)):
+        i = samples[position]
+        bounds[i] = 0.0
+        # the optimum by exchanges, if they can find it; else a feasible start
+        if not (ready and exchange(Q, p, bounds, u, G, RIDGE * scale, work, face, table, i, state, small, v, H)):
+            for k in range(len(u)):
+                v[k], H[k] = u[k], G[k]
+            first, end = (0, p) if i < p else (p, len(u))
+            if full:
+                _fill(Q[i], first, end, bounds, mean, v, H)
+            else:
+                shed(Q, first, end, bounds, v, H, i)
+        A, B, objective, gap = measure(p, bounds, v, H)
+        margins[i], doubt[i] = _margin(i < p, H[i], A, B), widest * np.sqrt(gap)
+        if objective <= FLOOR * scale:  # the hulls meet
+            margins[i] = doubt[i] = 0.0
+        elif gap > tol * objective and abs(margins[i]) <= doubt[i]:
+            return position
+        bounds[i] = cap
+    return len(samples)
+
+
 @register_jitable(error_model="numpy")
-def _without(Q, p, i, state, optimum, work, size, spare, face, table, tol, scale, rounds, widest, small, v, H):
-    """Return the margin of i without it, a bound on its error, the number of pair steps and whether it took a refit."""
-    bounds, u, G, ready, full, mean = optimum
-    # the optimum by exchanges, if they can find it; else a feasible start
-    if not (ready and exchange(Q, p, bounds, u, G, RIDGE * scale, work, face, table, i, state, small, v, H)):
-        for k in range(len(u)):
-            v[k], H[k] = u[k], G[k]
-        first, end = (0, p) if i < p else (p, len(u))
-        if full:
-            _fill(Q[i], first, end, bounds, mean, v, H)
-        else:
-            shed(Q, first, end, bounds, v, H, i)
-    A, B, objective, gap = measure(p, bounds, v, H)
-    margin, doubt = H[i] - (A if i < p else B) + 0.5 * (A + B), widest * np.sqrt(gap)
-
-    # refit until the sign is certain
-    refit = gap > tol * objective and objective > FLOOR * scale and abs(margin) <= doubt
-    taken = 0
-    if refit:
-        spare[2].fill(-1)
-        _copy(work, size, spare)
-        A, B, objective, gap, taken, _ = settle(Q, p, bounds, v, H, spare, size, tol, scale, rounds, i, widest)
-        margin, doubt = H[i] - (A if i < p else B) + 0.5 * (A + B), widest * np.sqrt(gap)
-    if objective <= FLOOR * scale:  # the hulls meet
-        return 0.0, 0.0, taken, refit
-    return margin, doubt, taken, refit
+def _margin(positive, G, A, B):
+    return G - (A if positive else B) + 0.5 * (A + B)
 
 
-@register_jitable(error_model="numpy")
+def _copied(work, size, spare):
+    """Copy an inverse of some size, its members and slots to spare buffers; return these."""
+    spare[0][:size, :size] = work[0][:size, :size]
+    spare[1][:], spare[2][:] = work[1:]
+    return spare
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _screen(Q, diagonal, p, c, full, optimum, widest, margins, doubt):
     """Write the margins of class c that an interval decides, or that need no new weights; return the others."""
     bounds, u, G, A, B, gap, apart, meet = optimum
@@ -225,24 +222,6 @@ def _screen(Q, diagonal, p, c, full, optimum, widest, margins, doubt):
     return undecided[:count], pull
 
 
-@register_jitable(error_model="numpy")
-def _meet(Q, p, group, bounds, u, work, size, spare, scale, rounds, v, H):
-    """Return whether the hulls meet without a group of samples, and the number of pair steps."""
-    # start from the weights of all samples, moving the group's weight to the others
-    reduced = bounds.copy()
-    for k in group:
-        reduced[k] = 0.0
-    for k in range(len(u)):
-        v[k] = u[k]
-    start(Q, p, bounds, reduced, v, H)
-    spare[2].fill(-1)
-    _copy(work, size, spare)
-    nobody = np.int64(-1)
-    _, _, objective, _, taken, _ = settle(Q, p, reduced, v, H, spare, size, SEPARATION_GAP, scale, rounds, nobody, 0.0)
-    return objective <= FLOOR * scale, taken
-
-
-@register_jitable(error_model="numpy")
 def _meeting(Q, p, c, samples, bounds, u, work, size, spare, scale, rounds, v, H):
     """Return how many of the samples, from the first, leave hulls that meet when left out, and the pair steps.
 
@@ -254,14 +233,19 @@ def _meeting(Q, p, c, samples, bounds, u, work, size, spare, scale, rounds, v, H
     done, width, steps = 0, min(most, max(1, len(samples) // GROUPS)), 0
     while done < len(samples) and width > 0:
         group = samples[done : done + width]
-        meet, taken = _meet(Q, p, group, bounds, u, work, size, spare, scale, rounds, v, H)
+        # start from the weights of all samples, moving the group's weight to the others
+        reduced = bounds.copy()
+        reduced[group], v[:] = 0.0, u
+        start(Q, p, bounds, reduced, v, H)
+        kept = _copied(work, size, spare)
+        _, _, objective, _, taken, _ = settle(Q, p, reduced, v, H, kept, size, SEPARATION_GAP, scale, rounds, -1, 0.0)
+        meet = objective <= FLOOR * scale
         steps += taken
         done += len(group) if meet else 0
         width = min(most, 2 * width) if meet else width // 2
     return done, steps
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale, most, rounds, margins, doubt):
     """Compute y_i f(x_i) of each sample i for the f of all others, or an interval of one sign that contains it.
 
@@ -276,50 +260,51 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
 
     Return the numbers of samples that took an exchange and then a refit, of pair steps, and the size of the inverse.
     """
-    n = u.shape[0]
-    nobody = np.int64(-1)  # for the literal -1, Numba would compile ``settle`` once more
-    bounds, v, H, diagonal, state = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int8)
-    widest = 0.0  # no two samples are further apart, nor then an error of a margin per distance of w
-    for k in range(n):
-        diagonal[k] = Q[k, k]
-        widest = max(widest, 2.0 * np.sqrt(max(diagonal[k], 0.0)))
+    n = len(u)
+    v, H, state, diagonal = np.empty(n), np.empty(n), np.empty(n, np.int8), Q.diagonal().copy()
+    # no two samples are further apart, nor then an error of a margin per distance of w
+    widest = 2.0 * float(np.sqrt(max(diagonal.max(), 0.0)))
     exchanges = refits = steps = 0
     accurate = True
-    for c in range(2):
+    for c, (first, end) in enumerate(((0, p), (p, n))):
         # solve the problem with all samples
-        full = _bounds(p, c, caps, bounds)
+        bounds, full = _bounds(p, c, caps, n)
         start(Q, p, upper, bounds, u, G)
-        for k in range(n):
-            upper[k] = bounds[k]
-        A, B, objective, gap, taken, size = settle(Q, p, bounds, u, G, work, size, tol, scale, most, nobody, 0.0)
+        upper[:] = bounds
+        A, B, objective, gap, taken, size = settle(Q, p, bounds, u, G, work, size, tol, scale, most, -1, 0.0)
         steps += taken
         apart, meet = objective - gap > FLOOR * scale, objective <= FLOOR * scale
         small = max(0.1 * tol * objective, 1e-15 * widest * widest)
         size = states(Q, p, bounds, u, G, RIDGE * scale, work, size, table[0], table[4])
         face = face_of(Q, p, G, RIDGE * scale, work, size)
         accurate = face[5]
-        ready = apart and gap <= tol * objective and size > 0 and work[2][n] >= 0 and work[2][n + 1] >= 0 and not full
-        first, end = (0, p) if c == 0 else (p, n)
-        for k in range(first, end):
-            bounds[k] = caps[c, c]
+        ready = bool(apart and gap <= tol * objective and size > 0 and min(work[2][n:]) >= 0 and not full)
+        cap = float(caps[c, c])
+        bounds[first:end] = cap
 
         # decide what intervals decide, and exchange weights for the others
-        optimum = (bounds, u, G, A, B, gap, apart, meet)
+        optimum = bounds, u, G, A, B, gap, apart, meet
         undecided, mean = _screen(Q, diagonal, p, c, full, optimum, widest, margins, doubt)
         exchanges += len(undecided)
         if meet:
             done, taken = _meeting(Q, p, c, undecided, bounds, u, work, size, spare, scale, rounds, v, H)
             undecided = undecided[done:]
             steps += taken
-        solved = (bounds, u, G, ready, full, mean)
-        for i in undecided:
-            bounds[i] = 0.0
-            margins[i], doubt[i], taken, refitted = _without(
-                Q, p, i, state, solved, work, size, spare, face, table, tol, scale, rounds, widest, small, v, H
-            )
-            bounds[i] = caps[c, c]
-            refits += refitted
+        of_class = bounds, cap, u, G, ready, full, mean
+        left_out = Q, p, undecided
+        how = of_class, work, face, table, state, tol, scale, widest, small, margins, doubt, v, H
+        at = _leave_out(*left_out, 0, *how)
+        while at < len(undecided):
+            # refit until the sign is certain
+            i, kept = undecided[at], _copied(work, size, spare)
+            A, B, objective, gap, taken, _ = settle(Q, p, bounds, v, H, kept, size, tol, scale, rounds, i, widest)
+            meet = objective <= FLOOR * scale
+            margins[i] = 0.0 if meet else _margin(i < p, H[i], A, B)
+            doubt[i] = 0.0 if meet else widest * np.sqrt(gap)
+            bounds[i] = cap
+            refits += 1
             steps += taken
+            at = _leave_out(*left_out, at + 1, *how)
     if not accurate:
         work[2].fill(-1)
         size = 0
