@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import os
 import re
 import shlex
-import subprocess
-import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,8 @@ from blocks import PUBLISHED, fenced, table
 from pictures import load_experiment
 from rich.console import Console
 
-from npbench import contracts, registry
+from npbench import cli, contracts, registry
+from npbench.config.experiment import Experiment
 from npbench.problem import PROBLEMS
 from npbench.records.reading import conformed
 from npbench.records.store import RecordStore
@@ -41,7 +42,7 @@ from npbench_papers.verdicts import MEANINGS, word
 ROOT = Path(__file__).parents[2]
 SAME_JOBS = {"bach_table2": "bach_table1"}  # experiments that another one has run
 RATES_ONLY = "\nchosen parameters"  # the table of rates ends here in a summary
-WIDE_ENV = {**os.environ, "COLUMNS": "100"}
+os.environ["COLUMNS"] = "100"  # of commands and Python blocks
 # For each page: output of its Python blocks so far, the names that they share, and their folder.
 _SESSIONS: dict[str, tuple[list[str], dict[str, Any], tempfile.TemporaryDirectory[str]]] = {}
 
@@ -57,6 +58,7 @@ def source(path: str) -> None:
     block(language, (ROOT / path).read_text(encoding="utf-8"))
 
 
+@functools.cache
 def published(name: str) -> pl.DataFrame:
     """Return the published records of a run or an experiment."""
     (path,) = PUBLISHED.glob(f"*/records/{name}.parquet")
@@ -115,12 +117,11 @@ def report(part: str, paper: str, title: str = "", **filters: str) -> None:
 
 def experiment(name: str, *numbers: int) -> None:
     """Write the tables of a published experiment, or only those with the given numbers, from 0."""
-    stored = published(name)
-    found = sections_of(load_experiment(name), stored)
+    _, found = _sections(name, name)
     if numbers:
         (section,) = found
         found = [Section(section.title, [section.sheets[number] for number in numbers])]
-    _shown(found, stored)
+    _shown(found, published(name))
 
 
 def items(paper: str) -> None:
@@ -131,9 +132,16 @@ def items(paper: str) -> None:
     cog.outl(table(columns, (_item(name, jobs) for name, jobs in sorted(names.items()))))
 
 
+@functools.cache
+def _sections(name: str, jobs: str) -> tuple[Experiment, list[Section]]:
+    """Return an experiment, and what the records of one that ran the same jobs show of it."""
+    described = load_experiment(name)
+    return described, sections_of(described, published(jobs))
+
+
 def _item(name: str, jobs: str) -> tuple[str, ...]:
-    described, stored = load_experiment(name), published(jobs)
-    sheets = [sheet for section in sections_of(described, stored) for sheet in section.sheets]
+    (described, sections), stored = _sections(name, jobs), published(jobs)
+    sheets = [sheet for section in sections for sheet in section.sheets]
     words = Counter(
         word(cell)
         for sheet in sheets
@@ -148,14 +156,25 @@ def _item(name: str, jobs: str) -> tuple[str, ...]:
     return *about, *headline(name, sheets), verdicts or "-"
 
 
+def _npbench(words: Sequence[str], folder: str) -> tuple[int, str, str]:
+    """Run a command line in this process, which saves seconds: its exit code, output and errors."""
+    output, errors = io.StringIO(), io.StringIO()
+    code = 0
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors), contextlib.chdir(folder):
+        try:
+            cli.main(words)
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return code, output.getvalue(), errors.getvalue()
+
+
 def session(*arguments: str) -> None:
     """Write a command, its output in an empty folder and its exit code if it is not 0."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "npbench", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=WIDE_ENV)
-    lines = [f"$ npbench {' '.join(arguments)}", *(done.stdout + done.stderr).splitlines()]
-    if done.returncode:
-        lines += ["$ echo $?", str(done.returncode)]
+        code, output, errors = _npbench(arguments, folder)
+    lines = [f"$ npbench {' '.join(arguments)}", *(output + errors).splitlines()]
+    if code:
+        lines += ["$ echo $?", str(code)]
     block("console", "\n".join(line.rstrip() for line in lines))
 
 
@@ -167,9 +186,8 @@ def printed() -> None:
 def command(line: str, until: str = "\0") -> None:
     """Write the output of a command up to a text, after running all Python blocks above in the same folder."""
     _, folder = _run_above()
-    words = [sys.executable, "-m", *shlex.split(line)]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, env=WIDE_ENV)
-    block("text", done.stdout.partition(until)[0])
+    _, output, _ = _npbench(shlex.split(line)[1:], folder)
+    block("text", output.partition(until)[0])
 
 
 def _run_above() -> tuple[list[str], str]:
