@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import subprocess
 import sys
@@ -35,10 +36,20 @@ hypothesis.settings.register_profile("npbench", deadline=None, derandomize=True,
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=100)
 hypothesis.settings.load_profile("npbench")
 
-# Numba reads it once, when it is first imported: by a test module, after this file. Subprocesses inherit it.
-os.environ["NUMBA_CACHE_DIR"] = str(kernel_cache())
+# Numba reads it once, when it is first imported: by a test module, after this file. Subprocesses inherit it, workers of
+# pytest-xdist too.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    os.environ["NUMBA_CACHE_DIR"] = str(kernel_cache())
 
 collect_ignore = ["typed_use.py"]  # mypy checks it, and its wrong lines fail
+
+gc.disable()  # until tests are collected: nothing of theirs is garbage
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the million objects that live until the end."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import itertools
+import os
 import sys
 import warnings
 from importlib.util import module_from_spec, spec_from_file_location
@@ -16,10 +17,12 @@ HOT = {"smo", "pauc", "sgd", "path", "splitting", "thresholds", "reduced_hulls",
 
 
 def suite():
-    """Import the suite under a name other than asv, as asv does in its own processes."""
+    """Import the suite under a name other than asv, as asv does in its own processes, with the tests' kernels."""
     spec = spec_from_file_location("npbench_asv", FOLDER / "__init__.py", submodule_search_locations=[str(FOLDER)])
     package = sys.modules["npbench_asv"] = module_from_spec(spec)
-    spec.loader.exec_module(package)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernel_cache.kernel_cache", lambda: os.environ["NUMBA_CACHE_DIR"])
+        spec.loader.exec_module(package)
     return {name: importlib.import_module(f"npbench_asv.{name}") for name in sorted(HOT)}
 
 
