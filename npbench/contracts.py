@@ -73,8 +73,8 @@ class Solver:
         Parameters that hold import paths, ``"package.module.Class"``, or names of other solvers, so that a job is
         rerun when that code changes.
     of_threshold : tuple of str
-        Parameters that only set a threshold for the scores of a fit, as ``rho`` does. Jobs that differ in nothing else
-        follow each other, and may share these scores: see :mod:`npbench.numerics.shared_fits`.
+        Parameters that only set a threshold for the scores of a fit, or choose among fits, as ``rho`` does. Jobs that
+        differ in nothing else follow each other, and may share scores: see :mod:`npbench.numerics.shared_fits`.
     title, reference : str
         One line for tables; the paper.
     tags : frozenset of str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -77,10 +77,14 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._validate_params()
         X, signs = self._training_set(X, y)
         result = self._fit(X, signs, **options)
-        if not getattr(self, "converged_", True):
-            message = f"{type(self).__name__}: {self._explanation()}"
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)  # the caller of fit
+        for category, message in self._remarks(X, signs):
+            warnings.warn(f"{type(self).__name__}: {message}", category, stacklevel=3)  # the caller of fit
         return result
+
+    def _remarks(self, X: Any, signs: np.ndarray) -> Iterator[tuple[type[Warning], str]]:
+        """Yield the warnings that follow a fit."""
+        if not getattr(self, "converged_", True):
+            yield ConvergenceWarning, self._explanation()
 
     def _validate_params(self) -> None:
         """Raise a ValueError for a parameter out of the range in ``_parameter_constraints``, if there are any."""

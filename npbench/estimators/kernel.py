@@ -126,7 +126,8 @@ class KernelClassifier(BinaryClassifier):
         if 8 * n**2 > self.cache_size * MEGABYTE:
             raise ValueError(
                 f"The Gram matrix of {n} samples takes {8 * n**2 / MEGABYTE:.3g} MB, more than cache_size="
-                f"{self.cache_size:g}, which {type(self).__name__} must hold: raise cache_size, or use fewer samples."
+                f"{self.cache_size:g}, which {type(self).__name__} must hold: raise cache_size, use fewer samples, "
+                "or another solver, with n_components, which approximates the kernel."
             )
 
     def _set_expansion(self, X: Any, signs: np.ndarray, x: np.ndarray, b: float) -> None:

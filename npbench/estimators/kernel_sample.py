@@ -143,7 +143,8 @@ def sample_of(
     X: Any, rows: np.ndarray, estimators: Sequence[KernelClassifier], dtype: Any = float, features: bool = False
 ) -> KernelSample | LandmarkSample:
     """Return some rows under the kernels of the estimators, which are approximated all or not at all."""
-    if getattr(estimators[0], "n_components", None) is not None:
+    first = estimators[0]
+    if isinstance(first, NystroemClassifier) and first.n_landmarks(len(rows)) is not None:
         return LandmarkSample(X, rows, dtype, features)
     return KernelSample(X[rows], estimators, dtype)
 
@@ -162,7 +163,8 @@ def search_by_kernel(
 
     ``fit_fold(models, K, y, between)`` fits models with equal keys, which share a kernel, on a fold with the Gram
     matrix K. It returns for each the scores of the validation samples, whose kernel values are ``between``, and whether
-    it converged. ``n_threads`` keys are searched at a time. Features of a :class:`LandmarkSample` take the place of K.
+    it converged. ``n_threads`` keys, or folds of fewer keys, are searched at a time. Features of a
+    :class:`LandmarkSample` take the place of K.
     """
     places: dict[Any, list[int]] = {}
     for place, key in enumerate(keys):
@@ -170,17 +172,19 @@ def search_by_kernel(
 
     def work(group: list[int]) -> list[tuple[float, int]]:
         alike = [models[place] for place in group]
-        gram, missed = sample.gram(alike[0]), [0] * len(alike)
-        scored: list[Scored] = [[] for _ in alike]
-        for fit, validate in folds:
+        gram = sample.gram(alike[0])
+
+        def fitted(fold: Fold) -> list[tuple[np.ndarray, bool]]:
+            fit, validate = fold
             if isinstance(sample, LandmarkSample) and sample.features:
-                found = fit_fold(alike, gram[fit], y[fit], gram[validate])
-            else:
-                found = fit_fold(alike, block(gram, fit, fit), y[fit], block(gram, validate, fit))
-            for k, (scores, converged) in enumerate(found):
-                scored[k].append((y[validate], scores))
-                missed[k] += not converged
-        return list(zip(map(loss, scored), missed, strict=True))
+                return list(fit_fold(alike, gram[fit], y[fit], gram[validate]))
+            return list(fit_fold(alike, block(gram, fit, fit), y[fit], block(gram, validate, fit)))
+
+        with ThreadPoolExecutor(max(1, n_threads // len(places))) as pool:
+            found = list(zip(*pool.map(fitted, folds), strict=True))  # by model, then by fold
+        labels = [y[validate] for _, validate in folds]
+        losses = [loss(list(zip(labels, (scores for scores, _ in one), strict=True))) for one in found]
+        return list(zip(losses, (sum(not converged for _, converged in one) for one in found), strict=True))
 
     with ThreadPoolExecutor(n_threads) as pool:
         entries = dict(zip(chain(*places.values()), chain(*pool.map(work, places.values())), strict=True))

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar
+from copy import copy
+from functools import partial
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from scipy.linalg import eigh
 from sklearn.utils import check_random_state
 
-from npbench.estimators.constraints import COUNT
-from npbench.estimators.kernel import KernelClassifier
+from npbench.contracts import Selection
+from npbench.estimators.constraints import COUNT, StrOptions
+from npbench.estimators.halving import halved
+from npbench.estimators.kernel import MEGABYTE, KernelClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
+from npbench.evaluation.selection import grid_search
+from npbench.evaluation.splits import Fold
 from npbench.numerics.gram import Kernel
 from npbench.numerics.threads import blas_threads, one_blas_thread
+from npbench.problem import Problem
 
+MAX_EXACT = 20_000  # samples whose kernel n_components="auto" does not approximate
+AUTO_LANDMARKS = 1000  # of more samples
 LEAST_EIGENVALUE = {np.float64: 1e-12, np.float32: 1e-7}  # in units of the largest; smaller ones are rounding
 LEAST_ROWS = 5000  # with fewer, the Gram matrix of the features serves faster than they do
 KERNEL_BLOCK_BYTES = 1 << 24  # kernel values in memory at a time
@@ -27,35 +38,56 @@ class NystroemClassifier(KernelClassifier):
 
     Parameters
     ----------
-    n_components : int, optional
+    n_components : int, "auto" or None
         Number of landmarks, drawn from the training samples, whose kernel values give features Phi with ``Phi Phi'``
         near the Gram matrix; positive. The classifier is then linear in Phi, in O(n_samples n_components) memory. All
-        samples give the exact classifier. Default: no approximation. Not for ``kernel="precomputed"``; without effect
-        for "linear", which has features already. From 5000 samples on, ``np_svm``, ``q_svm`` and ``uzawa`` have
-        features of the Gaussian kernel in single precision. A search for C draws landmarks once, from all its samples.
+        samples give the exact classifier, as None does. "auto" is None up to 20,000 samples, or fewer where a method
+        must hold a Gram matrix that exceeds ``cache_size``; beyond, 1000 landmarks, or as many as have features within
+        ``cache_size``, with a warning. A number is not for ``kernel="precomputed"``, and without effect for "linear",
+        which has features already. From 5000 samples on, ``np_svm``, ``q_svm`` and ``uzawa`` have features of the
+        Gaussian kernel in single precision. A search draws landmarks once, from all its samples.
     random_state : int, RandomState or None
         Seed of the landmarks.
 
     Attributes
     ----------
     nystroem_error_ : float
-        With ``n_components``, the part of the Gram matrix's trace that Phi misses, ``1 - ||Phi||^2 / trace(K)``.
+        With landmarks, the part of the Gram matrix's trace that Phi misses, ``1 - ||Phi||^2 / trace(K)``.
         ``support_vectors_`` and ``coef_`` are then in the space of Phi.
+    objective_change_ : float
+        With landmarks of "auto", the relative change of ``objective_`` from half of them to all: what more may change.
     """
 
-    n_components: int | None = parameter(None, COUNT, default=None)
+    n_components: int | Literal["auto"] | None = parameter(None, COUNT, StrOptions({"auto"}), default="auto")
     random_state: int | np.random.RandomState | None = parameter("random_state", default=None)
 
     _has_newton_steps: ClassVar[bool] = False
+    _landmarks = cast("Landmarks | None", None)  # of a fit
 
     @property
     def is_linear(self) -> bool:
         """True if the classifier has weights of features: the kernel is linear or approximated."""
-        return super().is_linear or self.n_components is not None
+        return super().is_linear or self._landmarks is not None
+
+    def n_landmarks(self, n_rows: int) -> int | None:
+        """Return the number of landmarks for a sample of so many rows; None for the kernel as it is."""
+        if self.kernel == "linear" or self.n_components is None:
+            return None
+        if self.n_components != "auto":
+            return self.n_components
+        if self.kernel == "precomputed" or n_rows <= self._largest_exact:
+            return None
+        size = 4 if self._has_newton_steps and self.kernel == "rbf" else 8
+        return max(1, min(AUTO_LANDMARKS, int(self.cache_size * MEGABYTE) // (size * n_rows)))
+
+    @property
+    def _largest_exact(self) -> int:
+        """Number of samples up to which "auto" is exact."""
+        return MAX_EXACT
 
     def _validate_params(self) -> None:
         super()._validate_params()
-        if self.n_components is not None and self.kernel == "precomputed":
+        if self.n_components not in (None, "auto") and self.kernel == "precomputed":
             raise ValueError(
                 f"n_components={self.n_components} needs kernel values of new pairs, but kernel='precomputed': use "
                 "another kernel, or n_components=None."
@@ -63,8 +95,10 @@ class NystroemClassifier(KernelClassifier):
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         X, signs = super()._training_set(X, y)
-        self._landmarks: Landmarks | None = None
-        if self.n_components is None or self.kernel == "linear":
+        self._landmarks = None
+        for name in ("nystroem_error_", "objective_change_"):  # of another fit
+            self.__dict__.pop(name, None)
+        if self.n_landmarks(X.shape[0]) is None:
             return X, signs
         self._landmarks = self.landmarks(X)
         features = self._landmarks.features(X)
@@ -74,18 +108,36 @@ class NystroemClassifier(KernelClassifier):
     def landmarks(self, X: Any) -> Landmarks:
         """Draw landmarks from samples; their features are in single precision where Newton steps take many of them."""
         # ascending rows: the features do not depend on the order of the draws
-        chosen = np.sort(check_random_state(self.random_state).permutation(X.shape[0])[: self.n_components])
+        chosen = np.sort(check_random_state(self.random_state).permutation(X.shape[0])[: self.n_landmarks(X.shape[0])])
         dtype = np.float32 if self.takes_newton_steps(X.shape[0]) else np.float64
         return Landmarks(X[chosen], super().resolved_kernel(X), dtype)
 
     def takes_newton_steps(self, n_rows: int) -> bool:
         """Return whether :mod:`npbench.numerics.landmark_svm` fits the features of so many samples."""
-        landmarks = self._has_newton_steps and self.n_components is not None
+        landmarks = self._has_newton_steps and self.n_landmarks(n_rows) is not None
         return landmarks and self.kernel == "rbf" and n_rows >= LEAST_ROWS
 
     def resolved_kernel(self, X: Any) -> Kernel:
         """Return the kernel, with "scale" and "auto" resolved; the linear one if X are features that approximate it."""
-        return super().resolved_kernel(X) if self.n_components is None else Kernel("linear")
+        return super().resolved_kernel(X) if self._landmarks is None else Kernel("linear")
+
+    def _remarks(self, X: Any, signs: np.ndarray) -> Iterator[tuple[type[Warning], str]]:
+        yield from super()._remarks(X, signs)
+        if self._landmarks is None or self.n_components != "auto":
+            return
+        # the kernel of half of the landmarks is that of the features in the span of theirs
+        half = copy(self)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            half._fit(X @ self._landmarks.span_of_half(), signs)
+        change = abs(half.objective_ - self.objective_)
+        self.objective_change_ = float(change / (abs(self.objective_) or 1.0))
+        yield (
+            UserWarning,
+            f"more than {self._largest_exact:,} samples: {self.n_landmarks(len(signs))} landmarks approximate the "
+            f"kernel (nystroem_error_={self.nystroem_error_:.2g}), of which the second half changed the objective by "
+            f"{self.objective_change_:.1%}. Another n_components sets their number, None the exact kernel.",
+        )
 
     def _scores(self, X: Any) -> np.ndarray:
         if self._landmarks is None:
@@ -100,6 +152,33 @@ class NystroemClassifier(KernelClassifier):
         # No n x n matrix where Newton steps in the weights of the features take its place.
         saved = self._landmarks is not None and n >= LEAST_ROWS and 2 * d**2 <= n**2
         return min(super()._gram_budget(X), 8 * n**2 - 1) if saved else super()._gram_budget(X)
+
+
+def with_landmarks(make: Callable[..., Any], n_rows: int, share: float = 1.0) -> Callable[..., Any]:
+    """Return ``make`` with the number of landmarks for so many rows, for fits to a part of them.
+
+    A ``share`` of the rows takes them times its root: about as many suffice (Rudi, Camoriano and Rosasco 2015, NIPS).
+    """
+    model = make()
+    number = model.n_landmarks(n_rows)
+    if number is not None:
+        number = math.ceil(number * math.sqrt(share))
+    return make if number == model.n_components else partial(make, n_components=number)
+
+
+@halved(200_000, with_landmarks)  # ten bandwidths for 20,000 samples
+def select(
+    make: Callable[..., Any],
+    X: Any,
+    y: np.ndarray,
+    folds: Sequence[Fold],
+    problem: Problem,
+    search: Mapping[str, Sequence[Any]],
+    n_threads: int = 1,
+) -> Selection:
+    """Choose parameters by grid search, with landmarks on the folds where all rows have them."""
+    n_rows = len(np.unique(np.concatenate([part for fold in folds for part in fold])))
+    return grid_search(with_landmarks(make, n_rows), X, y, folds, problem, search, n_threads)
 
 
 class Landmarks:
@@ -119,6 +198,11 @@ class Landmarks:
         if not kept.any():
             raise ValueError("The kernel is 0 for all landmarks: use another, or a positive coef0 with kernel='poly'.")
         self._root = (vectors[:, kept] / np.sqrt(values[kept])).astype(dtype)
+
+    def span_of_half(self) -> np.ndarray:
+        """Return an orthonormal basis of the features of every second landmark, of shape (n_features, rank)."""
+        basis, _ = np.linalg.qr(self.features(self._samples[::2]).T.astype(float))
+        return basis.astype(self._root.dtype)
 
     def features(self, X: Any) -> np.ndarray:
         """Return the features of samples, of shape (n_samples, n_features), with as many threads as BLAS has."""

@@ -60,5 +60,6 @@ def grid_values(grid: Any) -> list[Any]:
 
 
 def combinations(search: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Return every combination of the searched values, the last parameter fastest."""
-    return [dict(zip(search, values, strict=True)) for values in itertools.product(*search.values())]
+    """Return every combination of the searched values, the last parameter fastest, or those ``chosen`` of a grid."""
+    chosen: list[dict[str, Any]] | None = getattr(search, "chosen", None)
+    return chosen or [dict(zip(search, values, strict=True)) for values in itertools.product(*search.values())]

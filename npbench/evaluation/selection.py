@@ -51,12 +51,8 @@ def grid_search(
     candidates = combinations(search)
     if len(candidates) == 1:
         return Selection(candidates[0], float("nan"))
-    losses, unconverged = [], 0
-    for params in candidates:
-        loss, missed = validation_loss(partial(make, **params), X, y, folds, problem)
-        losses.append(loss)
-        unconverged += missed
-    return least_loss(candidates, losses, unconverged)
+    found = [validation_loss(partial(make, **params), X, y, folds, problem) for params in candidates]
+    return least_loss(candidates, [loss for loss, _ in found], sum(missed for _, missed in found))
 
 
 def least_loss(candidates: Sequence[Mapping[str, Any]], losses: Sequence[float], unconverged: int) -> Selection:

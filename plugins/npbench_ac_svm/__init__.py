@@ -18,6 +18,7 @@ def npbench_solvers() -> list[Solver]:
             "gamma": GAMMAS,
         },
         grid_search="npbench_ac_svm.selection:select",
+        of_threshold=("rho",),  # which chooses among fits
         title="SVM with asymmetric costs (SMO, LIBLINEAR)",
         reference="Davenport, Baraniuk, Scott (2010), IEEE TPAMI 32(10); Gasso et al. (2011), sections 5.4 and 5.5",
         tags=frozenset({"kernel", "linear", "sparse", "convex"}),

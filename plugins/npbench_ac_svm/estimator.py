@@ -88,6 +88,8 @@ class ACSVM(NystroemClassifier):
     tol: float = parameter(POSITIVE, default=1e-3)
     max_iter: int | None = parameter(None, COUNT, default=None)
 
+    _has_newton_steps = True
+
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         if self.kernel == "linear":
             self._fit_liblinear(X, signs)

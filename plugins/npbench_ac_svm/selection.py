@@ -2,7 +2,10 @@
 
 One matrix of squared distances serves all bandwidths, and one Gram matrix all folds and costs of a kernel. On each
 fold, :mod:`npbench_ac_svm.cost_grid` solves all pairs of costs, each from the solution for lower costs. One product
-with the kernel values of the validation samples gives all scores.
+with the kernel values of the validation samples gives all scores. With landmarks of many samples, Newton steps in the
+weights of their features take the place of SMO.
+
+Errors of all candidates on the folds are noted for jobs that differ in the bound only: these fit nothing twice.
 """
 
 from __future__ import annotations
@@ -14,18 +17,33 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
-from npbench.estimators.kernel_sample import ordered_by_fold, sample_of, search_by_kernel, shares_gram
+from npbench.estimators.halving import halved
+from npbench.estimators.kernel_sample import (
+    Scored,
+    ordered_by_fold,
+    sample_of,
+    search_by_kernel,
+    shares_gram,
+    shares_kernel,
+)
+from npbench.estimators.nystroem import with_landmarks
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
+from npbench.numerics import landmark_svm, linear_svm
+from npbench.numerics.rates import misclassified
+from npbench.numerics.shared_fits import Noted, identity_of, shared
+from npbench.numerics.smo_kernels import bias
 from npbench.numerics.threads import one_blas_thread
 from npbench.problem import Problem
 from npbench_ac_svm import cost_grid
 from npbench_ac_svm.estimator import ACSVM
 
 COSTS = ("C_pos", "C_neg")
+LOOSE = 10.0  # tolerance of Newton steps in a search, in units of tol
 
 
+@halved(20_000_000, with_landmarks)  # the default grid, of 20,000 samples
 def select(
     make: Callable[..., ACSVM],
     X: Any,
@@ -42,21 +60,21 @@ def select(
     the best constant, or of 1e-5 if the loss depends on the order of scores, which differ little at low costs. Falls
     back on independent fits if no work can be shared: for the linear kernel (LIBLINEAR takes no Gram matrix), if
     neither cost is searched, if the Gram matrix of all rows exceeds ``cache_size``, or if a kernel is not the same
-    function on every fold.
+    function on every fold. Beyond the default grid on 20,000 samples, it is by successive halving.
     """
     rows, local_folds = ordered_by_fold(folds)
-    linear = "linear" in search.get("kernel", [make().kernel])
-    if not set(COSTS) & set(search) or linear or not shares_gram(make(), search, len(rows)):
-        return grid_search(make, X, y, folds, problem, search, n_threads)
-    candidates, y = combinations(search), y[rows]
+    make, candidates = with_landmarks(make, len(rows)), combinations(search)
     models = [make(**params) for params in candidates]
-    sample = sample_of(X, rows, models, np.float32)
+    newton = all(model.takes_newton_steps(len(rows)) for model in models)
+    linear = "linear" in search.get("kernel", [make().kernel])
+    alike = shares_kernel(make(), search) if newton else shares_gram(make(), search, len(rows))
+    if not set(COSTS) & set(search) or linear or not alike or len(candidates) < 2:
+        return grid_search(make, X, y, folds, problem, search, n_threads)
+    sample, y = sample_of(X, rows, models, np.float32, newton), y[rows]
     # models of one setting differ only in their costs, and in what the sample does not show
     settings = [(sample.kernel(model), model.tol, model.max_iter) for model in models]
 
-    def fit_fold(
-        models: list[ACSVM], K: np.ndarray, y: np.ndarray, between: np.ndarray
-    ) -> list[tuple[np.ndarray, bool]]:
+    def by_smo(models: list[ACSVM], K: np.ndarray, y: np.ndarray, between: np.ndarray) -> list[tuple[np.ndarray, bool]]:
         positive, negative = (np.array(sorted({getattr(model, name) for model in models})) for name in COSTS)
         pairs = list(itertools.product(positive, negative))
         tol = cost_grid.MIN_GAP if problem.ranks else models[0].tol
@@ -66,6 +84,46 @@ def select(
         entries = dict(zip(pairs, zip(scores, found.converged.ravel().tolist(), strict=True), strict=True))
         return [entries[model.C_pos, model.C_neg] for model in models]
 
-    with one_blas_thread():  # the last digit of a score must not depend on the number of threads
-        found = search_by_kernel(models, settings, sample, y, local_folds, problem.loss, fit_fold, n_threads)
-    return least_loss(candidates, *found)
+    def searched(loss: Callable[[Scored], Any]) -> tuple[list[Any], int]:
+        fit_fold = _by_newton_steps if newton else by_smo
+        with one_blas_thread():  # the last digit of a score must not depend on the number of threads
+            return search_by_kernel(models, settings, sample, y, local_folds, loss, fit_fold, n_threads)
+
+    if problem.ranks:
+        return least_loss(candidates, *searched(problem.loss))
+
+    def errors() -> Noted:
+        counts, unconverged = searched(lambda scored: [[part.sum() for part in misclassified(*one)] for one in scored])
+        return {"unconverged": unconverged}, np.array(counts)
+
+    fixed = make().get_params(deep=False)
+    identity = identity_of("ac_svm", fixed, candidates, X, *(part for fold in folds for part in fold), y)
+    facts, counts = shared(identity, errors)
+    labels = [y[validate] for _, validate in local_folds]
+    losses = [problem.loss(list(itertools.starmap(_with_errors, zip(labels, one, strict=True)))) for one in counts]
+    return least_loss(candidates, losses, facts["unconverged"])
+
+
+def _with_errors(y: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels, and scores with these numbers of misses and false alarms."""
+    y, (n_missed, n_false) = np.sort(y), counts.astype(int)
+    scores = y.astype(float)
+    scores[:n_false] = scores[len(y) - n_missed :] = 0.0
+    return y, scores
+
+
+def _by_newton_steps(
+    models: list[ACSVM], features: np.ndarray, y: np.ndarray, validated: np.ndarray
+) -> list[tuple[np.ndarray, bool]]:
+    """Return the scores of the validation samples for each model, and whether it converged, from landmarks."""
+    entries: dict[tuple[float, float], tuple[np.ndarray, bool]] = {}
+    x, signs, tol = np.zeros(len(y)), y.astype(float), LOOSE * models[0].tol
+    row: dict[float, np.ndarray] = {}  # the last solution at each cost of the positives
+    for C_neg, C_pos in sorted({(model.C_neg, model.C_pos) for model in models}):
+        upper, lower = np.where(signs > 0, C_pos, 0.0), np.where(signs > 0, 0.0, -C_neg)
+        x, g = row.get(C_pos, x).copy(), signs.copy()
+        _, violation = landmark_svm.solve(features, lower, upper, x, g, models[0].tol, models[0].step_limit, p=signs)
+        row[C_pos] = x
+        scores = validated @ linear_svm.weights(features, x).astype(features.dtype) + bias(x, g, lower, upper)
+        entries[C_pos, C_neg] = scores, violation <= tol
+    return [entries[model.C_pos, model.C_neg] for model in models]

@@ -13,6 +13,7 @@ def npbench_solvers() -> list[Solver]:
         estimator="npbench_gen.estimator:GenerativeNP",
         solves=("np",),
         search={"gamma": GAMMAS},
+        grid_search="npbench.estimators.nystroem:select",
         title="Generative classifier from class means and covariances",
         reference="Huang, Yang, King, Lyu (2006), IEEE TSMC-B 36(4); Kim, Magnani, Samar, Boyd, Lim (2006), ICML",
         tags=frozenset({"kernel", "linear", "sparse"}),

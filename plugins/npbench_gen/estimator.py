@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -187,12 +188,17 @@ class GenerativeNP(NystroemClassifier):
         margin = float(of_positives.mean() / np.sqrt(of_positives.var() + self._added_variance * squared_norm))
         return {"objective_": margin, "predicted_p_nd_": miss_rate(margin, self.bound)}
 
+    @property
+    def _largest_exact(self) -> int:
+        # of a Gram matrix within cache_size
+        return min(super()._largest_exact, math.isqrt(int(self.cache_size * MEGABYTE) // 8))
+
     def _require_matrices(self, order: int) -> None:
         if 8 * order**2 > self.cache_size * MEGABYTE:
             raise ValueError(
                 f"GenerativeNP needs matrices of order {order}, {8 * order**2 / MEGABYTE:.0f} MB each, more than "
-                f"cache_size={self.cache_size:g}: use fewer samples (or fewer features with kernel='linear'), or raise "
-                "cache_size if there is memory for ten of them."
+                f"cache_size={self.cache_size:g}: use fewer samples (or fewer features with kernel='linear'), "
+                "n_components, or raise cache_size if there is memory for ten of them."
             )
 
 

@@ -8,7 +8,6 @@ the held-out samples and judges the validation part.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from npbench.contracts import Selection, resolve
+from npbench.estimators.halving import Candidates, halved
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
@@ -27,7 +27,18 @@ from npbench.values import canonical
 from npbench_scorer.estimator import Rule, Scorer
 from npbench_scorer.inner import has_grid_search
 
+TREES = 300_000  # rows times candidates from which forests and boosting are searched in rungs
 
+
+def _limit(make: Callable[..., Scorer]) -> float:
+    """Return the rows times candidates from which a search takes rungs: that of the solver inside."""
+    scorer = make()
+    if has_grid_search(scorer.estimator):
+        return float(getattr(_search_of(scorer), "limit", np.inf))
+    return TREES if "max_depth" in scorer.classifier().get_params() else np.inf
+
+
+@halved(_limit)
 def select(
     make: Callable[..., Scorer],
     X: Any,
@@ -40,8 +51,8 @@ def select(
     """Choose parameters by grid search; an inner solver with a search of its own uses it.
 
     Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`, and so are the losses,
-    to the tolerance of the solver's own search. Falls back on it if ``params`` is no full grid of two candidates or
-    more, for several splits, for out-of-bag scores, and for classifiers without a ``grid_search``.
+    to the tolerance of the solver's own search. Falls back on it if ``params`` has fewer than two candidates, or such
+    of different names, for several splits, for out-of-bag scores, and for classifiers without a ``grid_search``.
     """
     kinds = combinations({name: values for name, values in search.items() if name != "params"})
     grid = _grid(search.get("params", ()))
@@ -65,14 +76,9 @@ def _is_quick(scorer: Scorer) -> bool:
 
 
 def _grid(mappings: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return the values by name of which the mappings are all combinations; empty if not, or for fewer than two."""
-    names = list(mappings[0]) if mappings else []
-    if len(mappings) < 2 or any(set(one) != set(names) for one in mappings):
-        return {}
-    distinct = {name: {canonical(one[name]): one[name] for one in mappings} for name in names}
-    grid = {name: list(values.values()) for name, values in distinct.items()}
-    is_full = len({canonical(one) for one in mappings}) == math.prod(map(len, grid.values())) == len(mappings)
-    return grid if is_full else {}
+    """Return the grid of mappings with the same names; empty for others, or for fewer than two."""
+    alike = len({frozenset(one) for one in mappings}) == 1
+    return Candidates([dict(one) for one in mappings]) if alike and len(mappings) > 1 else {}
 
 
 def _search(
@@ -101,10 +107,16 @@ def _search(
     classifier = scorer.classifier()
     kind: Callable[..., Any] = type(classifier)
     inside = partial(kind, **classifier.get_params(deep=False))
-    search = resolve(installed().solver(scorer.estimator).grid_search or "")
     judged: Any = _Thresholded(problem, rules)
+    # of all rows, by whose number the rules find the samples that set the threshold
+    search = getattr(_search_of(scorer), "__wrapped__", _search_of(scorer))
     selection: Selection = search(inside, X, y, parts, judged, grid, n_threads)
     return selection
+
+
+def _search_of(scorer: Scorer) -> Any:
+    """Return the grid search of the solver inside."""
+    return resolve(installed().solver(scorer.estimator).grid_search or "")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
+from npbench.estimators.halving import halved
 from npbench.estimators.kernel_sample import KernelSample, ordered_by_fold, search_by_kernel, shares_gram
 from npbench.evaluation import selection
 from npbench.evaluation.grids import combinations
@@ -60,6 +61,7 @@ def select(
     )
 
 
+@halved(1_750_000)  # 250 candidates on 7000 samples
 def grid_search(
     make: Callable[..., TwoNuSVM],
     X: Any,

@@ -1,5 +1,7 @@
 """Approximated kernels: against the exact classifiers, and in selections."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,7 +9,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from npbench import registry
 from npbench.contracts import resolve
+from npbench.estimators import nystroem, ramp_selection
 from npbench.evaluation.selection import grid_search
+from npbench.numerics.shared_fits import Notes, sharing
 from npbench.problem import NeymanPearson
 from solver_variants import solver
 
@@ -28,10 +32,11 @@ def sample(n=150, seed=0):
 
 
 X, Y = sample()
+PROBLEM = NeymanPearson(0.1)
 
 
 def made(name, **params):
-    return solver(name, **METHODS[name], gamma=0.5, random_state=0, **params)
+    return solver(name, **{**METHODS[name], "gamma": 0.5, "random_state": 0, **params})
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -138,15 +143,100 @@ def test_features_in_single_precision_give_a_classifier_as_good(name, many, monk
     assert model.objective_ <= 1.05 * other.objective_
 
 
-def test_many_samples_share_their_features_in_a_selection(many):
-    """Warm starts lead to losses near those of independent fits."""
+def test_many_samples_share_their_features_in_a_selection(many, monkeypatch):
+    """Warm starts lead to losses near those of independent fits with their tolerance."""
+    monkeypatch.setattr(ramp_selection, "LOOSE", 1.0)
     samples, y = many
     order = np.random.default_rng(0).permutation(MANY)
     folds = [(np.sort(order[1000:]), np.sort(order[:1000]))]
 
     def make(**params):
-        return solver("np_svm", rho=0.1, gamma=0.1, n_components=40, random_state=0, **params)
+        return solver("np_svm", rho=0.1, gamma=0.1, n_components=40, random_state=0, cache_size=100, **params)
 
     arguments = (make, samples, y, folds, NeymanPearson(0.1), {"C": [0.1, 1.0, 10.0]})
     select = resolve(registry.installed().solver("np_svm").selection)
     assert select(*arguments).losses == pytest.approx(grid_search(*arguments).losses, abs=0.02)
+
+
+@pytest.fixture
+def few_exact(monkeypatch):
+    """Let "auto" approximate more than 100 samples by 20 landmarks."""
+    monkeypatch.setattr(nystroem, "MAX_EXACT", 100)
+    monkeypatch.setattr(nystroem, "AUTO_LANDMARKS", 20)
+
+
+@pytest.mark.usefixtures("few_exact")
+@pytest.mark.parametrize("name", METHODS)
+def test_many_samples_are_approximated_by_default_with_a_warning(name):
+    with pytest.warns(UserWarning, match="20 landmarks") as caught:
+        model = made(name).fit(X, Y)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    same, exact = made(name, n_components=20).fit(X, Y), made(name, n_components=None).fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X), same.decision_function(X))
+    assert not np.allclose(exact.decision_function(X), same.decision_function(X), atol=1e-3)
+    assert not hasattr(same, "objective_change_")
+    few = made(name).fit(X[:100], Y[:100])
+    assert not hasattr(few, "nystroem_error_")
+
+
+@pytest.mark.usefixtures("few_exact")
+@pytest.mark.parametrize("name", ["ac_svm", "gen", "np_svm"])
+def test_change_of_the_objective_is_that_from_half_of_the_landmarks(name):
+    """The same fit to the dense matrix of every second landmark."""
+    with pytest.warns(UserWarning, match="20 landmarks"):
+        model = made(name).fit(X, Y)
+    some = model._landmarks._samples[::2]
+    values = rbf_kernel(X, some, gamma=0.5)
+    half = made(name, kernel="precomputed").fit(values @ np.linalg.solve(rbf_kernel(some, gamma=0.5), values.T), Y)
+    change = abs(half.objective_ - model.objective_) / abs(model.objective_)
+    assert change > 0.01
+    assert model.objective_change_ == pytest.approx(change, rel=0.02)
+
+
+@pytest.mark.usefixtures("few_exact")
+def test_given_and_linear_kernels_are_never_approximated():
+    for settings, samples in (({"kernel": "precomputed"}, X @ X.T), ({"kernel": "linear"}, X)):
+        model = made("np_svm", **settings).fit(samples, Y)
+        assert not hasattr(model, "nystroem_error_")
+
+
+def test_landmarks_have_features_within_the_cache():
+    model = solver("np_svm", cache_size=1)
+    counts = [model.n_landmarks(n) for n in (20_000, 20_001, 100_000)]
+    assert counts == [None, (1 << 20) // (4 * 20_001), (1 << 20) // 400_000]
+    assert solver("gen", cache_size=8 * 1000**2 / 2**20).n_landmarks(1001) == 999
+    assert solver("gen", cache_size=8 * 1000**2 / 2**20).n_landmarks(1000) is None
+
+
+@pytest.mark.usefixtures("few_exact")
+@pytest.mark.parametrize("name", ["ac_svm", "gen", "np_svm"])
+def test_folds_have_the_landmarks_of_all_samples(name, recwarn):
+    """Each fold has no more samples than have an exact kernel."""
+    search = {"gamma": [0.1, 1.0], **({} if name == "gen" else {"C_pos" if name == "ac_svm" else "C": [0.1, 1.0]})}
+    select = resolve(registry.installed().solver(name).selection)
+    auto, given = (
+        select(lambda n=n, **params: made(name, n_components=n).set_params(**params), X, Y, FOLDS, PROBLEM, search)
+        for n in ("auto", 20)
+    )
+    assert auto.losses == given.losses
+    assert not [one for one in recwarn if "landmarks" in str(one.message)]
+
+
+def test_searches_for_several_bounds_share_their_fits(monkeypatch):
+    select = resolve(registry.installed().solver("ac_svm").selection)
+    search = {"C_pos": [0.1, 1.0], "C_neg": [0.1, 1.0], "gamma": [0.5]}
+
+    def losses(rho):
+        return select(partial(made, "ac_svm"), X, Y, FOLDS, NeymanPearson(rho), search).losses
+
+    alone = [losses(rho) for rho in (0.1, 0.3)]
+    first = Notes({}, lambda _: None)
+    with sharing(first):
+        assert losses(0.1) == alone[0]
+    monkeypatch.setattr("npbench_ac_svm.selection.search_by_kernel", None)
+    with sharing(Notes(first.new, lambda _: None)):
+        assert losses(0.3) == alone[1]
+        assert alone[0] != alone[1]
+        with pytest.raises(TypeError):  # other samples
+            select(partial(made, "ac_svm"), X + 1, Y, FOLDS, NeymanPearson(0.3), search)

@@ -42,7 +42,7 @@ def test_columns_and_labels_of_collected_records(tmp_path):
 
 def test_latest_record_of_each_job_counts(tmp_path):
     old = record(key="by old code", stored_at="2026-01-01T00:00:00Z", p_fa=0.9)
-    states_a_default = {"n_components": None, "kernel": "rbf"}
+    states_a_default = {"n_components": "auto", "kernel": "rbf"}
     new = record(key="by new code", stored_at="2026-02-01T00:00:00Z", p_fa=0.1, params=states_a_default)
     stored(tmp_path / "records", new, record(repeat=1), name="0.parquet")
     stored(tmp_path / "records", old, name="1.parquet")

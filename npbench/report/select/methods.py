@@ -64,7 +64,7 @@ def own_settings(method: str, solver: str, params: str) -> Mapping[str, Any] | N
 def stated(solver: str, params: str) -> str:
     """Return fixed parameters, JSON, without defaults: of two records of a setting, one may state a default.
 
-    >>> stated("np_svm", '{"C":2,"kernel":"rbf","n_components":null}')
+    >>> stated("np_svm", '{"C":2,"kernel":"rbf","init_seed":null}')
     '{"C":2}'
     """
     if solver is None or params is None:

@@ -5,6 +5,8 @@ import functools
 import numpy as np
 
 from npbench.data import BinaryData
+from npbench.estimators.halving import halved
+from npbench.estimators.nystroem import with_landmarks
 from npbench.estimators.ramp_selection import select
 from npbench.evaluation.protocols import CrossValidation
 from npbench.problem import NeymanPearson
@@ -59,5 +61,32 @@ class Selection(Benchmark):
         return self.task(problem).loss
 
 
+class Landmarks(Annealed):
+    """As the annealed fit, with landmarks: bound by passes over their features, and by products of these."""
+
+    params = (16_000, 64_000, 256_000)
+    estimator = functools.partial(NPSVM, n_components=300, random_state=0)
+
+
+class Rungs(Benchmark):
+    """A search by successive halving, all candidates on few samples and two on all: bound by the last fits."""
+
+    params = (6_000, 24_000, 96_000)
+    unit = "loss on left-out samples"
+
+    def prepare(self, n):
+        X, y = mixture(n, 8)
+        return X, y, CrossValidation(folds=2).split(BinaryData(X, y, "mixture"), seed=0, repeat=0).folds
+
+    def task(self, problem):
+        search = {"C": np.geomspace(0.01, 100, 5).tolist(), "gamma": np.geomspace(5e-3, 5, 4).tolist()}
+        rungs = halved(0, with_landmarks)(select.__wrapped__)
+        make = functools.partial(NPSVM, rho=RHO, random_state=0)
+        return rungs(make, *problem, NeymanPearson(RHO), search)
+
+    def quality(self, problem):
+        return self.task(problem).loss
+
+
 def setup_cache():
-    compile_all(Annealed, Uzawa, Selection)
+    compile_all(Annealed, Uzawa, Selection, Landmarks, Rungs)

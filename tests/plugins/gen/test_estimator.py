@@ -194,11 +194,11 @@ def test_equal_samples_are_all_rejected(value, kernel, bound):
 def test_matrices_above_cache_size_are_refused(kernel, order):
     given = rbf_kernel(X) if kernel == "precomputed" else X
     with pytest.raises(ValueError, match=rf"needs matrices of order {order}, .* more than cache_size=1e-05.*raise"):
-        GenerativeNP(kernel=kernel, cache_size=1e-5).fit(given, Y)
+        GenerativeNP(kernel=kernel, n_components=None, cache_size=1e-5).fit(given, Y)
     megabytes = 8 * order**2 / 2**20
     with pytest.raises(ValueError, match="cache_size"):
-        GenerativeNP(kernel=kernel, rho=0.3, cache_size=0.999 * megabytes).fit(given, Y)
-    GenerativeNP(kernel=kernel, rho=0.3, cache_size=megabytes).fit(given, Y)
+        GenerativeNP(kernel=kernel, n_components=None, rho=0.3, cache_size=0.999 * megabytes).fit(given, Y)
+    GenerativeNP(kernel=kernel, n_components=None, rho=0.3, cache_size=megabytes).fit(given, Y)
 
 
 def test_overflowing_sparse_features_are_refused():

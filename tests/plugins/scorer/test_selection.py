@@ -37,13 +37,26 @@ scorer = partial(Scorer, rho=0.1, threshold="empirical", random_state=0)
         (AC | {"threshold": "umbrella", "delta": 0.5}, {"params": AC_GRID}),
         (AC | {"threshold": "zero"}, {"params": AC_GRID}),
         (AC, {"params": AC_GRID[:6], "cv": [None, 2, 3]}),
+        (AC, {"params": [AC_GRID[0], AC_GRID[3], AC_GRID[8]]}),
         ({"estimator": "np_svm", "cv": 3, "threshold": "umbrella", "delta": 0.5}, {"params": RAMP_GRID}),
         ({"estimator": "np_svm"}, {"params": RAMP_GRID}),
         ({"estimator": "two_nu_svm"}, {"params": NU_GRID}),
         (AC | {"q": 0.3}, {"params": AC_GRID}),
         ({}, {"estimator": ["ac_svm", "np_svm"], "params": [{"gamma": gamma, "tol": 1e-6} for gamma in GAMMAS]}),
     ],
-    ids=["ac_svm", "two", "umbrella", "zero", "cv", "np_svm, cv", "np_svm", "two_nu_svm", "q", "two solvers"],
+    ids=[
+        "ac_svm",
+        "two",
+        "umbrella",
+        "zero",
+        "cv",
+        "not full",
+        "np_svm, cv",
+        "np_svm",
+        "two_nu_svm",
+        "q",
+        "two solvers",
+    ],
 )
 def test_losses_are_those_of_independent_fits(fixed, search, folds):
     make, problem = partial(scorer, **fixed), QValue(fixed["q"]) if "q" in fixed else PROBLEM
@@ -110,15 +123,14 @@ def test_too_few_negatives_are_refused_and_auto_warns_once_a_fold():
 @pytest.mark.parametrize(
     ("fixed", "params"),
     [
-        ({"estimator": "gen"}, [{"gamma": 0.1}, {"gamma": 1.0}]),
+        ({"estimator": "sgd"}, [{"lambda_c": 0.1}, {"lambda_c": 1.0}]),
         ({"estimator": LogisticRegression()}, [{"C": 0.1}, {"C": 1.0}]),
         ({"estimator": "sklearn.linear_model.LogisticRegression"}, [{"C": 0.1}, {"C": 1.0}]),
         (AC | {"n_splits": 3}, AC_GRID[:2]),
-        (AC, [{"C_pos": 1.0, "gamma": 1.0}, {"C_pos": 0.1, "gamma": 0.1}]),
         (AC, [{"C_pos": 1.0}, {"gamma": 0.1}]),
         (AC, AC_GRID[:1]),
     ],
-    ids=["solver without", "classifier", "import path", "splits", "not full", "other names", "one candidate"],
+    ids=["solver without", "classifier", "import path", "splits", "other names", "one candidate"],
 )
 def test_fallback_fits_every_candidate(fixed, params, monkeypatch):
     calls = []
@@ -160,6 +172,7 @@ TWO = [0.1, 1.0]
 GRIDS = {
     "ac_svm": {"C_pos": TWO, "gamma": TWO},
     "auc_svm": {"C": TWO},
+    "gen": {"gamma": TWO},
     "np_svm": {"C": TWO, "gamma": TWO},
     "pat_mat_np": {"C": TWO, "beta": TWO},
     "pauc_dc": {"C": TWO},

@@ -1,0 +1,102 @@
+"""Searches by successive halving: many candidates on few rows, the best of them on more, the last ones on all.
+
+Jamieson and Talwalkar (2016, AISTATS 51). Rows are drawn in one order for all rungs, so that those of a rung are among
+those of the next, and each stays on its side of every fold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from npbench.contracts import Selection
+from npbench.evaluation.grids import combinations
+from npbench.evaluation.splits import Fold
+from npbench.problem import Problem
+
+LEAST_ROWS, LEAST_OF_CLASS = 3000, 300  # of the first rung
+MOST_STOPPED = 5.0  # factor by which the number of candidates may fall from a rung to the next
+LAST = 2  # candidates that compete on all rows
+
+Make = Callable[..., Any]
+Search = Callable[..., Selection]
+
+
+class Candidates(dict[str, list[Any]]):
+    """The grid of some combinations, which :func:`npbench.evaluation.grids.combinations` returns in place of all."""
+
+    def __init__(self, chosen: list[dict[str, Any]]) -> None:
+        self.chosen = chosen
+        for name in chosen[0]:
+            values = [one[name] for one in chosen]
+            self[name] = [value for place, value in enumerate(values) if value not in values[:place]]
+
+
+def halved(
+    limit: float | Callable[[Make], float], of_part: Callable[[Make, int, float], Make] | None = None
+) -> Callable[[Search], Search]:
+    """Return a decorator of grid searches, which then take rungs where rows times candidates exceed ``limit``.
+
+    ``limit`` may be a function of ``make``; ``of_part(make, n_rows, share)`` returns the ``make`` of a rung. The search
+    has the parameters of :func:`npbench.evaluation.selection.grid_search`, and the whole one is its ``__wrapped__``.
+    Losses are infinite for candidates that were stopped before the last rung.
+    """
+
+    def decorate(whole: Search) -> Search:
+        @wraps(whole)
+        def search_in_rungs(
+            make: Make,
+            X: Any,
+            y: np.ndarray,
+            folds: Sequence[Fold],
+            problem: Problem,
+            search: Mapping[str, Sequence[Any]],
+            n_threads: int = 1,
+        ) -> Selection:
+            candidates = combinations(search)
+            used = np.zeros(len(y), bool)
+            for fold in folds:
+                used[np.concatenate(fold)] = True
+            most = limit(make) if callable(limit) else limit
+            if len(candidates) <= LAST or len(candidates) * used.sum() <= most:
+                return whole(make, X, y, folds, problem, search, n_threads)
+            place, kept, unconverged = _places(y, used), np.arange(len(candidates)), 0
+            for share, n_left in _rungs(len(candidates), y[used]):
+                parts = [(fit[place[fit] < share], validate[place[validate] < share]) for fit, validate in folds]
+                few = Candidates([candidates[one] for one in kept])
+                made = of_part(make, int(used.sum()), share) if of_part else make
+                found = whole(made, X, y, parts, problem, few, n_threads)
+                unconverged += found.n_unconverged
+                losses = np.full(len(candidates), np.inf)
+                losses[kept] = found.losses
+                kept = np.sort(kept[np.argsort(found.losses, kind="stable")[:n_left]])
+            return replace(found, n_candidates=len(candidates), n_unconverged=unconverged, losses=losses.tolist())
+
+        search_in_rungs.limit = limit  # type: ignore[attr-defined]
+        return search_in_rungs
+
+    return decorate
+
+
+def _places(y: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """Return for each row the share of its class from which it is drawn, in [0, 1[."""
+    place, rng = np.zeros(len(y)), np.random.default_rng(0)
+    for members in (np.flatnonzero(used & (y > 0)), np.flatnonzero(used & (y <= 0))):
+        place[members] = rng.permutation(len(members)) / max(len(members), 1)
+    return place
+
+
+def _rungs(n_candidates: int, y: np.ndarray) -> Iterator[tuple[float, int]]:
+    """Yield the share of each class that a rung takes, 1 in the last, and the number of candidates left after it."""
+    rarer = 0.5 * (len(y) - abs(int(np.sign(y).sum())))
+    first = max(LEAST_ROWS / len(y), LEAST_OF_CLASS / max(rarer, 1.0))
+    n_rungs = 1 + math.ceil(math.log(n_candidates / LAST, MOST_STOPPED)) if first < 1.0 else 1
+    for rung in range(n_rungs - 1):
+        done = rung / (n_rungs - 1)
+        yield first ** (1.0 - done), math.ceil(n_candidates * (LAST / n_candidates) ** ((rung + 1) / (n_rungs - 1)))
+    yield 1.0, LAST

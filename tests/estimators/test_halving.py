@@ -1,0 +1,144 @@
+"""Searches in rungs: which rows and candidates they take, and that they find what the whole search finds."""
+
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from npbench.contracts import Selection, resolve
+from npbench.estimators import halving
+from npbench.estimators.halving import Candidates, halved
+from npbench.evaluation.grids import combinations
+from npbench.evaluation.selection import least_loss
+from npbench.problem import NeymanPearson
+from npbench.registry import installed
+from npbench_scorer.estimator import Scorer
+from npbench_scorer.selection import _limit
+
+N = 20_000
+Y = np.where(np.arange(N) % 5 == 0, 1, -1)
+PARTS = np.arange(N) % 4
+FOLDS = [tuple(np.flatnonzero(side) for side in (k != PARTS, k == PARTS)) for k in range(3)]
+GRID = {"C": list(range(10)), "gamma": list(range(10))}
+CHOICE = {"C": 7, "gamma": 3}
+
+
+def loss_of(candidate):
+    return abs(candidate["C"] - 7) + abs(candidate["gamma"] - 3) / 10
+
+
+def searched(limit, y=Y, folds=FOLDS):
+    """Return the result of a search with known losses, and the candidates and folds of each of its calls."""
+    calls = []
+
+    @halved(limit)
+    def search(make, X, y, folds, problem, search, n_threads):
+        candidates = combinations(search)
+        calls.append((candidates, folds))
+        return least_loss(candidates, [loss_of(one) for one in candidates], 1)
+
+    return search(None, np.zeros((len(y), 1)), y, folds, None, GRID), calls
+
+
+def test_the_last_candidates_have_all_rows_and_the_others_have_fewer_of_the_same():
+    found, calls = searched(N)
+    sizes, counts = [], []
+    for candidates, folds in calls:
+        counts.append(len(candidates))
+        sizes.append(len(np.unique(np.concatenate(folds[0]))))
+        for (fit, validate), (all_fit, all_validated) in zip(folds, FOLDS, strict=True):
+            assert np.isin(fit, all_fit).all()
+            assert np.isin(validate, all_validated).all()
+    assert counts == sorted(counts, reverse=True)
+    assert (counts[0], counts[-1], sizes[-1]) == (100, halving.LAST, N)
+    assert sizes == sorted(sizes)
+    assert sizes[0] == pytest.approx(halving.LEAST_ROWS, rel=0.01)
+    for (_, few), (_, more) in pairwise(calls):
+        assert all(
+            np.isin(a, b).all() for one, other in zip(few, more, strict=True) for a, b in zip(one, other, strict=True)
+        )
+    for _, folds in calls:  # each class has the share of the rung
+        assert np.mean(Y[folds[0][0]] > 0) == pytest.approx(np.mean(Y[FOLDS[0][0]] > 0), abs=0.02)
+    assert (found.params, found.loss, found.n_candidates, found.n_unconverged) == (CHOICE, 0.0, 100, len(calls))
+    assert np.isfinite(found.losses).sum() == halving.LAST
+    assert found.losses[73] == 0.0
+
+
+def test_the_best_candidates_go_on_whatever_their_place_in_the_grid():
+    _, calls = searched(N)
+    for (_, _), (kept, _) in pairwise(calls):
+        worst = max(map(loss_of, kept))
+        left_out = [one for one in calls[0][0] if one not in kept]
+        assert all(loss_of(one) >= worst for one in left_out)
+
+
+def test_small_searches_and_few_samples_of_a_class_take_all_rows():
+    whole, calls = searched(100 * N)
+    assert len(calls) == 1
+    assert len(whole.losses) == 100
+    assert np.isfinite(whole.losses).all()
+    rare = np.where(np.arange(N) < halving.LEAST_OF_CLASS, 1, -1)
+    _, calls = searched(N, rare)
+    assert [len(candidates) for candidates, _ in calls] == [100]
+
+
+def test_candidates_stand_for_a_grid():
+    chosen = [{"C": 1, "params": {"a": 1}}, {"C": 2, "params": {"a": 1}}, {"C": 1, "params": {"a": 2}}]
+    some = Candidates(chosen)
+    assert dict(some) == {"C": [1, 2], "params": [{"a": 1}, {"a": 2}]}
+    assert combinations(some) == chosen
+
+
+def sample(n, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.4, 1, -1)
+    return rng.normal(size=(n, 3)) * np.where(y > 0, 0.5, 1.0)[:, None], y
+
+
+@pytest.mark.parametrize("name", ["np_svm", "ac_svm"])
+def test_rungs_find_a_candidate_as_good_as_the_whole_search(name, monkeypatch):
+    monkeypatch.setattr(halving, "LEAST_ROWS", 200)
+    monkeypatch.setattr(halving, "LEAST_OF_CLASS", 50)
+    X, y = sample(800)
+    folds = [(np.flatnonzero(PARTS[:800] != k), np.flatnonzero(PARTS[:800] == k)) for k in range(4)]
+    costs = {"C": [0.01, 0.1, 1.0, 10.0]} if name == "np_svm" else {"C_pos": [0.1, 1.0], "C_neg": [0.1, 1.0, 3.0]}
+    search = {**costs, "gamma": [0.001, 0.1, 1.0, 100.0]}
+    description = installed().solver(name)
+    whole, make = resolve(description.selection).__wrapped__, partial(resolve(description.estimator), random_state=0)
+    arguments = (make, X, y, folds, NeymanPearson(0.2), search)
+    every, found = whole(*arguments), halved(0)(whole)(*arguments)
+    last = {place: loss for place, loss in enumerate(found.losses) if np.isfinite(loss)}
+    assert len(last) == halving.LAST
+    assert found.loss == min(last.values())
+    noise = 2 * np.sqrt(0.25 / np.sum(y > 0))  # of a difference of two miss rates, at most
+    assert every.losses[min(last, key=last.get)] <= every.loss + noise
+
+
+def test_a_scorer_takes_rungs_as_what_is_inside():
+    limits = {
+        name: _limit(partial(Scorer, estimator=name))
+        for name in ("np_svm", "sklearn.ensemble.RandomForestClassifier", "sklearn.linear_model.LogisticRegression")
+    }
+    own = resolve(installed().solver("np_svm").selection).limit
+    assert list(limits.values()) == [own, 300_000, np.inf]
+
+
+def test_forests_are_searched_in_rungs(monkeypatch):
+    sizes = []
+
+    X, y = sample(N)
+    folds = [(np.flatnonzero(PARTS != 0), np.flatnonzero(PARTS == 0))]
+
+    def grid_search(make, X, y, folds, problem, search, n_threads):
+        candidates = combinations(search)
+        sizes.append((len(candidates), len(folds[0][0])))
+        return Selection(candidates[0], 0.0, len(candidates), 0, [float(k) for k in range(len(candidates))])
+
+    monkeypatch.setattr("npbench_scorer.selection.grid_search", grid_search)
+    make = partial(Scorer, estimator="sklearn.ensemble.RandomForestClassifier", random_state=0)
+    select = halved(0)(resolve(installed().solver("scorer").selection).__wrapped__)
+    params = [{"min_samples_leaf": leaf} for leaf in (1, 5, 20, 50)]
+    found = select(make, X, y, folds, NeymanPearson(0.1), {"params": params})
+    assert sizes == [(4, pytest.approx(0.75 * halving.LEAST_ROWS, rel=0.01)), (2, 15_000)]
+    assert found.params == {"params": params[0]}
