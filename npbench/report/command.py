@@ -129,10 +129,11 @@ def _conclude(
     from npbench.report.render import terminal
 
     console = terminal.PipeSafeConsole()
-    terminal.show(terminal.essential(sections), console)
-    with status("Writing") as shown:
-        written = files.write(output, sections, collection, shown.update, drawings)
-    if omitted := terminal.left_out(sections):
+    shown, omitted = terminal.brief(sections)
+    terminal.show(shown, console)
+    with status("Writing") as writing:
+        written = files.write(output, sections, collection, writing.update, drawings)
+    if omitted:
         write(f"\n{omitted}", console)
     console.print(f"\nIn {output}:", style="bold", markup=False, highlight=False, soft_wrap=True)
     for line in written:

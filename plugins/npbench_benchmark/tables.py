@@ -116,15 +116,14 @@ def _datasets(records: pl.DataFrame) -> Sheet:
 
 def _sheets(text: str, records: pl.DataFrame, common: Collection[str]) -> Iterator[Sheet]:
     found, results = leagues(records), by_dataset(records)
-    if is_bounded := bounded(records):
-        kept = [_kept(one) for league in found for one in [*league.standings, *league.broken]]
-        yield Sheet(f"{text}: who keeps the bound", BOUND_COLUMNS, kept, BOUND_NOTES, f"{text} bound")
     for league in found:
         title = f"{text}: ranking{league.title}"
         rows = [_ranked(one, len(league.datasets)) for one in league.standings]
         notes = [_judged(league, records), *_left(league), *RANK_NOTES, *_separation(league)]
         yield Sheet(title, RANK_COLUMNS, rows, notes, title.replace(":", ""))
-    if is_bounded:
+    if bounded(records):
+        kept = [_kept(one) for league in found for one in [*league.standings, *league.broken]]
+        yield Sheet(f"{text}: who keeps the bound", BOUND_COLUMNS, kept, BOUND_NOTES, f"{text} bound")
         kinds = _kinds(records, results, common)
         yield from (_by_kind(text, league, kinds) for league in found)
         yield from (_by_weight(text, league, results) for league in found if league.promise == "none")

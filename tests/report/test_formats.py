@@ -120,14 +120,17 @@ def test_failures_are_grouped_by_kind():
     (section,) = failures.sections(frame([*bad, *loose, record("uzawa", 8, warnings="")]))
     failed, unconverged, warned = section.sheets
     assert section.notes[0].startswith("6 of 8 jobs failed")
-    assert [row[2:] for row in failed.texts] == [
-        ["gen", "failed", "4", "0-2, 5", "Singular at 0.5e-3"],
-        ["sgd", "failed", "1", "4", "ValueError in solver.py:17: Singular"],
-        ["uzawa", "timeout", "1", "3", "The job was stopped after 5 s."],
+    assert [row[1:] for row in failed.texts] == [
+        ["gen", "failed", "pima", "4", "0-2, 5", "Singular at 0.5e-3"],
+        ["sgd", "failed", "pima", "1", "4", "ValueError in solver.py:17: Singular"],
+        ["uzawa", "timeout", "pima", "1", "3", "The job was stopped after 5 s."],
     ]
     assert column(unconverged, "solver status") == ["max_iter"]
     assert column(warned, "warning") == ["A: x 1", "B: y"]
     assert failures.sections(frame([record()])) == []
+    vacuous = [record("gen", 0, dataset=name, warnings=f"vacuous at {n}") for n, name in enumerate("dcba")]
+    ((only,),) = (section.sheets for section in failures.sections(frame(vacuous)))
+    assert [row[3:] for row in only.texts] == [["a, b, c and 1 more", "4", "0", "vacuous at 3"]]  # a property of gen
 
 
 def environment_notes(*changes):

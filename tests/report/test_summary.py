@@ -1,7 +1,10 @@
 """Summary of a report and note on its settings, from constructed records with known answers."""
 
+import io
+
 import numpy as np
 import pytest
+from rich.console import Console
 
 import sample_records
 from npbench.report.render import terminal
@@ -87,10 +90,26 @@ def test_two_ranges_are_one_setting():
 def test_terminal_omits_details():
     plain, detail = Sheet("Plain", ["a"], [["1"]]), Sheet("Detail", ["a"], [["1"]], detail=True)
     sections = [Section("Both", [plain, detail]), Section("Fine print", [detail]), Section("Notes", notes=["One."])]
-    left = terminal.essential(sections)
-    assert [(section.title, section.sheets) for section in left] == [("Both", [plain]), ("Notes", [])]
-    assert terminal.left_out(sections) == "Only in the files: 2 tables of details, including all of: Fine print."
-    assert terminal.left_out(left) == ""
+    left, omitted = terminal.brief(sections)
+    assert [(section.title, [sheet.title for sheet in section.sheets]) for section in left] == [
+        ("Both", ["Plain"]),
+        ("Notes", []),
+    ]
+    assert omitted == "Only in the files: 2 tables, including all of: Fine print."
+    assert terminal.brief(left)[1] == ""
+
+
+def test_a_long_report_fits_on_a_screen_or_two():
+    notes = ["The same below each table.", "x " * 400]
+    long = [Sheet(f"Table {n}", ["a"], [[f"{row}"] for row in range(30)], notes) for n in range(10)]
+    left, omitted = terminal.brief([Section("Many", long), Section("Last", long[:1])])
+    console = Console(width=80, record=True, file=io.StringIO())
+    terminal.show(left, console)
+    printed = console.export_text()
+    assert 30 < len(printed.splitlines()) <= 55
+    assert printed.count(notes[0]) == 1
+    assert "and 22 more rows" in printed
+    assert "including all of: Last" in omitted
 
 
 def test_values_by_data_set_mark_the_best():

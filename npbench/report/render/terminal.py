@@ -14,6 +14,8 @@ from npbench.report import escape
 from npbench.report.sheet import Cell, Section, Sheet, counted
 
 MAX_TABLE_ROWS = 60
+MAX_LINES, MAX_BRIEF_ROWS, MAX_BRIEF_NOTES = 50, 8, 2  # lines of a report, rows and notes of a table
+MAX_NOTE_LENGTH = 160
 STYLES = {"": "", "above": "red", "incomplete": "red", "best": "bold"}
 
 
@@ -78,33 +80,49 @@ def _padded(column: Sequence[Cell], right: bool) -> list[Text]:
     return padded
 
 
-def essential(sections: Sequence[Section]) -> list[Section]:
-    """Return the sections without tables of details, and without sections that hold nothing else."""
-    return [
-        replace(section, sheets=[sheet for sheet in section.sheets if not sheet.detail])
-        for section in sections
-        if not _is_detail(section)
-    ]
+def brief(sections: Sequence[Section]) -> tuple[list[Section], str]:
+    """Return what fits on a screen or two, each note once, and a sentence on the tables that are left out.
+
+    Tables of details are, and those behind the first that fit; a table has its first rows, and at least one is shown.
+    """
+    shown: list[Section] = []
+    seen, n_lines = set[str](), 0
+    for section in sections:
+        sheets: list[Sheet] = []
+        notes = list(map(_cut, section.notes))
+        lines = 2 + _n_lines(notes)
+        for sheet in section.sheets:
+            short = shortened(sheet, most=MAX_BRIEF_ROWS)
+            short = replace(short, notes=[_cut(note) for note in short.notes if note not in seen][:MAX_BRIEF_NOTES])
+            needed = 3 + len(short.rows) + _n_lines(short.notes)
+            if not sheet.detail and (n_lines + lines + needed <= MAX_LINES or not (shown or sheets)):
+                sheets.append(short)
+                seen.update(sheet.notes)
+                lines += needed
+        if sheets or not section.sheets:
+            n_lines += lines
+            shown.append(replace(section, sheets=sheets, notes=notes))
+    left = sum(len(section.sheets) for section in sections) - sum(len(section.sheets) for section in shown)
+    whole = {section.title: None for section in sections if section.title not in {one.title for one in shown}}
+    among = f", including all of: {'; '.join(whole)}" if whole else ""
+    return shown, f"Only in the files: {counted(left, 'table')}{among}." if left else ""
 
 
-def left_out(sections: Sequence[Section]) -> str:
-    """Return a sentence about the tables that :func:`essential` drops; empty if there are none."""
-    details = [sheet for section in sections for sheet in section.sheets if sheet.detail]
-    if not details:
-        return ""
-    titles = [section.title for section in sections if _is_detail(section)]
-    among = f", including all of: {'; '.join(titles)}" if titles else ""
-    return f"Only in the files: {counted(len(details), 'table')} of details{among}."
+def _n_lines(notes: Sequence[str]) -> int:
+    return sum(1 + len(note) // 80 for note in notes)
 
 
-def _is_detail(section: Section) -> bool:
-    return bool(section.sheets) and all(sheet.detail for sheet in section.sheets)
+def _cut(note: str) -> str:
+    """Return the first sentences of a note or, of a long one, its first words."""
+    if len(note) <= MAX_NOTE_LENGTH:
+        return note
+    start = note[:MAX_NOTE_LENGTH]
+    return f"{start.rpartition('. ')[0]}." if ". " in start else f"{start.rpartition(' ')[0]} ..."
 
 
-def shortened(sheet: Sheet, where: str = "in the files") -> Sheet:
+def shortened(sheet: Sheet, where: str = "in the files", most: int = MAX_TABLE_ROWS) -> Sheet:
     """Return a sheet with the first rows, and a note that says where the others are."""
-    hidden = len(sheet.rows) - MAX_TABLE_ROWS
+    hidden = len(sheet.rows) - most
     if hidden <= 0:
         return sheet
-    notes = [f"and {hidden} more rows {where}", *sheet.notes]
-    return replace(sheet, rows=sheet.rows[:MAX_TABLE_ROWS], notes=notes)
+    return replace(sheet, rows=sheet.rows[:most], notes=[f"and {hidden} more rows {where}", *sheet.notes])

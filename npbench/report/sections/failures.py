@@ -6,9 +6,9 @@ import itertools
 
 import polars as pl
 
-from npbench.report.sheet import Section, Sheet
+from npbench.report.sheet import Section, Sheet, some
 
-MAX_MESSAGES_LISTED = 100
+MAX_MESSAGES_LISTED, MAX_NAMES = 100, 3
 ABOUT = ["problem", "dataset", "label", "repeat"]
 NO_MESSAGE = "no message"
 # Type and place of an exception, as in "ValueError in estimator.py:17: "; empty without a traceback.
@@ -49,18 +49,26 @@ def _warnings(records: pl.DataFrame) -> Sheet:
 
 
 def _table(name: str, title: str, found: pl.DataFrame, header: str) -> Sheet:
-    """Return a row for each kind of text, with its jobs and repeats; texts of a kind differ only in numbers."""
-    place = ["problem", "dataset", "label", "status"]
+    """Return a row for each setting and kind of text, with its data sets and jobs; a kind differs only in numbers."""
+    place = ["problem", "label", "status"]
     kinds = (
         found.group_by(*place, pl.col("text").str.replace_all(NUMBER, "#").alias("kind"))
-        .agg(pl.len().alias("jobs"), pl.col("repeat").unique().sort(), pl.col("text").sort_by("repeat").first())
+        .agg(
+            pl.len().alias("jobs"),
+            pl.col("dataset").unique().sort(),
+            pl.col("repeat").unique().sort(),
+            pl.col("text").sort_by("dataset", "repeat").first(),
+        )
         .sort("jobs", *place, "text", descending=[True, *[False] * (len(place) + 1)])
     )
-    shown = kinds.head(MAX_MESSAGES_LISTED).select(*place, "jobs", "repeat", "text")
-    rows = [[*about, _span(repeats), text] for *about, repeats, text in shown.iter_rows()]
+    shown = kinds.head(MAX_MESSAGES_LISTED).select(*place, "dataset", "jobs", "repeat", "text")
+    rows = [
+        [*about, some(names, MAX_NAMES), jobs, _span(repeats), text]
+        for *about, names, jobs, repeats, text in shown.iter_rows()
+    ]
     more = len(kinds) - len(rows)
     notes = [f"and {more} more kinds in the records"] if more > 0 else []
-    return Sheet(title, ["problem", "data", "solver", "status", "jobs", "repeats", header], rows, notes, name)
+    return Sheet(title, ["problem", "solver", "status", "data", "jobs", "repeats", header], rows, notes, name)
 
 
 def _span(repeats: list[int]) -> str:
