@@ -32,18 +32,23 @@ VARIANTS = {
         {"n_splits": 2, "rho": 0.2},
         {"estimator": LogisticRegression(), "params": {"C": 0.5}},
     ],
-    "sgd": [{"loss": "ramp", "average": False}, {"sampling": "balanced", "max_iter": 5}],
+    "sgd": [
+        {"loss": "ramp", "average": False},
+        {"sampling": "balanced", "max_iter": 5},
+        {"n_components": 8, "max_iter": 5},
+    ],
     "sgd_nn": [{"max_iter": 30}, {"max_iter": 30, "hidden": 0, "loss": "ramp"}],
     "splitting": [
         {"max_norm": 10.0, "keep": "iterates"},
         {"accelerate": "nesterov", "tol": 1e-3, "loss": "matsusita"},
         {"n_features_to_select": 2, "warm_start": True},
+        {"constraints": [{"feature": 0, "above": 0.0, "tau": 0.5}], "rho": 0.6},
     ],
     "svm_path": [
         {"n_asymmetries": 9, "cv": 3, "total": 0.5, "rho": 0.1, "kernel": "rbf"},
         {"classifier": "one", "total": 1.0, "kernel": "poly", "degree": 2, "gamma": 0.01, "coef0": 1.0},
     ],
-    "svm_perf": [{}],
+    "svm_perf": [{}, {"loss": "error"}],
     "tau_fpl": [{}, {"n_top": 1, "n_components": 8, "random_state": 0}],
     "two_nu_svm": [
         {"strategy": "wgs", "nu_pos": SEVERAL_NU, "nu_neg": SEVERAL_NU, "gamma": [0.1, "scale"], "cv": 2},

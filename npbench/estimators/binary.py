@@ -12,9 +12,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from npbench.estimators.samples import LARGEST_FEATURE, usable
+
+
+class MissedBound(ConvergenceWarning):
+    """A fit came to its end, but its threshold does not keep the bound: its scores serve with another threshold."""
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -23,7 +27,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
     A subclass writes two methods:
 
     - ``_fit(X, signs)`` learns from checked samples and labels in {-1, +1}. If it sets ``converged_`` to False, ``fit``
-      issues a ConvergenceWarning with the text of ``_explanation``, or of ``_explanations[status_]``.
+      issues a ConvergenceWarning with the text of ``_explanation``, or of ``_explanations[status_]``. It is a
+      MissedBound if ``status_`` is in ``_missed_bound``.
     - ``_scores(X)`` returns f(x) of checked samples.
 
     Parameter checks that ``_parameter_constraints`` cannot express go into ``_validate_params``.
@@ -40,6 +45,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
     _dtypes: ClassVar[list[type]] = [np.float64]
     _largest_feature: ClassVar[float] = LARGEST_FEATURE
     _explanations: ClassVar[Mapping[str, str]] = {}
+    _missed_bound: ClassVar[frozenset[str]] = frozenset()
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the classifier.
@@ -69,22 +75,28 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._run_fit(X, y)
         return self
 
-    def _run_fit(self, X: Any, y: Any, **options: Any) -> Any:
-        """Validate, call ``_fit`` with the options, warn; return the result of ``_fit``.
+    def _run_fit(self, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> Any:
+        """Validate, call ``_fit`` with the options, and weights if given, warn; return the result of ``_fit``.
 
         Called by ``fit`` and its like, so that the warning names the line of their caller.
         """
         self._validate_params()
         X, signs = self._training_set(X, y)
+        if sample_weight is not None:
+            options["weight"] = weight = self._weights(sample_weight, X)
+            for label, sign in zip(self.classes_, (-1.0, 1.0), strict=True):
+                if not np.any(weight[signs == sign]):
+                    raise ValueError(f"sample_weight is 0 for all of class {label!r}: both classes need weight.")
         result = self._fit(X, signs, **options)
-        for category, message in self._remarks(X, signs):
+        for category, message in self._remarks(X, signs, **options):
             warnings.warn(f"{type(self).__name__}: {message}", category, stacklevel=3)  # the caller of fit
         return result
 
-    def _remarks(self, X: Any, signs: np.ndarray) -> Iterator[tuple[type[Warning], str]]:
-        """Yield the warnings that follow a fit."""
+    def _remarks(self, X: Any, signs: np.ndarray, **options: Any) -> Iterator[tuple[type[Warning], str]]:
+        """Yield the warnings that follow a fit with these options."""
         if not getattr(self, "converged_", True):
-            yield ConvergenceWarning, self._explanation()
+            missed = getattr(self, "status_", "") in self._missed_bound
+            yield MissedBound if missed else ConvergenceWarning, self._explanation()
 
     def _validate_params(self) -> None:
         """Raise a ValueError for a parameter out of the range in ``_parameter_constraints``, if there are any."""
@@ -165,6 +177,13 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
             raise ValueError(f"Classifier can't train when only one class is present: {self.classes_[0]!r}.")
         return 2.0 * codes - 1.0
 
+    def _weights(self, sample_weight: Any, X: Any) -> np.ndarray:
+        """Check weights of samples."""
+        weight = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+        if np.min(weight) < 0.0:
+            raise ValueError(f"sample_weight has {np.min(weight):g}: expected weights of at least 0.")
+        return weight
+
     def _samples(self, X: Any) -> Any:
         """Check samples to be scored; return X as float64, an array or canonical CSR."""
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
@@ -175,6 +194,34 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
+
+
+class WeightedClassifier(BinaryClassifier):
+    """A binary classifier whose ``_fit(X, signs, weight=None)`` takes the weights of samples, some of them 0."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X, y
+            Training samples, an array or sparse matrix, and two labels; the larger one is the positive class.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples, at least 0; each class needs a positive one. A weight of k is that of k equal
+            samples, and 0 leaves a sample out: both rates are weighted means.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, or the data or weights are unusable.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If ``converged_`` is False; the message gives the reason and what to try.
+        """
+        self._run_fit(X, y, sample_weight)
+        return self
 
 
 class LinearClassifier(BinaryClassifier):

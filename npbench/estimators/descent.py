@@ -15,6 +15,7 @@ from npbench.numerics.multipliers import REACHED
 from npbench.numerics.sgd import LEAST_MULTIPLIER, MOST_NU, Fit, LossName, Rule, width
 
 NEAR_CAP = 0.5  # share of the largest multiplier from which the search counts as capped
+OF_NOTHING = 0.999  # objective from which a classifier is no better than rejecting everything, at a cost of 1
 NEAR_FLOOR = 2.0  # multiple of the smallest multiplier up to which the constraint counts as inactive
 
 
@@ -50,7 +51,7 @@ class DescentClassifier(BinaryClassifier):
     max_iter : int
         Number of epochs. There is no earlier stop: the noise of single samples hides when to stop.
     tol : float
-        Largest ``imbalance_`` for ``converged_``, in ]0, 1].
+        Largest ``imbalance_`` of a saddle point, in ]0, 1].
     random_state : int, RandomState or None
         Seed of the order of the samples.
 
@@ -66,7 +67,9 @@ class DescentClassifier(BinaryClassifier):
         Relative size of the gradient: the norm of the sum of its parts over the sum of their norms. It is 0 at a saddle
         point, and at most 1. The parts belong to the penalty, the positives and the negatives.
     converged_ : bool
-        Whether the constraint is met within epsilon (or does not bind), and ``imbalance_ <= tol``.
+        Whether the classifier keeps the bound within epsilon and is better than rejecting everything. Epochs are a
+        budget, and no certificate shows how much more of them would gain: ``status_`` says whether a saddle point was
+        found as well, that is ``imbalance_ <= tol`` and P_fa within epsilon of a bound that binds.
     trace_ : list of Trace
         Iteration, seconds, objective, p_fa, p_nd and multiplier of each epoch.
 
@@ -76,6 +79,7 @@ class DescentClassifier(BinaryClassifier):
     Neyman-Pearson classification, ACM Transactions on Intelligent Systems and Technology 2(3).
     """
 
+    _missed_bound = frozenset({"capped", "max_iter", "empty"})
     _first_change: ClassVar[float]  # of an average score by the first step, in widths of the loss
 
     lambda_c: float = parameter(POSITIVE, default=1e-3)
@@ -124,13 +128,15 @@ class DescentClassifier(BinaryClassifier):
         self.surrogate_rates_ = (fit.p_nd, fit.p_fa)
         # a constraint that holds at the smallest multiplier does not bind
         slack = fit.p_fa <= limit and self.multiplier_ <= NEAR_FLOOR * LEAST_MULTIPLIER
-        if fit.p_fa > limit + epsilon and self.multiplier_ >= NEAR_CAP * most:
-            self.status_ = "capped"
-        elif fit.imbalance > self.tol or (abs(fit.p_fa - limit) > epsilon and not slack):
-            self.status_ = "max_iter"
+        if fit.p_fa > limit + epsilon:
+            self.status_ = "capped" if self.multiplier_ >= NEAR_CAP * most else "max_iter"
+        elif fit.objective >= OF_NOTHING:
+            self.status_ = "flat"
+        elif fit.imbalance > self.tol or (fit.p_fa < limit - epsilon and not slack):
+            self.status_ = "budget"
         else:
             self.status_ = "inactive" if slack else "converged"
-        self.converged_ = self.status_ in REACHED
+        self.converged_ = self.status_ in (*REACHED, "budget")
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
         loss = LOSSES[self.loss](signs * scores, self.eta)

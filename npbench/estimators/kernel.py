@@ -63,13 +63,13 @@ class KernelClassifier(BinaryClassifier):
     coef0: float = parameter(NUMBER, default=0.0)
     cache_size: float = parameter(POSITIVE, default=1000)
 
-    def resolved_kernel(self, X: Any) -> Kernel:
+    def resolved_kernel(self, X: Any, weight: np.ndarray | None = None) -> Kernel:
         """Return the kernel, with "scale" and "auto" resolved to the gamma of these samples."""
         gamma = self.gamma
         if gamma == "auto":
             gamma = 1.0 / X.shape[1]
         elif gamma == "scale":  # kernels without gamma need no pass over X
-            variance = _variance(X) if self.kernel in ("rbf", "poly") else 0.0
+            variance = _variance(X, weight) if self.kernel in ("rbf", "poly") else 0.0
             gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
         return Kernel(self.kernel, float(gamma), self.degree, self.coef0)
 
@@ -97,13 +97,13 @@ class KernelClassifier(BinaryClassifier):
         """Return ``||f - b||^2`` from the scores of the training sample, for multipliers that sum to 0."""
         return float(self.dual_coef_[0] @ scores[self.support_])
 
-    def _gram(self, X: Any) -> Gram:
+    def _gram(self, X: Any, weight: np.ndarray | None = None) -> Gram:
         """Resolve the kernel for a training sample and return its Gram matrix, of ``X - c`` for the linear kernel.
 
         There an offset c of the features only changes the intercept, by w'c, and costs the kernel values their digits.
         """
         self._require_square(X)
-        self._kernel = self.resolved_kernel(X)
+        self._kernel = self.resolved_kernel(X, weight)
         # features in single precision are near the origin
         self._offsets = offsets(X) if self.is_linear and X.dtype == float else np.zeros(X.shape[1])
         gram = Gram(without_offsets(X, self._offsets), self._kernel, self._gram_budget(X), blas_threads())
@@ -148,7 +148,12 @@ class KernelClassifier(BinaryClassifier):
         return tags
 
 
-def _variance(X: Any) -> float:
+def _variance(X: Any, weight: np.ndarray | None) -> float:
+    if weight is not None:
+        X = X if issparse(X) else X - X.mean()  # an offset would cost the difference its digits
+        parts = (X, X.power(2) if issparse(X) else np.square(X))
+        mean, square = (np.average(np.asarray(part.mean(axis=1)).ravel(), weights=weight) for part in parts)
+        return float(square - mean**2)
     if not issparse(X):
         return float(X.var())
     # the zeros that a CSR matrix does not store count as well

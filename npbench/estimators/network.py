@@ -19,7 +19,8 @@ from npbench.numerics.sgd import LossName
 EXPLANATIONS = {
     "empty": "no training sample has a positive score, so the constraint is void",
     "capped": "the surrogate false-alarm rate is too high even at the largest multiplier",
-    "max_iter": "the tolerances were missed",
+    "flat": "no better than rejecting everything, where the loss has slope 0",
+    "max_iter": "the surrogate false-alarm rate is too high after max_iter epochs",
 }
 
 
@@ -59,9 +60,10 @@ class NetworkClassifier(DescentClassifier):
         Intercepts c and b; b if hidden is 0.
     objective_ : float
         ``lambda_c / 2 (||W||^2 + ||v||^2) + P_nd``.
-    status_ : {"converged", "inactive", "empty", "capped", "max_iter"}
-        How the fit ended. "inactive": converged, and the constraint does not bind. "empty": no training sample is
-        accepted. "capped": P_fa is too high even at the largest multiplier.
+    status_ : {"converged", "inactive", "budget", "flat", "empty", "capped", "max_iter"}
+        How the fit ended. "inactive": converged, and the constraint does not bind. "budget": the bound is kept, and the
+        epochs ended before a saddle point. "flat": no better than rejecting everything. "empty": no training sample is
+        accepted. "capped": P_fa is too high even at the largest multiplier; "max_iter": it is so after all epochs.
 
     Notes
     -----

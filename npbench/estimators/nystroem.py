@@ -117,19 +117,19 @@ class NystroemClassifier(KernelClassifier):
         landmarks = self._has_newton_steps and self.n_landmarks(n_rows) is not None
         return landmarks and self.kernel == "rbf" and n_rows >= LEAST_ROWS
 
-    def resolved_kernel(self, X: Any) -> Kernel:
+    def resolved_kernel(self, X: Any, weight: np.ndarray | None = None) -> Kernel:
         """Return the kernel, with "scale" and "auto" resolved; the linear one if X are features that approximate it."""
-        return super().resolved_kernel(X) if self._landmarks is None else Kernel("linear")
+        return super().resolved_kernel(X, weight) if self._landmarks is None else Kernel("linear")
 
-    def _remarks(self, X: Any, signs: np.ndarray) -> Iterator[tuple[type[Warning], str]]:
-        yield from super()._remarks(X, signs)
+    def _remarks(self, X: Any, signs: np.ndarray, **options: Any) -> Iterator[tuple[type[Warning], str]]:
+        yield from super()._remarks(X, signs, **options)
         if self._landmarks is None or self.n_components != "auto":
             return
         # the kernel of half of the landmarks is that of the features in the span of theirs
         half = copy(self)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            half._fit(X @ self._landmarks.span_of_half(), signs)
+            half._fit(X @ self._landmarks.span_of_half(), signs, **options)
         change = abs(half.objective_ - self.objective_)
         self.objective_change_ = float(change / (abs(self.objective_) or 1.0))
         yield (

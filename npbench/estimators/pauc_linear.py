@@ -66,8 +66,10 @@ class FeatureMapClassifier(LinearClassifier):
     random_state: Any = parameter("random_state", default=None)
 
     def _scores(self, X: Any) -> np.ndarray:
-        features = X if self.feature_map_ is None else self.feature_map_.transform(X)
-        return super()._scores(features)
+        return super()._scores(self._mapped(X))
+
+    def _mapped(self, X: Any) -> Any:
+        return X if self.feature_map_ is None else self.feature_map_.transform(X)
 
     def _fit_map(self, X: Any) -> Any:
         self.feature_map_ = None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from npbench.estimators.binary import WeightedClassifier
 from npbench.estimators.constraints import COUNT, POSITIVE, StrOptions
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
@@ -34,7 +35,7 @@ def _drawn(rng: Any, members: np.ndarray, share: float) -> np.ndarray:
 
 
 @keyword_parameters
-class RampClassifier(NystroemClassifier):
+class RampClassifier(WeightedClassifier, NystroemClassifier):
     """Minimise ``1/2 ||f_0||^2 + C n_pos P_nd`` under a :class:`RateBound`; a subclass searches the multiplier.
 
     P_nd and P_fa are the class means of the ramp loss, which approaches the 0-1 loss.
@@ -106,6 +107,7 @@ class RampClassifier(NystroemClassifier):
     update: Update = parameter(StrOptions(set(MULTIPLIERS)), default="secant")
 
     _has_newton_steps = True
+    _missed_bound = frozenset({"jump", "capped"})
 
     @abstractmethod
     def constraint(self) -> RateBound:
@@ -127,7 +129,7 @@ class RampClassifier(NystroemClassifier):
     def search_settings(self, svm: RampSVM) -> dict[str, Any]:
         """Return the arguments common to all searches, with defaults filled in."""
         # searches have the paper's C, the weight of the mean loss
-        return {"C": self.C * int(svm.positive.sum()), "update": self.update, **self._settings}
+        return {"C": self.C * svm.class_weights[0], "update": self.update, **self._settings}
 
     @property
     def _settings(self) -> dict[str, Any]:
@@ -139,14 +141,20 @@ class RampClassifier(NystroemClassifier):
             "max_iter": self.max_iter,
         }
 
-    def _fit(self, X: Any, signs: np.ndarray) -> None:
+    def _fit(self, X: Any, signs: np.ndarray, weight: np.ndarray | None = None) -> None:
+        rows = np.arange(len(signs)) if weight is None else np.flatnonzero(weight)
+        if weight is not None and len(rows) < len(signs):
+            self._require_square(X)
+            X, signs, weight = X[rows], signs[rows], weight[rows]
+            X = X[:, rows] if self.kernel == "precomputed" else X
         start = time.perf_counter()
-        gram = self._gram(X)
+        gram = self._gram(X, weight)
         self.gram_seconds_ = time.perf_counter() - start
-        svm = self.machine(gram, signs)
+        svm = self.machine(gram, signs, weight)
         found = self.search(svm, **self.start(svm))
         best = found.best
         self._set_expansion(X, signs, best.x, best.b)
+        self.support_ = rows[self.support_]
         if self.is_linear:
             # the Gram matrix and b belong to centred features
             self.coef_ = linear_svm.weights(gram.X, best.x)[None, :]
@@ -156,11 +164,10 @@ class RampClassifier(NystroemClassifier):
         self.multiplier_, self.objective_, self.duality_gap_ = best.multiplier, best.objective, best.duality_gap
         self.surrogate_rates_ = (best.p_nd, best.p_fa)
 
-    def machine(self, gram: Gram, signs: np.ndarray) -> RampSVM:
+    def machine(self, gram: Gram, signs: np.ndarray, weight: np.ndarray | None = None) -> RampSVM:
         """Return the start of a search; among many samples, a few of the flat ones may change in its last step."""
-        return RampSVM(
-            gram, signs, self.eta, self.tol, int(UNSETTLED * len(signs)) if _has_single_features(gram) else 0
-        )
+        unsettled = int(UNSETTLED * len(signs)) if _has_single_features(gram) else 0
+        return RampSVM(gram, signs, self.eta, self.tol, unsettled, weight)
 
     def start(self, svm: RampSVM) -> dict[str, Any]:
         """Move to where the search on a part of many samples ends; return its flat samples and multiplier."""
@@ -174,7 +181,8 @@ class RampClassifier(NystroemClassifier):
             np.concatenate([_drawn(rng, np.flatnonzero(svm.positive == side), part_size / n) for side in (0, 1)])
         )
         few = Gram.of_features(gram.X[rows])
-        part = RampSVM(few, signs[rows], svm.eta, PART_TOL_FACTOR * svm.tol, int(PART_UNSETTLED * len(rows)))
+        unsettled = int(PART_UNSETTLED * len(rows))
+        part = RampSVM(few, signs[rows], svm.eta, PART_TOL_FACTOR * svm.tol, unsettled, svm.weight[rows])
         found = anneal(part, **self.search_settings(svm)).best
         x = np.zeros(n)
         x[rows] = found.x

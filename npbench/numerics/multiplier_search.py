@@ -182,8 +182,7 @@ class SearchState:
     _last: Iterate
 
     def __init__(self, svm: RampSVM, C: float, constraint: RateBound, epsilon: float, max_iter: int) -> None:
-        self.n_pos = int(svm.positive.sum())
-        self.n_neg = len(svm.y) - self.n_pos
+        self.n_pos, self.n_neg = svm.class_weights
         self.svm, self.C, self.constraint, self.epsilon = svm, C, constraint, epsilon
         self._start = time.perf_counter()
         self._trace: list[Trace] = []

@@ -19,46 +19,49 @@ SETTLED_SHARE = 0.005  # share of the samples that may change between flat and n
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def ramp_box(y, cost_positive, cost_negative, flat, eta):
-    """Return the bounds of x = y a for ``-beta c <= 2 eta a <= (1 - beta) c``, beta = 1 on flat samples."""
+def ramp_box(y, weight, cost_positive, cost_negative, flat, eta):
+    """Return the bounds of x = y a for ``-beta c <= 2 eta a <= (1 - beta) c``, beta = 1 on flat samples.
+
+    c is the weight of a sample times the cost of its class.
+    """
     n = y.shape[0]
     lower, upper = np.empty(n), np.empty(n)
     for i in range(n):
-        c = (cost_positive if y[i] > 0.0 else cost_negative) / (2.0 * eta)
+        c = weight[i] * (cost_positive if y[i] > 0.0 else cost_negative) / (2.0 * eta)
         upper[i] = c if flat[i] != (y[i] > 0.0) else 0.0
         lower[i] = upper[i] - c
     return lower, upper
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def ramp_measures(y, eta, x, g, z, lower, upper):
+def ramp_measures(y, weight, eta, x, g, z, lower, upper):
     """Write the margins to z; return (b, P_nd, P_fa, ||f_0||^2, duality gap)."""
     b = bias(x, g, lower, upper)
-    misses, alarms, n_positive, squared_norm = 0.0, 0.0, 0, 0.0
+    misses, alarms, n_positive, n_negative, squared_norm = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(y.shape[0]):
         z[i] = eta - y[i] * (g[i] - b)
         squared_norm += x[i] * (eta * y[i] - g[i])
-        loss = min(max((eta - z[i]) / (2.0 * eta), 0.0), 1.0)
+        loss = weight[i] * min(max((eta - z[i]) / (2.0 * eta), 0.0), 1.0)
         if y[i] > 0.0:
             misses += loss
-            n_positive += 1
+            n_positive += weight[i]
         else:
             alarms += loss
-    n_negative = y.shape[0] - n_positive
+            n_negative += weight[i]
     return b, misses / n_positive, alarms / n_negative, squared_norm, gap(x, g, lower, upper, b)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def ramp_step(K, diagonal, y, cost_positive, cost_negative, flat, eta, x, g, z, tol, max_iter):
+def ramp_step(K, diagonal, y, weight, cost_positive, cost_negative, flat, eta, x, g, z, tol, max_iter):
     """Take a DC step of the ramp-loss SVM; return (number of steps, violation, measures of the new point).
 
     All parts are in one call, because threads of one interpreter wait for each other between calls.
     """
     # a start from other costs may lie outside the box
-    lower, upper = ramp_box(y, cost_positive, cost_negative, flat, eta)
+    lower, upper = ramp_box(y, weight, cost_positive, cost_negative, flat, eta)
     fit_into_box(K, lower, upper, x, g)
     steps, violation = optimise(K, diagonal, lower, upper, x, g, tol, max_iter)
-    return steps, violation, ramp_measures(y, eta, x, g, z, lower, upper)
+    return steps, violation, ramp_measures(y, weight, eta, x, g, z, lower, upper)
 
 
 @register_jitable(fastmath=FAST, error_model="numpy")

@@ -32,11 +32,21 @@ class RampSVM:
     ``x``, ``b`` and ``z`` are the signed multipliers, with f_0 = sum_i x_i k(x_i, .), the intercept and the margins
     y_i f(x_i). ``p_nd``, ``p_fa`` and ``squared_norm`` are the class means of the ramp loss and ``||f_0||^2 = x'Kx``.
     ``violation`` and ``duality_gap`` belong to the last convex step; ``n_steps`` counts the SMO steps of all. A search
-    may end while a step changes ``unsettled`` flat samples or fewer.
+    may end while a step changes ``unsettled`` flat samples or fewer. ``weight`` multiplies the costs of samples and
+    makes the rates weighted means.
     """
 
-    def __init__(self, gram: Gram, y: np.ndarray, eta: float, tol: float, unsettled: int = 0) -> None:
+    def __init__(
+        self,
+        gram: Gram,
+        y: np.ndarray,
+        eta: float,
+        tol: float,
+        unsettled: int = 0,
+        weight: np.ndarray | None = None,
+    ) -> None:
         self.gram, self.eta, self.tol, self.unsettled = gram, eta, tol, unsettled
+        self.weight = np.ones(len(y)) if weight is None else weight
         self.y = y.astype(float)
         self.positive = y > 0
         self.x, self.z, self.b = np.zeros(len(y)), np.zeros(len(y)), 0.0
@@ -60,7 +70,7 @@ class RampSVM:
         """
         self._flat, self._slack = flat, tol_factor * self.tol
         costs = float(cost_positive), float(cost_negative)
-        box = ramp_box(self.y, *costs, flat, self.eta)
+        box = ramp_box(self.y, self.weight, *costs, flat, self.eta)
         # start near the solution, from the last two or from the last
         if not self._extrapolate(costs):
             self._carry(*box)
@@ -69,7 +79,18 @@ class RampSVM:
         K, budget, spent = self.gram.whole, smo.INTERIOR_POINT_CALLS[0][0] * len(self.x), 0
         if K is not None:
             spent, self.violation, measures = ramp_step(
-                K, self._diagonal, self.y, *costs, flat, self.eta, self.x, self._g, self.z, self._slack, budget
+                K,
+                self._diagonal,
+                self.y,
+                self.weight,
+                *costs,
+                flat,
+                self.eta,
+                self.x,
+                self._g,
+                self.z,
+                self._slack,
+                budget,
             )
             self.n_steps += spent
         if K is None or self.violation > self._slack:  # the Gram matrix does not fit, or SMO converges slowly
@@ -77,7 +98,7 @@ class RampSVM:
             p = self.eta * self.y
             steps, self.violation = smo.solve(self.gram, lower, upper, self.x, self._g, self._slack, spent=spent, p=p)
             self.n_steps += steps
-            measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
+            measures = ramp_measures(self.y, self.weight, self.eta, self.x, self._g, self.z, lower, upper)
         self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
         self._solved = [*self._solved[-1:], (costs, self.x.copy(), self._g.copy())]
 
@@ -86,10 +107,11 @@ class RampSVM:
         self.x, self._g = x.copy(), smo.gradient(self.gram, self.eta * self.y, x)
         self._solved.clear()
         self._flat, self._slack = flat, self.tol
-        self._box = lower, upper = ramp_box(self.y, float(cost_positive), float(cost_negative), flat, self.eta)
+        costs = float(cost_positive), float(cost_negative)
+        self._box = lower, upper = ramp_box(self.y, self.weight, *costs, flat, self.eta)
         high, low = ends(self.x, self._g, lower, upper)
         self.violation = high - low
-        measures = ramp_measures(self.y, self.eta, self.x, self._g, self.z, lower, upper)
+        measures = ramp_measures(self.y, self.weight, self.eta, self.x, self._g, self.z, lower, upper)
         self.b, self.p_nd, self.p_fa, self.squared_norm, self.duality_gap = measures
 
     def start_from(self, x: np.ndarray, b: float) -> np.ndarray:
@@ -133,7 +155,13 @@ class RampSVM:
         The ramp is linear on the flat samples of the last step and the hinge on the others, as in that step.
         """
         loss = (np.maximum(self.eta - self.z, 0.0) + np.where(self._flat, self.eta + self.z, 0.0)) / (2.0 * self.eta)
-        return float(loss[self.positive].mean()), float(loss[~self.positive].mean())
+        p_nd, p_fa = (np.average(loss[rows], weights=self.weight[rows]) for rows in (self.positive, ~self.positive))
+        return float(p_nd), float(p_fa)
+
+    @property
+    def class_weights(self) -> tuple[float, float]:
+        """Sums of the weights of positives and of negatives: their numbers, if all weights are 1."""
+        return float(self.weight[self.positive].sum()), float(self.weight[~self.positive].sum())
 
     def flat(self) -> np.ndarray:
         """Return which samples have a margin below -eta.

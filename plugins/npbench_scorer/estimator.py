@@ -83,7 +83,8 @@ class Scorer(BinaryClassifier):
     n_iter_ : int
         Largest number of iterations over the splits, if the classifier counts them.
     converged_ : bool
-        Whether all classifiers were fitted without a ConvergenceWarning.
+        Whether all classifiers were fitted without a ConvergenceWarning. One that only missed a bound of its own counts
+        as converged, since its threshold is replaced; not with ``threshold="zero"``.
 
     Notes
     -----
@@ -150,7 +151,8 @@ class Scorer(BinaryClassifier):
         fits = [self._with_threshold(X, signs, parts, random) for parts in splits]
         self._fits = [one for one, _ in fits]
         self.thresholds_ = np.array([threshold for _, threshold in fits])
-        self._warnings = [one.facts["warning"] for one in self._fits if one.facts["warning"] is not None]
+        given = [one.facts for one in self._fits if one.facts["warning"] is not None]
+        self._warnings = [facts["warning"] for facts in given if self.status_ == "zero" or not facts["of_bound"]]
         self.converged_ = not self._warnings
         counted = [one.facts["n_iter"] for one in self._fits if one.facts["n_iter"] is not None]
         if counted:

@@ -46,11 +46,12 @@ class Fit:
         return shared(identity, lambda: ({}, self.model.scores(X)))[1]
 
     def _fitted(self, model: NPThresholdClassifier, X: Any, labels: np.ndarray) -> Noted:
-        warning, warned = inner.fit(model, X, labels)
+        warning, of_bound, warned = inner.fit(model, X, labels)
         self._model = model
         n_iter = getattr(model.estimator_, "n_iter_", None)
         # what else it warned of is printed by the job that fits
-        facts = {"warning": warning, "n_iter": None if n_iter is None else int(np.max(n_iter)), "private": warned}
+        n_iter = None if n_iter is None else int(np.max(n_iter))
+        facts = {"warning": warning, "of_bound": of_bound, "n_iter": n_iter, "private": warned}
         return facts, np.stack([model.calibration_scores_, model.calibration_positive_])
 
 

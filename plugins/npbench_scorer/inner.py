@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from npbench.contracts import Solver, resolve
 from npbench.errors import RequestError, unknown_name
+from npbench.estimators.binary import MissedBound
 from npbench.registry import installed
 
 ADVICE = "Name a scikit-learn classifier by its import path, as in estimator='sklearn.ensemble.RandomForestClassifier'."
@@ -105,8 +106,11 @@ def seed(model: Any, random: np.random.RandomState) -> None:
     model.set_params(**{name: int(random.randint(np.iinfo(np.int32).max)) for name in unset})
 
 
-def fit(model: Any, X: Any, y: np.ndarray) -> tuple[str | None, bool]:
-    """Fit the classifier; return its first warning about convergence, and whether it gave others, which go on."""
+def fit(model: Any, X: Any, y: np.ndarray) -> tuple[str | None, bool, bool]:
+    """Fit the classifier; return its first warning about convergence, whether it is about the bound, and other ones.
+
+    Those about convergence of the scores come first. Other warnings go on.
+    """
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -116,4 +120,7 @@ def fit(model: Any, X: Any, y: np.ndarray) -> tuple[str | None, bool]:
         for warning in caught:
             if warning not in unconverged:
                 warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return str(unconverged[0].message) if unconverged else None, len(caught) > len(unconverged)
+    unconverged.sort(key=lambda warning: issubclass(warning.category, MissedBound))
+    first = unconverged[0] if unconverged else None
+    of_bound = first is not None and issubclass(first.category, MissedBound)
+    return None if first is None else str(first.message), of_bound, len(caught) > len(unconverged)

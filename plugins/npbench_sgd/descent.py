@@ -68,21 +68,20 @@ class StochasticDescent:
         self._averages = averages
         self.state = State(1.0, 0.0, 1.0, 0, 0.0, 0.0, 0.0, 0.0)
 
-    def run(self, rows: Any, is_positive: np.ndarray, order: np.ndarray, rule: Rule) -> tuple[float, float]:
+    def run(self, rows: Any, signed_weight: np.ndarray, order: np.ndarray, rule: Rule) -> tuple[float, float]:
         """Take one step on each of the rows ``order``, of O(non-zeros) each, whatever rho is.
 
-        Return (P_nd, P_fa), means of the losses before each step, NaN for an absent class. ValueError if numbers
+        ``signed_weight`` are the weights of the rows, with a minus sign for negatives: coefficients a, and nu, times
+        these. Return (P_nd, P_fa), means of the losses before each step, NaN for an absent class. ValueError if numbers
         overflow; the state is then invalid.
         """
         with np.errstate(all="ignore"):
-            self.state, sum_nd, sum_fa, n_positive = descend(
-                rows, is_positive, order, self._v, self._u, self.state, rule
-            )
-            finite = np.isfinite(sum_nd + sum_fa + self.state.b + self.squared_norm)
+            self.state, *classes = descend(rows, signed_weight, order, self._v, self._u, self.state, rule)
+            finite = np.isfinite(sum(loss for loss, _ in classes) + self.state.b + self.squared_norm)
         if not finite:
             raise ValueError(TOO_LARGE)
-        n_negative = len(order) - n_positive
-        return sum_nd / n_positive if n_positive else np.nan, sum_fa / n_negative if n_negative else np.nan
+        p_nd, p_fa = (loss / weight if weight else np.nan for loss, weight in classes)
+        return p_nd, p_fa
 
     @property
     def squared_norm(self) -> float:
@@ -101,7 +100,7 @@ class StochasticDescent:
 
 def assess(
     X: Any,
-    is_positive: np.ndarray,
+    signed_weight: np.ndarray,
     w: np.ndarray,
     b: float,
     multiplier: float,
@@ -114,8 +113,8 @@ def assess(
     ValueError if numbers overflow.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        p_nd, by_nd = _class_loss(X, np.flatnonzero(is_positive), 1.0, w, b, loss, eta)
-        p_fa, by_fa = _class_loss(X, np.flatnonzero(~is_positive), -1.0, w, b, loss, eta)
+        classes = (np.flatnonzero(signed_weight > 0), np.flatnonzero(signed_weight < 0))
+        (p_nd, by_nd), (p_fa, by_fa) = (_class_loss(X, rows, signed_weight, w, b, loss, eta) for rows in classes)
         terms = [lambda_c * np.append(w, 0.0), by_nd, multiplier * by_fa]
         fit = Fit(0.5 * lambda_c * float(w @ w) + p_nd, p_nd, p_fa, imbalance(terms))
     if not np.isfinite(fit).all():
@@ -124,9 +123,10 @@ def assess(
 
 
 def _class_loss(
-    X: Any, members: np.ndarray, y: float, w: np.ndarray, b: float, loss: LossName, eta: float
+    X: Any, members: np.ndarray, signed_weight: np.ndarray, w: np.ndarray, b: float, loss: LossName, eta: float
 ) -> tuple[float, np.ndarray]:
     """Return the mean loss of a class and its gradient with respect to (w, b)."""
     gradient = np.zeros(len(w) + 1)
-    mean, gradient[-1] = class_loss(rows_of(X), members, y, w, b, LOSS_NAMES.index(loss), eta, gradient[:-1])
+    kind = LOSS_NAMES.index(loss)
+    mean, gradient[-1] = class_loss(rows_of(X), members, signed_weight, w, b, kind, eta, gradient[:-1])
     return mean, gradient

@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from npbench.estimators.binary import LinearClassifier
+from npbench.estimators.binary import WeightedClassifier
 from npbench.estimators.constraints import FRACTION, StrOptions
 from npbench.estimators.descent import DescentClassifier, neyman_pearson_costs
 from npbench.estimators.parameters import keyword_parameters, parameter
+from npbench.estimators.pauc_linear import FeatureMapClassifier
 from npbench.estimators.samples import usable
 from npbench.numerics import sgd
 from npbench_sgd import descent
@@ -20,8 +21,10 @@ from npbench_sgd.kernels import LOSS_NAMES
 
 
 @keyword_parameters
-class StochasticNP(DescentClassifier, LinearClassifier):
+class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
     """Linear classifier that minimises misses under a bound on the false-alarm rate, one sample at a time.
+
+    Scores are linear in the features, or after a kernel map.
 
     Seeks a saddle point over f(x) = w'x + b and lambda of
 
@@ -54,7 +57,8 @@ class StochasticNP(DescentClassifier, LinearClassifier):
     average : bool
         Whether the classifier is the average of the iterates, iterate t weighted by ``t^3``, instead of the last one.
     epsilon : float, optional
-        Tolerance on the surrogate constraint, ``|P_fa - rho| <= epsilon``, for ``converged_``. Default: rho / 10.
+        Tolerance on the surrogate constraint: ``P_fa <= rho + epsilon`` for ``converged_``, ``|P_fa - rho| <= epsilon``
+        for a saddle point. Default: rho / 10.
 
     Attributes
     ----------
@@ -66,9 +70,10 @@ class StochasticNP(DescentClassifier, LinearClassifier):
         Number of steps.
     objective_ : float
         ``lambda_c / 2 ||w||^2 + P_nd``.
-    status_ : {"converged", "inactive", "capped", "max_iter", "partial"}
-        How the fit ended. "inactive": converged, and the constraint does not bind. "capped": P_fa is too high even at
-        the largest multiplier, 1 / rho. "partial": after ``partial_fit``.
+    status_ : {"converged", "inactive", "budget", "flat", "capped", "max_iter", "partial"}
+        How the fit ended. "inactive": converged, and the constraint does not bind. "budget": the bound is kept, and the
+        epochs ended before a saddle point. "flat": no better than rejecting everything. "capped": P_fa is too high even
+        at the largest multiplier, 1 / rho; "max_iter": it is so after all epochs. "partial": after ``partial_fit``.
 
     Examples
     --------
@@ -89,30 +94,30 @@ class StochasticNP(DescentClassifier, LinearClassifier):
     _first_change = 0.3
     _dtypes: ClassVar[list[type]] = [np.float64, np.float32]
 
-    def _fit(self, X: Any, signs: np.ndarray) -> None:
-        is_positive = signs > 0
-        self._begin(X)
-        self._count(is_positive)
-        draws, rule = self._draws(is_positive), self._constants()
+    def _fit(self, X: Any, signs: np.ndarray, weight: np.ndarray | None = None) -> None:
+        X = self._begin(X)
+        X, signed = self._weighted(X, signs, weight)
+        draws, rule = self._draws(signed), self._constants(signed)
         start = time.perf_counter()
         self.trace_ = []
         for iteration in range(self.max_iter):
             # hold lambda in the warm-up, but never in the last epoch
             is_held = iteration < min(self.warm_up, self.max_iter - 1)
             current = rule._replace(nu=0.0) if is_held else rule
-            p_nd, p_fa = self._descent.run(descent.rows_of(X), is_positive, draws.epoch(), current)
+            p_nd, p_fa = self._descent.run(descent.rows_of(X), signed, draws.epoch(), current)
             objective = 0.5 * self.lambda_c * self._descent.squared_norm + p_nd
             seconds = time.perf_counter() - start
             self.trace_.append(sgd.Trace(iteration, seconds, objective, p_fa, p_nd, self._descent.state.multiplier))
         # measure the classifier, which is an average, on the whole sample
         self._set_weights(self.max_iter)
-        self._assess(X, is_positive)
+        self._assess(X, signed)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Continue with one epoch over these samples, which may be of one class.
 
-        The coefficients n / n_pos and n / n_neg, and the n_neg in nu, count all samples given so far. ``status_`` is
-        then "partial" and ``converged_`` False, as convergence is not checked.
+        The coefficients n / n_pos and n / n_neg, and the n_neg in nu, count all samples given so far, as do the means
+        of weights. A kernel map takes its ``n_components`` samples from the first call. ``status_`` is then "partial"
+        and ``converged_`` False, as convergence is not checked.
 
         Parameters
         ----------
@@ -122,15 +127,17 @@ class StochasticNP(DescentClassifier, LinearClassifier):
             Their labels.
         classes : array of shape (2,), optional
             Both labels; needed in the first call.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples, at least 0.
         """
         self._validate_params()
         first = not hasattr(self, "_descent")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._dtypes, order="C", reset=first)
         X, is_positive = usable(X), self._known_labels(y, classes, first)
-        if first:
-            self._begin(X)
-        self._count(is_positive)
-        self._descent.run(descent.rows_of(X), is_positive, self._draws(is_positive).epoch(), self._constants())
+        weight = None if sample_weight is None else self._weights(sample_weight, X)
+        X = self._begin(X) if first else self._mapped(X)
+        X, signed = self._weighted(X, np.where(is_positive, 1.0, -1.0), weight)
+        self._descent.run(descent.rows_of(X), signed, self._draws(signed).epoch(), self._constants(signed))
         self._set_weights(getattr(self, "n_iter_", 0) + 1)
         self.converged_, self.status_ = False, "partial"
         return self
@@ -155,7 +162,8 @@ class StochasticNP(DescentClassifier, LinearClassifier):
             raise ValueError(f"y has labels that are not in classes: {unknown[:5]!r}.")
         return np.asarray(y == self.classes_[1])
 
-    def _begin(self, X: Any) -> None:
+    def _begin(self, X: Any) -> Any:
+        X = self._fit_map(X)
         # one generator for all epochs, also of partial_fit
         self._random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         squared_norm = descent.mean_squared_norm(X, self._random)
@@ -163,21 +171,30 @@ class StochasticNP(DescentClassifier, LinearClassifier):
             raise ValueError(descent.TOO_LARGE)
         self._gamma_0 = self._first_step_size(squared_norm)
         self._descent = descent.StochasticDescent(X.shape[1], self.average)
-        self._n_positive, self._n_negative = 0, 0
+        self._counted, self._total = np.zeros(2, int), np.zeros(2)  # numbers and weights of negatives and of positives
+        return X
 
-    def _count(self, is_positive: np.ndarray) -> None:
-        n_positive = int(np.count_nonzero(is_positive))
-        self._n_positive += n_positive
-        self._n_negative += len(is_positive) - n_positive
+    def _weighted(self, X: Any, signs: np.ndarray, weight: np.ndarray | None) -> tuple[Any, np.ndarray]:
+        """Count samples; return those of positive weight, and weights in units of the class mean, times labels."""
+        weight = np.ones(len(signs)) if weight is None else weight
+        if not weight.all():
+            X, signs, weight = X[weight > 0], signs[weight > 0], weight[weight > 0]
+        side = (signs > 0).astype(int)
+        self._counted += np.bincount(side, minlength=2)
+        self._total += np.bincount(side, weight, minlength=2)
+        return X, signs * weight / (self._total / np.maximum(self._counted, 1))[side]
 
-    def _draws(self, is_positive: np.ndarray) -> sgd.Draws:
-        return sgd.Draws(is_positive, self.sampling, self._random)
+    def _draws(self, signed: np.ndarray) -> sgd.Draws:
+        return sgd.Draws(signed > 0, self.sampling, self._random)
 
-    def _constants(self) -> sgd.Rule:
+    def _constants(self, signed: np.ndarray) -> sgd.Rule:
+        n_negative, n_positive = self._counted.tolist()
         balanced = self.sampling == "balanced"
         costs = neyman_pearson_costs(
-            self._n_positive, self._n_negative, rho=self.rho, balanced=balanced, tau=self.tau, default_gain=3.0
+            n_positive, n_negative, rho=self.rho, balanced=balanced, tau=self.tau, default_gain=3.0
         )
+        # the largest weight takes the largest step of lambda
+        costs = costs._replace(nu=min(costs.nu, sgd.MOST_NU / -float(np.min(signed, initial=-1.0))))
         return self._rule(LOSS_NAMES.index(self.loss), self.rho, costs, 1.0 / self.rho, self._gamma_0)
 
     def _set_weights(self, n_iter: int) -> None:
@@ -185,9 +202,9 @@ class StochasticNP(DescentClassifier, LinearClassifier):
         self.coef_, self.intercept_ = w[None, :], np.array([b])
         self.n_iter_, self.t_ = n_iter, self._descent.state.t
 
-    def _assess(self, X: Any, is_positive: np.ndarray) -> None:
+    def _assess(self, X: Any, signed: np.ndarray) -> None:
         settings = (self.lambda_c, self.loss, self.eta)
-        fit = descent.assess(X, is_positive, self.coef_[0], self.intercept_[0], self.multiplier_, *settings)
+        fit = descent.assess(X, signed, self.coef_[0], self.intercept_[0], self.multiplier_, *settings)
         epsilon = self.rho / 10.0 if self.epsilon is None else self.epsilon
         self._set_quality(fit, self.rho, epsilon, most=1.0 / self.rho)
 

@@ -158,28 +158,28 @@ def loss_and_slope(z, loss, eta):
 
 
 @njit(cache=True, nogil=True)
-def descend(rows, is_positive, order, v, u, state, rule):
+def descend(rows, signed_weight, order, v, u, state, rule):
     """Take a step of Algorithm 4 on each of the rows ``order``; change v, and u unless it is empty, in place.
 
     v is w divided by ``state.scale``; u is the part of the weighted sum of iterates that is not a multiple of v, empty
-    if no average is wanted. Return the state, the sums of the losses of positives and of negatives, each before its own
-    step, and the number of steps on positives.
+    if no average is wanted. Weights of negatives have a minus sign. Return the state, and the sums of losses and of
+    weights of positives and of negatives, each loss before its own step.
     """
     scale, b, multiplier, t, weight_sum, v_sum, b_sum, multiplier_sum = state
-    sum_nd, sum_fa, n_positive = 0.0, 0.0, 0
+    sum_nd, sum_fa, of_positives, of_negatives = 0.0, 0.0, 0.0, 0.0
     for k in range(len(order)):
         if k + PREFETCH_DISTANCE < len(order):
             _prefetch_row(rows, order[k + PREFETCH_DISTANCE])
 
         # evaluate the loss of the sample, once for all updates
         i = order[k]
-        y = 1.0 if is_positive[i] else -1.0
+        y, sample_weight = (1.0, signed_weight[i]) if signed_weight[i] > 0.0 else (-1.0, -signed_weight[i])
         product, squared_norm = _products(rows, i, v)
         loss, slope = loss_and_slope(y * (scale * product + b), rule.loss, rule.eta)
 
         # step size; the bound keeps the change of the sample's own score below the width of the loss
         gamma = rule.gamma_0 / (1.0 + rule.lambda_c * t)
-        cost = rule.cost_pos if is_positive[i] else multiplier * rule.cost_neg
+        cost = sample_weight * (rule.cost_pos if y > 0.0 else multiplier * rule.cost_neg)
         step = min(gamma * cost * slope, rule.width / (1.0 + squared_norm))
 
         # update w by (11a) and b by (11b); u takes back what the new v changes in the sum of earlier iterates
@@ -190,12 +190,13 @@ def descend(rows, is_positive, order, v, u, state, rule):
             b += y * step
 
         # update lambda by (12)
-        if is_positive[i]:
-            sum_nd += loss
-            n_positive += 1
+        if y > 0.0:
+            sum_nd += sample_weight * loss
+            of_positives += sample_weight
         else:
-            sum_fa += loss
-            multiplier *= 1.0 + rule.nu * (loss - rule.bound)
+            sum_fa += sample_weight * loss
+            of_negatives += sample_weight
+            multiplier *= 1.0 + rule.nu * sample_weight * (loss - rule.bound)
             multiplier = min(max(multiplier, rule.least), rule.most)
 
         # add the iterate to the averages
@@ -213,24 +214,28 @@ def descend(rows, is_positive, order, v, u, state, rule):
             for j in range(len(v)):
                 v[j] *= scale
             scale, v_sum = 1.0, 0.0
-    return State(scale, b, multiplier, t, weight_sum, v_sum, b_sum, multiplier_sum), sum_nd, sum_fa, n_positive
+    state = State(scale, b, multiplier, t, weight_sum, v_sum, b_sum, multiplier_sum)
+    return state, (sum_nd, of_positives), (sum_fa, of_negatives)
 
 
 @njit(cache=True, nogil=True)
-def class_loss(rows, members, y, w, b, kind, eta, gradient):
-    """Return the mean loss of the rows ``members``, of class y, under f(x) = w'x + b, and its derivative by b.
+def class_loss(rows, members, signed_weight, w, b, kind, eta, gradient):
+    """Return the mean loss of the rows ``members``, of one class, under f(x) = w'x + b, and its derivative by b.
 
     ``kind`` is the place of the loss in ``LOSS_NAMES``. The gradient with respect to w is added to ``gradient``.
     """
     no_average = np.empty(0)
-    total, by_b = 0.0, 0.0
+    total, by_b, weights = 0.0, 0.0, 0.0
+    for i in members:
+        weights += signed_weight[i]
+    y, weights = (1.0, weights) if weights > 0.0 else (-1.0, -weights)
     for k in range(len(members)):
         if k + PREFETCH_DISTANCE < len(members):
             _prefetch_row(rows, members[k + PREFETCH_DISTANCE])
         score = _products(rows, members[k], w)[0] + b
         loss, slope = loss_and_slope(y * score, kind, eta)
-        change = -y * slope / len(members)
+        change = -signed_weight[members[k]] * slope / weights
         _add(rows, members[k], change, gradient, 0.0, no_average)
-        total += loss
+        total += y * signed_weight[members[k]] * loss
         by_b += change
-    return total / len(members), by_b
+    return total / weights, by_b

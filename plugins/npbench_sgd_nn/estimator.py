@@ -36,7 +36,8 @@ class StochasticNPNetwork(NetworkClassifier):
         An epoch takes each sample once, in random order; or the same number of samples, half of them from each class,
         which is faster when one class is small.
     epsilon : float, optional
-        Tolerance on the surrogate constraint, ``|P_fa - rho| <= epsilon``, for ``converged_``. Default: rho / 10.
+        Tolerance on the surrogate constraint: ``P_fa <= rho + epsilon`` for ``converged_``, ``|P_fa - rho| <= epsilon``
+        for a saddle point. Default: rho / 10.
 
     Examples
     --------

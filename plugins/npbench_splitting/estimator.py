@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from npbench.estimators.binary import LinearClassifier
 from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
+from npbench.estimators.samples import column
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.threads import one_blas_thread
 from npbench_splitting.genes import GeneScore
@@ -65,7 +67,12 @@ class SplittingNP(LinearClassifier):
         Bound on the Euclidean norm of w, without b; positive. With fewer samples than a few times the number of
         features it keeps the classifier from fitting noise.
     group_tau : float, optional
-        Bound on phi_neg of each of the ``groups`` passed to :meth:`fit`. Default: the bound for all negatives.
+        Bound on phi_neg of each of the ``groups`` passed to :meth:`fit`, and of ``constraints`` without one. Default:
+        the bound for all negatives.
+    constraints : list of dict, optional
+        Further groups of negatives, each by the value of a feature: ``{"feature": 2, "above": 0.5, "tau": 0.1}`` bounds
+        phi_neg of those with more than 0.5 in feature 2, counted from 0. ``at_most`` takes the others; both together
+        take an interval. A group without negatives has no bound.
     n_features_to_select : int, optional
         Number of features to use, by the largest :class:`GeneScore` on the training sample. Default: all.
     tol : float, default=1e-6
@@ -105,7 +112,7 @@ class SplittingNP(LinearClassifier):
     multiplier_ : float
         Multiplier of ``phi_neg <= tau``: the value of tau in units of phi_pos.
     group_multipliers_ : dict
-        Multiplier of the bound on each group.
+        Multiplier of the bound on each group, such as "feature 2 > 0.5" of ``constraints``.
     norm_multiplier_ : float
         Multiplier of ``||w|| <= max_norm``; 0 without it.
     kkt_residual_ : float
@@ -135,6 +142,7 @@ class SplittingNP(LinearClassifier):
     fit_intercept: bool = parameter("boolean", default=True)
     max_norm: float | None = parameter(None, POSITIVE, default=None)
     group_tau: float | None = parameter(None, NUMBER, default=None)
+    constraints: Sequence[Mapping[str, Any]] | None = parameter(None, list, tuple, default=None)
     n_features_to_select: int | None = parameter(None, COUNT, default=None)
     tol: float = parameter(POSITIVE, default=1e-6)
     max_iter: int = parameter(COUNT, default=1000)
@@ -148,7 +156,7 @@ class SplittingNP(LinearClassifier):
     )
     warm_start: bool = parameter("boolean", default=False)
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -158,6 +166,9 @@ class SplittingNP(LinearClassifier):
         groups : array of shape (n_samples,), optional
             Group of each sample, a number or a string. The negatives of each group get their own bound, ``group_tau``;
             groups without negatives have none.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples, at least 0; each class needs a positive one. A weight of k is that of k equal
+            samples: all risks are weighted means. Multiplying the weights of a class by a number changes nothing.
 
         Raises
         ------
@@ -170,19 +181,24 @@ class SplittingNP(LinearClassifier):
         ConvergenceWarning
             If ``converged_`` is False, or ``status_`` is "unattained".
         """
-        self._run_fit(X, y, groups=groups)
+        self._run_fit(X, y, sample_weight, groups=groups)
         return self
 
-    def _fit(self, X: Any, signs: np.ndarray, groups: Any = None) -> None:
-        columns = self._selected(X, signs)
-        labels, bounds = self._group_bounds(groups, signs)
+    def _fit(self, X: Any, signs: np.ndarray, groups: Any = None, weight: np.ndarray | None = None) -> None:
+        weight = np.ones(len(signs)) if weight is None else weight
+        groups = self._checked_groups(groups, signs)
+        if not weight.all():
+            kept = weight > 0.0
+            X, signs, weight, groups = X[kept], signs[kept], weight[kept], None if groups is None else groups[kept]
+        columns = self._selected(X, signs, weight)
+        bounds = self._group_bounds(X, groups, signs)
         selected = _select_columns(X, columns)
         self._offsets = offsets(selected) if self.fit_intercept else np.zeros(selected.shape[1])
         centred = without_offsets(selected, self._offsets)
-        result = self._minimum(centred, signs, bounds, self._start(X.shape[1], columns))
+        result = self._minimum(centred, signs, list(bounds.values()), self._start(X.shape[1], columns), weight)
         if result.status == "infeasible":
-            raise ValueError(self._infeasible(result, labels))
-        self._set_result(X.shape[1], columns, result, labels)
+            raise ValueError(self._infeasible(result, bounds))
+        self._set_result(X.shape[1], columns, result, list(bounds))
         if self.status_ == "unattained":
             message = (
                 "SplittingNP: the classes can be separated, so the risk of misses has no minimiser but falls to 0 as "
@@ -190,7 +206,9 @@ class SplittingNP(LinearClassifier):
             )
             warnings.warn(message, ConvergenceWarning, stacklevel=4)  # names the caller of fit
 
-    def _minimum(self, X: Any, signs: np.ndarray, bounds: list[GroupBound], w0: np.ndarray | None) -> Result:
+    def _minimum(
+        self, X: Any, signs: np.ndarray, bounds: list[GroupBound], w0: np.ndarray | None, weight: np.ndarray
+    ) -> Result:
         """Return the minimiser, the weight of the constant feature last."""
         Z = _with_constant(X) if self.fit_intercept else X
         ball = None if self.max_norm is None else Ball(self.max_norm, np.arange(X.shape[1]))
@@ -198,6 +216,7 @@ class SplittingNP(LinearClassifier):
         threads = nullcontext() if self.accelerate == "newton" else one_blas_thread()
         options: Any = {name: getattr(self, name) for name in ("tol", "max_iter", "inner", "step", "accelerate")}
         options |= {"bounds": bounds, "ball": ball, "w0": w0, "keep_iterates": self.keep == "iterates"}
+        options["weights"] = weight[signs > 0], weight[signs < 0]
         with threads:
             return minimise(Z[signs > 0], Z[signs < 0], self._loss, self._bound, **options)
 
@@ -242,28 +261,46 @@ class SplittingNP(LinearClassifier):
 
     def _validate_params(self) -> None:
         super()._validate_params()
-        for name, value in (("tau", self.tau), ("group_tau", self.group_tau)):
+        constraints = dict(enumerate(self.constraints or ()))
+        for place, constraint in constraints.items():
+            _check_constraint(f"constraints[{place}]", constraint)
+        bounds = {f"constraints[{place}]: tau": one.get("tau") for place, one in constraints.items()}
+        for name, value in {"tau": self.tau, "group_tau": self.group_tau, **bounds}.items():
             if self._loss.bounded and value is not None and value <= 0.0:
                 raise ValueError(f"{name} is {value!r}: expected a positive bound, as the {self.loss} loss is positive")
 
-    def _selected(self, X: Any, signs: np.ndarray) -> slice | np.ndarray:
+    def _selected(self, X: Any, signs: np.ndarray, weight: np.ndarray) -> slice | np.ndarray:
         if self.n_features_to_select is None:
             return slice(None)
-        selector = GeneScore(n_features_to_select=self.n_features_to_select).fit(X, signs)
+        selector = GeneScore(n_features_to_select=self.n_features_to_select)
+        selector.fit(X, signs, weight if np.ptp(weight) else None)
         return np.asarray(selector.get_support(indices=True))
 
-    def _group_bounds(self, groups: Any, signs: np.ndarray) -> tuple[list[Any], list[GroupBound]]:
+    def _checked_groups(self, groups: Any, signs: np.ndarray) -> np.ndarray | None:
         if groups is None:
-            return [], []
+            return None
         groups = check_array(column_or_1d(groups), ensure_2d=False, dtype=None)
         check_consistent_length(groups, signs)
-        # only groups with negatives have a bound
-        of_negatives = groups[signs < 0]
+        return np.asarray(groups)
+
+    def _group_bounds(self, X: Any, groups: np.ndarray | None, signs: np.ndarray) -> dict[Any, GroupBound]:
+        """Return the bounds by the names of their groups; only groups with negatives have one."""
+        of_negatives = np.empty(0) if groups is None else groups[signs < 0]
         try:
             labels = np.unique(of_negatives)
         except TypeError:
             raise ValueError("groups mixes numbers and strings: use one kind for all samples.") from None
-        return labels.tolist(), [GroupBound(of_negatives == label, self._group_bound) for label in labels]
+        bounds = {label: GroupBound(of_negatives == label, self._group_bound) for label in labels.tolist()}
+        for place, one in enumerate(self.constraints or ()):
+            if one["feature"] >= X.shape[1]:
+                raise ValueError(
+                    f"constraints[{place}] has feature {one['feature']}, but X has {X.shape[1]} features, from 0 on."
+                )
+            values = column(X, one["feature"])[signs < 0]
+            rows = (values > one.get("above", -np.inf)) & (values <= one.get("at_most", np.inf))
+            if rows.any():
+                bounds[_group_name(one)] = GroupBound(rows, one.get("tau", self._group_bound))
+        return bounds
 
     def _set_result(self, n_features: int, columns: slice | np.ndarray, result: Result, labels: list[Any]) -> None:
         self.coef_, self.intercept_ = np.zeros((1, n_features)), np.zeros(1)
@@ -299,10 +336,10 @@ class SplittingNP(LinearClassifier):
             f"(tol={self.tol:g}, {self.n_iter_} iterations)."
         )
 
-    def _infeasible(self, result: Result, labels: list[Any]) -> str:
+    def _infeasible(self, result: Result, bounds: dict[Any, GroupBound]) -> str:
         assert result.failing is not None
-        bounds = {"all negatives": self._bound, **{f"group {label!r}": self._group_bound for label in labels}}
-        negatives, bound = list(bounds.items())[result.failing]
+        limits = {"all negatives": self._bound, **{f"group {label!r}": one.tau for label, one in bounds.items()}}
+        negatives, bound = list(limits.items())[result.failing]
         remedies = ["raise the bound"]
         if self.max_norm is not None:
             remedies.append("raise max_norm")
@@ -312,6 +349,26 @@ class SplittingNP(LinearClassifier):
             f"No weights meet the bounds: the least reachable surrogate risk of false alarms for {negatives} is "
             f"{result.reachable:.6g}, above the bound of {bound:g}. Remedy: {', or '.join(remedies)}."
         )
+
+
+def _check_constraint(name: str, given: Any) -> None:
+    """Raise a ValueError unless ``given`` describes a group of negatives."""
+    keys = {"feature", "above", "at_most", "tau"}
+    if not isinstance(given, Mapping) or not {"feature"} < set(given) <= keys or not {"above", "at_most"} & set(given):
+        raise ValueError(
+            f"{name} is {given!r}: expected feature, above or at_most or both, and tau for a bound of its own."
+        )
+    if not isinstance(given["feature"], Integral) or given["feature"] < 0:
+        raise ValueError(f"{name} has feature {given['feature']!r}: expected the number of a column, from 0.")
+    for key in given:
+        if not isinstance(given[key], Real) or not np.isfinite(given[key]):
+            raise ValueError(f"{name} has {key} {given[key]!r}: expected a number.")
+
+
+def _group_name(constraint: Mapping[str, Any]) -> str:
+    limits = {"above": ">", "at_most": "<="}
+    of_feature = [f"{sign} {constraint[key]:g}" for key, sign in limits.items() if key in constraint]
+    return f"feature {constraint['feature']} {' and '.join(of_feature)}"
 
 
 def _with_constant(X: Any) -> Any:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from npbench.estimators.constraints import COUNT
 from npbench.estimators.parameters import keyword_parameters, parameter
@@ -58,15 +58,19 @@ class GeneScore(SelectorMixin, BaseEstimator):
 
     n_features_to_select: int = parameter(COUNT, default=100)
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Score the features of ``X``, an array or sparse matrix, for labels of at least two classes."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Score the features of ``X``, an array or sparse matrix, for labels of at least two classes.
+
+        Moments are weighted by ``sample_weight``, if given.
+        """
         self._validate_params()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         X = canonical(X)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"GeneScore compares classes, but y has only one class: {self.classes_[0]!r}.")
-        moments = [_moments(X[y == label]) for label in self.classes_]
+        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        moments = [_moments(X[y == label], None if weight is None else weight[y == label]) for label in self.classes_]
         self.scores_ = np.max([_scores(*pair) for pair in itertools.combinations(moments, 2)], axis=0)
         return self
 
@@ -83,8 +87,14 @@ class GeneScore(SelectorMixin, BaseEstimator):
         return tags
 
 
-def _moments(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    mean, variance = mean_variance_axis(X, axis=0) if issparse(X) else (X.mean(axis=0), X.var(axis=0))
+def _moments(X: Any, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    if issparse(X):
+        mean, variance = mean_variance_axis(X, axis=0, weights=weight)
+    elif weight is None:
+        mean, variance = X.mean(axis=0), X.var(axis=0)
+    else:
+        mean = np.average(X, axis=0, weights=weight)
+        variance = np.average(np.square(X - mean), axis=0, weights=weight)
     return mean, np.sqrt(variance)
 
 

@@ -1,4 +1,4 @@
-"""SVMperf: the structural support vector machine for precision or recall at k (Joachims 2005)."""
+"""SVMperf: the structural support vector machine for precision or recall at k, or the error rate (Joachims 2005)."""
 
 from npbench import hookimpl
 from npbench.contracts import Solver

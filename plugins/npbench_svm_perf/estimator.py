@@ -1,33 +1,37 @@
-"""The structural SVM for precision at k as a scikit-learn classifier."""
+"""The structural SVM for precision at k, or for the error rate, as a scikit-learn classifier."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from npbench.estimators.constraints import SHARE
+from npbench.estimators.constraints import SHARE, StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.planes import PlanesClassifier
-from npbench.numerics.bundle import Solution, minimise
+from npbench.numerics.bundle import Risk, Solution, minimise
 from npbench.numerics.thresholds import SAME_SCORE
 
 
 @keyword_parameters
 class SVMPerf(PlanesClassifier):
-    """Linear classifier that accepts k samples, trained for the precision among them (SVMperf's Prec@k).
+    """Linear classifier that accepts k samples, trained for the precision among them, or for the error rate (SVMperf).
 
     With ``s = Xw``, ``k = k_share n_pos`` (rounded, at least 1) and labels y in {-1, +1}, minimises over w
 
         1/2 ||w||^2 + C max(0, max_y' [ b(y') + sum_i (y'_i - y_i) s_i / 2 ])
 
-    where y' runs through all labellings with exactly k positives and b counts the false alarms among them. The
-    intercept is then set so that exactly k training samples are accepted.
+    where y' runs through all labellings with exactly k positives and b counts the false alarms among them (SVMperf's
+    Prec@k). With ``loss="error"``, y' runs through all labellings and b counts their errors: the maximum is the sum of
+    the hinges ``max(0, 1 - y_i s_i)``. The intercept is then set so that exactly k training samples are accepted.
 
     Parameters
     ----------
     C : float
-        Cost of one false alarm among the k samples; positive. It is per sample: see the notes.
+        Cost of one false alarm among the k samples, or of one error; positive. It is per sample: see the notes.
+    loss : {"precision", "error"}
+        Loss of a labelling. With "error", w is that of a linear SVM without intercept, and k decides the intercept
+        alone; SVMperf's own classifier has none.
     k_share : float
         k as a share of the positives, in ]0, 1].
 
@@ -58,6 +62,7 @@ class SVMPerf(PlanesClassifier):
     ('converged', 321, 321)
     """
 
+    loss: Literal["precision", "error"] = parameter(StrOptions({"precision", "error"}), default="precision")
     k_share: float = parameter(SHARE, default=1.0)
 
     _explanations = PlanesClassifier._explanations | {
@@ -67,8 +72,7 @@ class SVMPerf(PlanesClassifier):
 
     def _fit(self, X: Any, signs: np.ndarray, start: Solution | None = None) -> Solution:
         self.k_ = max(1, round(self.k_share * int(np.sum(signs > 0))))
-        risk = PrecisionAtK(signs, self.k_)
-        solution = minimise(X, risk, self.C, tol=self.tol, max_iter=self.max_iter, start=start)
+        solution = minimise(X, self._risk_of(signs), self.C, tol=self.tol, max_iter=self.max_iter, start=start)
         scores = X @ solution.w
         threshold = threshold_accepting(scores, self.k_)
         # ties at the top can leave nothing above the threshold, however small the gap
@@ -77,8 +81,26 @@ class SVMPerf(PlanesClassifier):
         self._set_result(solution.w, threshold, status, solution.objective, solution.gap, solution.trace)
         return solution
 
+    def _risk_of(self, signs: np.ndarray) -> Risk:
+        return PrecisionAtK(signs, self.k_) if self.loss == "precision" else ErrorRate(signs)
+
     def _risk(self, signs: np.ndarray, scores: np.ndarray) -> float:
-        return PrecisionAtK(signs, self.k_)(scores)[0]
+        return self._risk_of(signs)(scores)[0]
+
+
+class ErrorRate:
+    """The risk of errors, ``max_y' [ errors of y' + sum_i (y'_i - y_i) s_i / 2 ]``, for labels y in {-1, +1}.
+
+    The worst labelling errs on each sample with ``y_i s_i < 1``, alone: the risk is a sum of hinges.
+    """
+
+    def __init__(self, y: np.ndarray) -> None:
+        self._y = y
+
+    def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the risk at these scores and a subgradient."""
+        slack = 1.0 - self._y * scores
+        return float(np.maximum(slack, 0.0).sum()), np.where(slack > 0.0, -self._y, 0.0)
 
 
 class PrecisionAtK:

@@ -20,13 +20,22 @@ FIRST = {name: several[:1] for name, several in VARIANTS.items()}
 FURTHER = {name: several[1:] + SLOW_VARIANTS.get(name, []) for name, several in VARIANTS.items()}
 
 
-@parametrize_with_checks([*estimators(FIRST), GeneScore()])
+WEIGHTS = [f"check_sample_weight_equivalence_on_{storage}_data" for storage in ("dense", "sparse")]
+# Search steps end at a tolerance above that of the check: tests/estimators/test_sample_weight.py has a smaller one.
+TOLERANT = {"NPSVM": "tol=1e-3", "QSVM": "tol=1e-3", "UzawaSVM": "tol=1e-3", "StochasticNP": "other random steps"}
+
+
+def expected(estimator):
+    return dict.fromkeys(WEIGHTS, TOLERANT[type(estimator).__name__]) if type(estimator).__name__ in TOLERANT else {}
+
+
+@parametrize_with_checks([*estimators(FIRST), GeneScore()], expected_failed_checks=expected)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow  # minutes together
-@parametrize_with_checks([*estimators(FURTHER), GeneScore(n_features_to_select=1)])
+@parametrize_with_checks([*estimators(FURTHER), GeneScore(n_features_to_select=1)], expected_failed_checks=expected)
 def test_scikit_learn_conventions_of_further_variants(estimator, check):
     check(estimator)
 

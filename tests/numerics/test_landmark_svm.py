@@ -68,7 +68,7 @@ def test_convex_step_of_the_ramp_agrees_with_a_conic_solver(flat):
     z = cp.multiply(y, X.astype(float) @ w + b)
     loss = (c @ cp.pos(eta - z) + (c * is_flat) @ z) / (2 * eta)
     least = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + loss)).solve(solver=cp.CLARABEL)
-    lower, upper = ramp_box(y, 2.0, 0.5, is_flat, eta)
+    lower, upper = ramp_box(y, np.ones(120), 2.0, 0.5, is_flat, eta)
     x, _ = solved(X, eta * y, lower, upper, 1e-7)
     np.testing.assert_allclose(X.T @ x, w.value, atol=1e-5)
     assert eta * y @ x - 0.5 * np.sum((X.T @ x) ** 2) == pytest.approx(

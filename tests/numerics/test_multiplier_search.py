@@ -217,7 +217,7 @@ class Rate:
 
     eta, tol, b, squared_norm, p_nd, duality_gap, violation = 1.0, 1e-3, 0.0, 1.0, 0.5, 0.0, 0.0
 
-    unsettled = 0
+    unsettled, class_weights = 0, (40.0, 60.0)
 
     def __init__(self, rate, spread=10.0):
         self.rate, self.tried = rate, []

@@ -19,10 +19,10 @@ class GroupBound:
     rows: np.ndarray  # indices of rows of X_neg, or a mask of them; not empty
     tau: float  # positive if the loss is
 
-    def shares(self, n_neg: int) -> np.ndarray:
-        """Return the weight of each negative in the mean."""
-        shares = np.zeros(n_neg)
-        shares[self.rows] = 1.0
+    def shares(self, weight: np.ndarray) -> np.ndarray:
+        """Return the share of each negative in the mean, from the weights of all."""
+        shares = np.zeros(len(weight))
+        shares[self.rows] = weight[self.rows]
         return shares / shares.sum()
 
 
@@ -112,10 +112,16 @@ class Region:
     """Feasible set of the weights: bounds on mean losses of negatives, and at most one ball, which comes last."""
 
     def __init__(
-        self, X_neg: Any, loss: CalibratedLoss, bounds: Sequence[GroupBound], ball: Ball | None = None
+        self,
+        X_neg: Any,
+        loss: CalibratedLoss,
+        bounds: Sequence[GroupBound],
+        ball: Ball | None = None,
+        weight: np.ndarray | None = None,
     ) -> None:
         self.ball, self.taus = ball, np.array([bound.tau for bound in bounds])
-        shares = np.array([bound.shares(X_neg.shape[0]) for bound in bounds]).reshape(len(bounds), X_neg.shape[0])
+        self.weight = np.ones(X_neg.shape[0]) if weight is None else weight
+        shares = np.array([bound.shares(self.weight) for bound in bounds]).reshape(len(bounds), X_neg.shape[0])
         self.means = MeanLosses(X_neg, loss, -1.0, shares)
         # excesses are compared in units of the bounds
         scales = np.abs(self.taus if ball is None else np.append(self.taus, ball.radius))

@@ -20,11 +20,17 @@ LANCZOS_STEPS = 45
 LANCZOS_MARGIN = 1.1  # factor that makes the largest Ritz value a bound
 
 
-def beta(X: Any, loss: CalibratedLoss, norm: Literal["spectral", "frobenius"]) -> float:
+def beta(
+    X: Any, loss: CalibratedLoss, norm: Literal["spectral", "frobenius"], weight: np.ndarray | None = None
+) -> float:
     """Return ``beta = n / (phi''(0) ||X||^2)``: the gradient of the mean loss over the rows of X is 1/beta-Lipschitz.
 
-    Equation (22) prints the Frobenius norm; the spectral norm gives a larger beta.
+    Equation (22) prints the Frobenius norm; the spectral norm gives a larger beta. In a weighted mean, a row counts
+    with the root of its weight in units of their mean.
     """
+    if weight is not None and np.ptp(weight):
+        roots = np.sqrt(weight / weight.mean())
+        X = sparse.diags_array(roots) @ X if sparse.issparse(X) else roots[:, np.newaxis] * X
     if norm == "spectral":
         squared = squared_spectral_bound(X, np.random.default_rng(0))
     else:

@@ -44,11 +44,19 @@ class Start(NamedTuple):
 class Problem:
     """Objective and constraints, in the span of the samples if that is smaller than the space of features.
 
-    The mean loss of negatives is bounded by ``tau``; ``bounds`` are those of groups.
+    The mean loss of negatives is bounded by ``tau``; ``bounds`` are those of groups. ``weights`` are those of the
+    positives and of the negatives in the means.
     """
 
     def __init__(
-        self, X_pos: Any, X_neg: Any, loss: CalibratedLoss, tau: float, bounds: Sequence[GroupBound], ball: Ball | None
+        self,
+        X_pos: Any,
+        X_neg: Any,
+        loss: CalibratedLoss,
+        tau: float,
+        bounds: Sequence[GroupBound],
+        ball: Ball | None,
+        weights: tuple[np.ndarray, np.ndarray],
     ) -> None:
         n, d = X_pos.shape[0] + X_neg.shape[0], X_pos.shape[1]
         fits = n <= MAX_HESSIAN_SIZE and n * d <= MAX_SPAN_ENTRIES
@@ -57,9 +65,9 @@ class Problem:
             self._basis, ball = span
             X_pos, X_neg = _reduced(X_pos, self._basis), _reduced(X_neg, self._basis)
         self._bounds = [GroupBound(np.arange(X_neg.shape[0]), tau), *bounds]
-        self.region = Region(X_neg, loss, self._bounds, ball)
-        shares = np.full((1, X_pos.shape[0]), 1.0 / X_pos.shape[0])
-        self.objective = MeanLosses(X_pos, loss, 1.0, shares)
+        self.weight, of_negatives = weights
+        self.region = Region(X_neg, loss, self._bounds, ball, of_negatives)
+        self.objective = MeanLosses(X_pos, loss, 1.0, self.weight[np.newaxis] / self.weight.sum())
         self.small = X_pos.shape[1] <= MAX_HESSIAN_SIZE
 
     def reduced(self, w: np.ndarray) -> np.ndarray:
@@ -148,7 +156,8 @@ def _feasible_start(region: Region, bounds: Sequence[GroupBound], w0: np.ndarray
         return Start(near.point)
     w, met = np.zeros_like(w0), list[GroupBound]()
     for j, bound in reversed(list(enumerate(bounds))):
-        w, value, least = _lower(bound, Region(region.means.X, region.means.loss, met, region.ball), w, tol)
+        rest = Region(region.means.X, region.means.loss, met, region.ball, region.weight)
+        w, value, least = _lower(bound, rest, w, tol)
         if value > bound.tau:
             return Start(w, j, value) if least else Start(w)
         met.append(bound)
@@ -157,8 +166,7 @@ def _feasible_start(region: Region, bounds: Sequence[GroupBound], w0: np.ndarray
 
 def _lower(bound: GroupBound, region: Region, w: np.ndarray, tol: float) -> tuple[np.ndarray, float, bool]:
     """Lower a mean loss to its bound or its minimum; return w, the value, and whether it is the minimum."""
-    X_neg = region.means.X
-    objective = MeanLosses(X_neg, region.means.loss, -1.0, bound.shares(X_neg.shape[0])[np.newaxis])
+    objective = MeanLosses(region.means.X, region.means.loss, -1.0, bound.shares(region.weight)[np.newaxis])
     # the promised decrease shows early that the mean stays above its bound
     point, promised = Point(w, objective.at(w), region.at(w)), np.inf
     moves = islice(newton_moves(objective, region, point, np.zeros(len(region.scales)), tol), MAX_LOWERING_STEPS)

@@ -145,8 +145,8 @@ class _Course:
                 seconds=time.perf_counter() - self._started,
                 objective=point.value,
                 surrogate_p_fa=float(point.place.means.values[0]),
-                p_fa=float(np.mean(point.place.means.margins <= 0.0)),
-                p_nd=float(np.mean(point.objective.margins <= 0.0)),
+                p_fa=float(np.average(point.place.means.margins <= 0.0, weights=self._problem.region.weight)),
+                p_nd=float(np.average(point.objective.margins <= 0.0, weights=self._problem.weight)),
                 multiplier=float(kkt.multipliers[0]),
                 kkt=kkt.residual,
             )
@@ -181,6 +181,7 @@ def minimise(
     *,
     bounds: Sequence[GroupBound] = (),
     ball: Ball | None = None,
+    weights: tuple[np.ndarray, np.ndarray] | None = None,
     w0: np.ndarray | None = None,
     tol: float = 1e-6,
     max_iter: int = 1000,
@@ -191,6 +192,8 @@ def minimise(
 ) -> Result:
     """Minimise phi_pos(w) subject to phi_neg(w) <= tau, bounds on groups and a ball, from ``w0`` or 0.
 
+    ``weights`` of the positives and of the negatives, positive, make all means weighted ones.
+
     The search ends at a KKT residual of ``tol`` or after ``max_iter`` outer steps; Newton's method also requires that
     its last step was expected to lower the objective by at most the share ``tol``. ``inner`` and ``step`` belong to the
     printed algorithm: Haugazeau's steps in each outer step, and the norm of X_pos in the step length.
@@ -200,7 +203,8 @@ def minimise(
     unbounded below.
     """
     # start at a feasible point, or stop if there is none
-    problem = Problem(X_pos, X_neg, loss, tau, bounds, ball)
+    weights = weights or (np.ones(X_pos.shape[0]), np.ones(X_neg.shape[0]))
+    problem = Problem(X_pos, X_neg, loss, tau, bounds, ball, weights)
     problem.refuse_unbounded()
     w0 = np.zeros(X_pos.shape[1]) if w0 is None else np.asarray(w0, dtype=float)
     start = problem.start(w0, EXCESS_OVER_TOL * tol)
@@ -215,7 +219,7 @@ def minimise(
         moves = newton_moves(problem.objective, problem.region, point, kkt.multipliers, EXCESS_OVER_TOL * tol)
     else:
         momentum = accelerate != "none"
-        length = beta(problem.objective.X, loss, step) * (1.0 if momentum else STEP_OVER_BETA)
+        length = beta(problem.objective.X, loss, step, weights[0]) * (1.0 if momentum else STEP_OVER_BETA)
         moves = gradient_moves(problem.objective, problem.region, point, length, inner, momentum)
     point, kkt, status = _follow(moves, course, point, kkt, tol, max_iter)
     if status == "converged" and problem.unattained(point, tol):

@@ -1,7 +1,11 @@
 """The AC-SVM against scikit-learn's classifiers with class weights, and on a grid of costs against cold starts."""
 
+import warnings
+
+import cvxpy
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
@@ -64,6 +68,27 @@ def test_early_stop_warns_once_and_is_not_converged(kernel, solver, max_iter, ca
         model.fit(X, Y)
     assert len(caught) == 1
     assert (model.converged_, model.status_, model.n_iter_) == (False, "max_iter", max_iter)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_liblinear_without_its_tolerance_is_measured_by_a_dual_solution(storage):
+    """The optimum is that of a conic solver; the gap is what LIBLINEAR's objective has above it."""
+    w, b = cvxpy.Variable(X.shape[1]), cvxpy.Variable()
+    costs = np.where(Y > 0, 20.0, 5.0)
+    hinges = costs @ cvxpy.pos(1 - cvxpy.multiply(Y, X @ w + b))
+    optimum = cvxpy.Problem(cvxpy.Minimize(0.5 * cvxpy.sum_squares(w) + 0.5 * b**2 + hinges)).solve("CLARABEL")
+    statuses = set()
+    for passes in (1, 3, 30, 100):
+        model = ACSVM(C_pos=20, C_neg=5, kernel="linear", max_iter=passes, tol=1e-9, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(storage(X), Y)
+        assert model.objective_ - model.duality_gap_ == pytest.approx(optimum, rel=1e-4)
+        assert model.objective_ - model.duality_gap_ <= optimum * (1 + 1e-9)
+        assert model.converged_ == (model.status_ == "near") == (model.objective_ <= 1.01 * optimum)
+        statuses.add(model.status_)
+    assert statuses == {"near", "max_iter"}
+    assert not hasattr(model.set_params(max_iter=10**6, tol=0.1).fit(X, Y), "duality_gap_")
 
 
 @pytest.mark.parametrize(("C_pos", "C_neg"), [(10.0, 1.0), (10.0, 0.1), (1.0, 10.0)])

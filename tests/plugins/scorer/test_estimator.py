@@ -1,5 +1,6 @@
 """Any classifier with a threshold: what sets it, what it promises, what it refuses, and how it is configured."""
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -27,6 +28,7 @@ from npbench.config.resolve import as_plain
 from npbench.config.solver_settings import solver_settings
 from npbench.contracts import resolve
 from npbench.errors import RequestError
+from npbench.estimators.binary import MissedBound
 from npbench.numerics.rates import rates, share_accepted
 from npbench.numerics.thresholds import contaminated_umbrella
 from npbench.planning.plan import first_job
@@ -179,6 +181,22 @@ def test_one_unconverged_split_warns():
     model = Scorer(n_splits=3, random_state=0).fit(X, Y)
     assert model.converged_
     assert model.n_iter_ == max(c.n_iter_.max() for c in model.estimators_)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_bound_that_the_classifier_misses_does_not_matter_to_another_threshold():
+    class MissesBound(LogisticRegression):
+        def fit(self, X, y):
+            warnings.warn("the bound is missed", MissedBound, stacklevel=2)
+            return super().fit(X, y)
+
+    model = Scorer(estimator=MissesBound(), random_state=0).fit(X, Y)
+    assert (model.status_, model.converged_) == ("umbrella", True)
+    with pytest.warns(ConvergenceWarning, match="the bound is missed"):
+        assert not Scorer(estimator=MissesBound(), threshold="zero").fit(X, Y).converged_
+    for both in (MissesBound(max_iter=1), LogisticRegression(max_iter=1)):
+        with pytest.warns(ConvergenceWarning, match="lbfgs failed"):
+            assert not Scorer(estimator=both, random_state=0).fit(X, Y).converged_
 
 
 def test_zero_leaves_the_classifier_as_it_is():

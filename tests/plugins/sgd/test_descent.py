@@ -91,7 +91,7 @@ def test_steps_match_the_printed_algorithm(storage, averages, changes):
     order = np.random.default_rng(1).integers(0, len(y), 400, dtype=np.int32)
     descent = StochasticDescent(X.shape[1], averages)
     for part in np.split(order, [150]):  # the second run continues the first
-        descent.run(rows_of(STORAGES[storage](X)), y > 0, part, rule)
+        descent.run(rows_of(STORAGES[storage](X)), y, part, rule)
     expected = transcribed(X, y, order, rule)[averages]
     w, b, multiplier = descent.solution()
     np.testing.assert_allclose(np.concatenate([w, [b, multiplier]]), expected, rtol=1e-9, atol=1e-12)
@@ -101,10 +101,10 @@ def test_steps_match_the_printed_algorithm(storage, averages, changes):
 def test_mean_losses_are_taken_before_each_step():
     X, y = sample()
     order = np.arange(len(y), dtype=np.int32)
-    means = StochasticDescent(X.shape[1], False).run(rows_of(X), y > 0, order, a_rule(gamma_0=1e-300, nu=1e-300))
+    means = StochasticDescent(X.shape[1], False).run(rows_of(X), y, order, a_rule(gamma_0=1e-300, nu=1e-300))
     assert means == pytest.approx((0.5, 0.5))
     positives = np.flatnonzero(y > 0).astype(np.int32)
-    only_positives = StochasticDescent(X.shape[1], False).run(rows_of(X), y > 0, positives, a_rule())
+    only_positives = StochasticDescent(X.shape[1], False).run(rows_of(X), y, positives, a_rule())
     assert np.isnan(only_positives[1])
 
 
@@ -123,7 +123,7 @@ def test_overflow_raises():
     descent = StochasticDescent(2, True)
     rule = a_rule(width=1e300, gamma_0=1e250, lambda_c=1e-300)
     with pytest.raises(ValueError, match="overflow"):
-        descent.run(rows_of(np.array([[1e100, 0.0]])), np.array([True]), np.array([0], np.int32), rule)
+        descent.run(rows_of(np.array([[1e100, 0.0]])), np.array([1.0]), np.array([0], np.int32), rule)
 
 
 @pytest.mark.parametrize("loss", ["sigmoid", "ramp"])
@@ -138,7 +138,7 @@ def test_assessment_matches_its_formulas(loss, storage):
 
     p_fa = partial(p_nd, label=-1)
     wb = np.append(w, b)
-    fit = assess(STORAGES[storage](X), y > 0, w, b, multiplier, lambda_c, loss, eta)
+    fit = assess(STORAGES[storage](X), y, w, b, multiplier, lambda_c, loss, eta)
     assert (fit.p_nd, fit.p_fa) == pytest.approx((p_nd(wb), p_fa(wb)), abs=1e-12)
     assert fit.objective == pytest.approx(0.5 * lambda_c * w @ w + p_nd(wb), abs=1e-12)
     parts = [lambda_c * np.append(w, 0), approx_fprime(wb, p_nd, 1e-7), multiplier * approx_fprime(wb, p_fa, 1e-7)]
@@ -148,7 +148,7 @@ def test_assessment_matches_its_formulas(loss, storage):
 
 def test_imbalance_is_1_without_a_gradient():
     X = np.ones((4, 1))
-    fit = assess(X, np.array([True, True, False, False]), np.zeros(1), 50.0, 1.0, 1e-3, "ramp", 1.0)
+    fit = assess(X, np.array([1.0, 1.0, -1.0, -1.0]), np.zeros(1), 50.0, 1.0, 1e-3, "ramp", 1.0)
     assert fit[:4] == (0.0, 0.0, 1.0, 1.0)
 
 

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_approximation import Nystroem
 
 import npbench
 import npbench_sgd
+from npbench.estimators.binary import MissedBound
 from npbench.numerics import losses
 from npbench_sgd import descent
 from npbench_sgd.estimator import StochasticNP
@@ -178,7 +180,7 @@ def ends_well(model, Z, y):
     assert 1e-3 <= model.multiplier_ <= max(1.0, 1 / model.rho)
     assert model.converged_ == (not caught)
     for warning in caught:
-        assert warning.category is ConvergenceWarning
+        assert warning.category is (ConvergenceWarning if model.status_ == "flat" else MissedBound)
         assert "Scale the features" in str(warning.message)
         assert "gamma_0" in str(warning.message)
 
@@ -222,9 +224,45 @@ def test_constraints_that_do_not_bind_are_inactive_and_rates_that_stay_too_high_
     model = StochasticNP(rho=0.2, lambda_c=0.3, max_iter=200, tol=1.0, random_state=0).fit(far, y)
     assert (model.converged_, model.status_) == (True, "inactive")
     assert model.surrogate_rates_[1] < 0.2
-    with pytest.warns(ConvergenceWarning):
+    with pytest.warns(MissedBound):
         model = StochasticNP(rho=0.01, gamma_0=1e-6).fit(X, Y)  # steps so small that the rate stays at one half
-    assert model.status_ == "capped"
+    assert (model.converged_, model.status_) == (False, "capped")
+
+
+def test_epochs_that_end_before_a_saddle_point_are_a_budget_while_the_bound_is_kept():
+    exact = StochasticNP(rho=0.1, tol=1e-4, random_state=0).fit(X, Y)
+    assert (exact.converged_, exact.status_) == (True, "budget")
+    assert exact.imbalance_ > 1e-4
+    assert exact.surrogate_rates_[1] <= 0.11
+    loose = StochasticNP(rho=0.1, tol=1.0, epsilon=0.05, random_state=0).fit(X, Y)
+    assert (loose.converged_, loose.status_) == (True, "converged")
+    np.testing.assert_array_equal(loose.coef_, exact.coef_)
+    with pytest.warns(MissedBound, match="epochs"):
+        early = StochasticNP(rho=0.02, max_iter=2, random_state=0).fit(X, Y)
+    assert (early.converged_, early.status_) == (False, "max_iter")
+    assert early.surrogate_rates_[1] > 0.022
+    noise = np.random.default_rng(0).permutation(Y)
+    with pytest.warns(ConvergenceWarning, match="Scale the features") as given:
+        flat = StochasticNP(rho=0.01, gamma_0=5.0, tau=100, warm_up=0, random_state=0).fit(X, noise)
+    assert given[0].category is ConvergenceWarning
+    assert (flat.converged_, flat.status_, flat.objective_ > 0.999) == (False, "flat", True)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_scores_are_linear_after_a_kernel_map(storage):
+    Z = X[:, :2]
+    rings = np.where(np.sum(Z**2, axis=1) > 2.0, 1, -1)  # no linear score tells these apart
+    model = StochasticNP(rho=0.1, n_components=80, gamma=0.5, random_state=0).fit(storage(Z), rings)
+    features = Nystroem(gamma=0.5, n_components=80, random_state=0).fit_transform(Z)
+    linear = StochasticNP(rho=0.1, random_state=0).fit(features, rings)
+    np.testing.assert_allclose(model.decision_function(storage(Z)), linear.decision_function(features), atol=1e-9)
+    scores = model.decision_function(Z)
+    assert np.mean(scores[rings < 0] >= 0) <= 0.12
+    assert np.mean(scores[rings > 0] <= 0) < 0.1
+    stream = StochasticNP(n_components=80, gamma=0.5, random_state=0)
+    for rows in np.array_split(np.arange(len(Y)), 3):
+        stream.partial_fit(storage(Z[rows]), rings[rows], classes=[-1, 1])
+    assert stream.coef_.shape == (1, 80)
 
 
 def test_grids_hold_values_that_are_taken():

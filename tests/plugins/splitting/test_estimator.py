@@ -1,9 +1,11 @@
 """Outer-approximation splitting as a scikit-learn estimator: its problem, its inputs, and what it says of both."""
 
+import json
 import re
 
 import cvxpy as cp
 import numpy as np
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -13,7 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import npbench
 from class_samples import gaussians
+from npbench import cli
 from npbench_splitting.estimator import SplittingNP
 from npbench_splitting.genes import GeneScore
 from npbench_splitting.numerics.calibrated import LOSSES
@@ -271,6 +275,72 @@ def test_infeasible_group_is_named():
     with pytest.raises(ValueError, match=r"group 'low' is [\d.]+, above the bound") as raised:
         SplittingNP(tau=0.9, group_tau=0.9 * least, fit_intercept=False).fit(X, Y, np.where(rows, "low", "any"))
     assert float(re.findall(r"'low' is ([\d.]+),", str(raised.value))[0]) == pytest.approx(least, rel=1e-4)
+
+
+CUTS = [{"feature": 1, "above": 0.2, "tau": 0.27}, {"feature": 1, "at_most": 0.2}]
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_constraints_bound_the_groups_that_a_feature_makes(storage):
+    model = SplittingNP(rho=0.3, group_tau=0.31, constraints=CUTS, tol=1e-9).fit(storage(X), Y)
+    value, w, _ = conic(X, Y, 0.3, groups={"high": 0.27, "low": 0.31})
+    assert model.objective_ == pytest.approx(value, rel=1e-6)
+    np.testing.assert_allclose(model.coef_[0], w, atol=1e-4)
+    f = model.decision_function(X)
+    of_groups = {name: logistic(-f[(Y < 0) & (name == GROUPS)]).mean() for name in ("high", "low")}
+    assert of_groups["high"] == pytest.approx(0.27, rel=1e-6)
+    assert of_groups["low"] <= 0.31 * (1 + 1e-9)
+    assert list(model.group_multipliers_) == ["feature 1 > 0.2", "feature 1 <= 0.2"]
+    assert min(model.group_multipliers_.values()) > 0.01
+    far = {"feature": 0, "above": 5.0, "at_most": 6.0, "tau": 1e-3}  # no negative is there
+    other = SplittingNP(rho=0.3, constraints=[*CUTS, far], group_tau=0.31, tol=1e-9).fit(X, Y)
+    np.testing.assert_allclose(other.coef_, model.coef_, atol=1e-5)
+
+
+def test_constraints_add_to_groups_and_are_named_if_infeasible():
+    params = {"tau": 0.9, "group_tau": 0.8, "fit_intercept": False}
+    model = SplittingNP(constraints=[{"feature": 3, "at_most": 0}], **params).fit(X, Y, groups=GROUPS)
+    assert set(model.group_multipliers_) == {"high", "low", "feature 3 <= 0"}
+    with pytest.raises(ValueError, match=r"'feature 1 > 0.2' is [\d.]+, above the bound of 0.01"):
+        SplittingNP(max_norm=0.1, constraints=[{"feature": 1, "above": 0.2, "tau": 0.01}], **params).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "message"),
+    [
+        ({"feature": 0}, r"constraints\[0\] is {'feature': 0}: .*above"),
+        ({"above": 0.0}, "feature"),
+        ({"feature": 0, "below": 1.0, "above": 0.0}, "below.*at_most"),
+        ({"feature": 0, "above": "high"}, "above 'high'"),
+        ({"feature": 0.5, "above": 0.0}, "0.5.*number of a column"),
+        ({"feature": 4, "above": 0.0}, "feature 4, but X has 4"),
+        ({"feature": 0, "above": 0.0, "tau": -0.1}, r"constraints\[0\]: tau is -0.1"),
+        (3, "is 3"),
+    ],
+)
+def test_unusable_constraints_are_refused(constraint, message):
+    with pytest.raises(ValueError, match=message):
+        SplittingNP(constraints=[constraint]).fit(X, Y)
+
+
+def test_the_command_line_takes_constraints(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["solver=splitting", "dataset=breast", "repeats=1", "execution.n_jobs=1"]
+    cut = "solver.constraints=[{feature: 2, above: 0.5, tau: 0.02}]"
+
+    def exit_code(*words):
+        with pytest.raises(SystemExit) as ended:
+            cli.main(words)
+        return ended.value.code
+
+    assert exit_code(*words, cut) == exit_code(*words) == 0
+    (one, other) = npbench.load_records("results").sort(pl.col("params").str.len_bytes())["params"]
+    assert "constraints" not in one or '"constraints":null' in one
+    assert json.loads(other)["constraints"] == [{"feature": 2, "above": 0.5, "tau": 0.02}]
+    risks = npbench.load_records("results").sort(pl.col("params").str.len_bytes())["objective"]
+    assert risks[1] > risks[0]  # the constraint costs something
+    assert exit_code(*words, "solver.constraints=[{feature: 2, about: 0.5}]") != 0
+    assert "constraints[0] is" in capsys.readouterr().err
 
 
 def test_separable_classes_warn():

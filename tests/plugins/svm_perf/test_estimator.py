@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
 
 from class_samples import shuffled
 from npbench.estimators.warm_start_selection import select
 from npbench.problem import NeymanPearson
-from npbench_svm_perf.estimator import PrecisionAtK, SVMPerf, threshold_accepting
+from npbench_svm_perf.estimator import ErrorRate, PrecisionAtK, SVMPerf, threshold_accepting
 
 X, Y = shuffled(64, 96, shift=2.0)
 
@@ -59,10 +61,28 @@ def test_the_risk_is_the_worst_of_all_labellings(case):
     assert PrecisionAtK(y, k)(scores)[0] == by_all_labellings(y, scores, k)
 
 
-@given(scored_labels, st.integers(0, 1000))
-def test_the_gradient_is_a_plane_below_the_risk_that_touches_it(case, seed):
+@given(scored_labels)
+def test_the_risk_of_errors_is_the_worst_of_all_labellings(case):
+    y, scores, _ = case
+    others = (np.array(other) for other in itertools.product([-1.0, 1.0], repeat=len(y)))
+    assert ErrorRate(y)(scores)[0] == max(np.sum(other != y) + 0.5 * (other - y) @ scores for other in others)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0])
+@pytest.mark.parametrize("storage", [np.asarray, csr_array])
+def test_the_error_rate_gives_a_linear_svm_without_intercept(C, storage):
+    model = SVMPerf(C=C, loss="error", k_share=0.5, tol=1e-6).fit(storage(X), Y)
+    svm = LinearSVC(loss="hinge", C=C, fit_intercept=False, tol=1e-8, max_iter=10**6).fit(X, Y)
+    np.testing.assert_allclose(model.coef_, svm.coef_, atol=1e-3)
+    slack = np.maximum(1.0 - Y * (X @ svm.coef_[0]), 0.0)
+    assert model.objective_ == pytest.approx(0.5 * np.sum(svm.coef_**2) + C * slack.sum(), rel=1e-5)
+    assert np.sum(model.decision_function(X) > 0) == model.k_ == 32
+
+
+@given(scored_labels, st.integers(0, 1000), st.booleans())
+def test_the_gradient_is_a_plane_below_the_risk_that_touches_it(case, seed, errors):
     y, scores, k = case
-    risk = PrecisionAtK(y, k)
+    risk = ErrorRate(y) if errors else PrecisionAtK(y, k)
     value, gradient = risk(scores)
     elsewhere = np.random.default_rng(seed).normal(scale=2.0, size=(20, len(y)))
     for other in [*elsewhere, scores + 1e-3 * elsewhere[0], np.zeros(len(y))]:
