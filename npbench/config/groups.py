@@ -29,8 +29,11 @@ class Groups:
 
     def __init__(self, loader: ConfigLoader, config_name: str, search_path: Sequence[str]) -> None:
         self._loader, self._config_name = loader, config_name
-        options = functools.partial(loader.get_group_options, config_name=config_name, overrides=list(search_path))
-        self.options = functools.cache(options)  # choices of a group; none if there is no such group
+        # ``loader.get_group_options`` would make a repository for each group, which takes as long as reading it.
+        make: Any = loader._parse_overrides_and_create_caching_repo  # type: ignore[attr-defined]
+        self._repository = functools.cache(lambda: make(config_name, list(search_path))[1])
+        # choices of a group; none if there is no such group
+        self.options = functools.cache(lambda group: self._repository().get_group_options(group))
         self._load = functools.cache(self._compose)
         self._section = functools.cache(self._read)
         self._is_replaceable = functools.cache(self._equals_its_file)
@@ -57,14 +60,14 @@ class Groups:
         """Return whether the primary configuration has a choice of this group and changes nothing in its section."""
         composed, node = self._load(())
         name = node.runtime.choices.get(group)
-        primary = self._loader.repository.load_config(self._config_name)  # type: ignore[attr-defined]
+        primary = self._repository().load_config(self._config_name)
         refers = "${" in repr(primary and primary.defaults_list)  # a choice may choose another
         is_read_here = isinstance(name, str) and not node.searchpath and not refers
         return is_read_here and composed.get(group) == self._section(group, name)
 
     def _read(self, group: str, name: str) -> dict[str, Any] | None:
         """Return the section of a choice, with the files of the group that it starts from; None if Hydra must."""
-        file = self._loader.repository.load_config(f"{group}/{name}")  # type: ignore[attr-defined]
+        file = self._repository().load_config(f"{group}/{name}")
         if file is None or file.header.get("package") not in (None, group):
             return None
         if OmegaConf.get_type(file.config) is not dict:  # a structured configuration, whose types Hydra checks

@@ -121,14 +121,14 @@ def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None
 
 def conformed(frame: pl.DataFrame, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the frame with the columns of the schema, or these, in type and order; refuse frames without records."""
-    schema = _schema(columns)
-    if nested := [name for name in schema if name in frame.columns and frame.schema[name].is_nested()]:
+    schema, stored = _schema(columns), frame.schema  # Polars makes a new schema for each question
+    if nested := [name for name in schema if name in stored and stored[name].is_nested()]:
         raise pl.exceptions.SchemaError(f"column {nested[0]} is nested, expected {schema[nested[0]]}")
-    if list(schema.items()) == list(frame.schema.items())[: len(schema)]:
+    if list(schema.items()) == list(stored.items())[: len(schema)]:
         return frame  # the usual case; a thousand files are read one after the other
     core = [
         pl.col(name).cast(dtype)
-        if name in (*frame.columns, *ESSENTIAL)
+        if name in stored or name in ESSENTIAL
         else pl.lit(FEATURES.get(name), dtype).alias(name)
         for name, dtype in schema.items()
     ]
