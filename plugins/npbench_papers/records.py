@@ -13,6 +13,7 @@ from npbench.report.select.traces import traces
 from npbench.report.sheet import MISSING, Cell, number
 
 Printed = Sequence[Mapping[str, Any]]
+MACHINE = ["cpu", "n_jobs", "n_threads"]  # equal for seconds whose ratio means something
 
 
 def with_labels(records: pl.DataFrame) -> pl.DataFrame:
@@ -78,5 +79,5 @@ def compare_cells(
 
 def timing_notes(records: pl.DataFrame) -> list[str]:
     """Return a sentence for each machine and load that timed records."""
-    machines = dict.fromkeys(records.select("cpu", "n_jobs", "n_threads").rows())
+    machines = dict.fromkeys(records.select(MACHINE).rows())
     return [f"Timed on {cpu}; parallel jobs: {jobs}, threads of each: {threads}." for cpu, jobs, threads in machines]

@@ -13,7 +13,7 @@ from npbench.records.fields import TASK
 from npbench.report.sheet import Cell, Row, Sheet, number, spread
 from npbench.report.stats.paired import wilcoxon
 from npbench.values import canonical
-from npbench_papers.records import Printed, difference, mean_of, printed_for
+from npbench_papers.records import MACHINE, Printed, difference, mean_of, printed_for
 from npbench_papers.verdicts import SPEEDUP_TOLERANCE, claim, explained, judge, judge_speedup, mean_limits
 
 ERROR_RATES = ("p_fa", "p_nd")
@@ -28,7 +28,7 @@ RATE_NOTE = (
 )
 
 # Columns in which paired fits agree, besides the repeat and the parameters.
-GROUP_COLUMNS = [*(name for name in TASK if name != "repeat"), "search", "data_sha256"]
+GROUP_COLUMNS = [*(name for name in TASK if name != "repeat"), "search", "data_sha256", *MACHINE]
 
 
 def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> list[Sheet]:
@@ -122,14 +122,12 @@ def _difference(value: float, group: pl.DataFrame, paper: Mapping[str, Any], rat
 def _notes(records: pl.DataFrame, paired: pl.DataFrame, base: str, other: str) -> Iterator[str]:
     for solver in (base, other):
         if alone := len(records.filter(solver=solver)) - len(paired):
-            yield f"{alone} jobs of {solver} have no counterpart: its job failed, was not run or had other settings."
+            why = "failed, was not run, or had other settings or another processor"
+            yield f"{alone} jobs of {solver} have no counterpart: its job {why}."
         if loose := len(records.filter(status="ok", solver=solver, converged=False)):
             yield f"{loose} fits of {solver} did not converge; their times are included."
     if paired["solving"].count():
         yield "Solving: the ratio without the seconds of the Gram matrix, which both solvers compute."
-    surroundings = [pl.col(name).ne_missing(pl.col(f"{name}_base")) for name in ("cpu", "n_jobs", "n_threads")]
-    if unequal := len(paired.filter(pl.any_horizontal(surroundings))):
-        yield f"{unequal} pairs were timed on different processors or with different numbers of workers."
     common = fixed(records)
     ours, theirs = common.get(other, {}), common.get(base, {})
     differ = [f"{name} ({ours[name]}, {theirs[name]})" for name in ours if theirs.get(name, ours[name]) != ours[name]]

@@ -227,6 +227,11 @@ def test_times_are_compared_with_base():
         ["greedy_pauc", "0.00", "6.00", "6", "2.00", "1/1", "agrees"],
     ]
     assert sheet.notes[-1] == "Timed on a processor; parallel jobs: 1, threads of each: 1."
+    other = frame(record(fit_cpu_seconds=2.0), record("auc_svm", fit_cpu_seconds=1.5, cpu="b"))
+    (sheet,) = training_times.table(other, ())
+    assert [row[0] for row in sheet.texts] == ["pauc_struct"]
+    assert "another processor" in sheet.notes[-1]
+    assert "auc_svm" in sheet.notes[-1]
     (axes,) = training_times.figure(found, ()).axes
     assert sorted(bar.get_width() for bar in axes.patches) == [1e-3, 1.0, 1.5, 2.0, 2.0, 2.0, 3.0, 6.0]
     assert len(training_times.table(frame(record(), record(fpr_range=(0.0, 0.1))), ())) == 2
