@@ -17,9 +17,9 @@ from npbench.report.stats.paired import holm
 
 LEVEL = 0.025  # of one test for all test parts of a row; for a single one, that of its 95 % limits
 SURELY_NOTE = (
-    "Surely above: test parts whose rate exceeds the bound by an exact binomial test, with Holm's correction for all "
-    "test parts of the row. If all true rates equal the bound or less, any is surely above with probability 2.5 % at "
-    "most, whether or not test parts share samples."
+    "Exceeded: on some test part, surely. Surely above: test parts whose rate exceeds the bound by an exact binomial "
+    "test, with Holm's correction for all test parts of the row. If all true rates equal the bound or less, any is "
+    "surely above with probability 2.5 % at most, whether or not test parts share samples."
 )
 COLUMN_NOTES = (
     "Above: the rate on the test part exceeds the bound. A test part is a sample: a classifier whose true rate equals "
@@ -47,10 +47,10 @@ class Count(NamedTuple):
     def verdict(self) -> str:
         """The verdict on the bound, in words."""
         if not self.above:
-            return "kept in every repeat"
+            return "kept"
         if self.surely:
-            return f"significantly above the bound in {self.surely} of {self.total}"
-        return "exceeded" if self.surely is None else "exceeded within noise"
+            return "exceeded"
+        return "above, noise unknown" if self.surely is None else "kept within noise"
 
 
 def sheets(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
