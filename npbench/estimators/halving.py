@@ -68,6 +68,7 @@ def halved(
             place, kept, unconverged = _places(y, used), np.arange(len(candidates)), 0
             for share, n_left in _rungs(len(candidates), y[used]):
                 parts = [(fit[place[fit] < share], validate[place[validate] < share]) for fit, validate in folds]
+                parts = [fold for fold in parts if len(fold[1])]  # of single rows, those of the rung
                 few = Candidates([candidates[one] for one in kept])
                 made = of_part(make, int(used.sum()), share) if of_part else make
                 found = whole(made, X, y, parts, problem, few, n_threads)

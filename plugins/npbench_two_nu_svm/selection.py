@@ -7,6 +7,7 @@ each fit on a fold starts from the solution for the candidate before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,13 @@ from npbench.evaluation.grids import combinations
 from npbench.evaluation.splits import Fold
 from npbench.numerics.rates import np_score
 from npbench.problem import Problem
+from npbench_two_nu_svm.candidates import Candidate, by_constraint
 from npbench_two_nu_svm.estimator import TwoNuSVM
 from npbench_two_nu_svm.reduced_hulls import DualNu, ReducedHulls
 from npbench_two_nu_svm.strategies import BIAS_SHIFTED
 
 SEARCHED = ("nu_pos", "nu_neg", "gamma")
+ABOVE = 1e6  # added to the loss of a candidate above the bound, which comes after all others
 
 
 def select(
@@ -38,27 +41,55 @@ def select(
     """Choose nu_pos, nu_neg and gamma as the estimator's strategy does, with error rates from the folds.
 
     Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`, except that ``losses``
-    is empty: the trace has the rates of every point visited, and ``n_candidates`` counts them. Folds of single rows
-    give the rates of the estimator's leave-one-out. Kernels are the same on all folds: "scale" refers to all rows.
+    is empty: the trace has the rates of every point visited on all rows, and ``n_candidates`` counts them. Folds of
+    single rows give the rates of the estimator's leave-one-out. Kernels are the same on all folds: "scale" refers to
+    all rows. Beyond ten bandwidths on 7000 samples these are searched in rungs.
     """
-    candidates = {name: values for name, values in search.items() if name in SEARCHED}
+    nus = {name: values for name, values in search.items() if name in SEARCHED and name != "gamma"}
     others = combinations({name: values for name, values in search.items() if name not in SEARCHED})
-    estimators = [make(**params, **candidates) for params in others]
+    estimators = [make(**params, **{name: search[name] for name in SEARCHED if name in search}) for params in others]
     if len(estimators) == 1 and not estimators[0].searches:
         return Selection(others[0], float("nan"))
-    rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
-    local_folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in folds]
-    found = [estimator.search(X[rows], y[rows], local_folds, n_threads) for estimator in estimators]
-    losses = [np_score(one.best.p_nd, one.best.p_fa, make().rho) for one in found]
-    least = int(np.argmin(losses))
-    gamma, nu_pos, nu_neg, _, _ = found[least].best
+    found = []
+    for params, estimator in zip(others, estimators, strict=True):
+        gammas = estimator.gamma if np.ndim(estimator.gamma) else [estimator.gamma]
+        # the rank of candidates and their losses must agree, and a bandwidth mean the same for all rows
+        in_rungs = estimator.strategy not in BIAS_SHIFTED and not any(isinstance(one, str) for one in gammas)
+        by_bandwidth = _by_bandwidth if in_rungs else _by_bandwidth.__wrapped__  # type: ignore[attr-defined]
+        given = partial(make, **params, **nus)
+        found.append(by_bandwidth(given, X, y, folds, problem, {"gamma": gammas}, n_threads))
+    least = int(np.argmin([one.loss for one in found]))
     return Selection(
-        {**others[least], "gamma": gamma, "nu_pos": nu_pos, "nu_neg": nu_neg},
-        losses[least],
+        {**others[least], **found[least].params},
+        found[least].loss,
         sum(len(one.trace) for one in found),
-        sum(one.n_uncertain for one in found),
+        sum(one.n_unconverged for one in found),
         trace=[visited for one in found for visited in one.trace],
     )
+
+
+@halved(70_000)  # ten bandwidths on 7000 samples
+def _by_bandwidth(
+    make: Callable[..., TwoNuSVM],
+    X: Any,
+    y: np.ndarray,
+    folds: Sequence[Fold],
+    problem: Problem,
+    search: Mapping[str, Sequence[Any]],
+    n_threads: int = 1,
+) -> Selection:
+    """Search nu under each bandwidth, with losses in the order of the ranks of what it visits."""
+    estimator = make(gamma=[one["gamma"] for one in combinations(search)])
+    rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
+    local_folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in folds]
+    best, trace, n_uncertain = estimator.search(X[rows], y[rows], local_folds, n_threads)
+    losses: dict[Any, float] = {}
+    for one in trace:
+        (above, loss), _ = by_constraint(estimator.rho)(Candidate(*one[1:]))
+        losses[one.gamma] = min(losses.get(one.gamma, np.inf), ABOVE * above + loss)
+    params = {"gamma": best.gamma, "nu_pos": best.nu_pos, "nu_neg": best.nu_neg}
+    loss = np_score(best.p_nd, best.p_fa, estimator.rho)
+    return Selection(params, loss, len(trace), n_uncertain, [losses.get(one, np.inf) for one in estimator.gamma], trace)
 
 
 @halved(1_750_000)  # 250 candidates on 7000 samples

@@ -8,9 +8,11 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import NuSVC
 
+from npbench.estimators import halving
 from npbench.evaluation.splits import leave_one_out
 from npbench.problem import NeymanPearson
 from npbench.records.store import RecordStore
+from npbench_two_nu_svm import selection
 from npbench_two_nu_svm.estimator import TwoNuSVM
 from npbench_two_nu_svm.selection import select
 from two_nu_reference import two_nu_svc
@@ -149,3 +151,22 @@ def test_an_infeasible_nu_is_refused_before_any_work(npbench):
     code, _, errors = npbench("solver=two_nu_svm", "solver.nu_pos=1.5", "dataset=synthetic")
     assert code == 2
     assert "nu_pos=1.5 is infeasible" in errors
+
+
+def test_bandwidths_of_large_samples_are_searched_in_rungs(monkeypatch):
+    monkeypatch.setattr(halving, "LEAST_ROWS", 60)
+    monkeypatch.setattr(halving, "LEAST_OF_CLASS", 20)
+    random = np.random.default_rng(0)
+    y = np.where(random.random(240) < 0.4, 1, -1)
+    samples = random.normal(size=(240, 2)) * np.where(y > 0, 0.4, 1.0)[:, None]
+    folds = list(StratifiedKFold(3).split(samples, y))
+    search = {**SEARCH, "gamma": [0.001, 0.3, 1.0, 100.0, 300.0]}
+    make = partial(TwoNuSVM, rho=RHO, strategy="gs")
+    whole = select(make, samples, y, folds, NeymanPearson(RHO), search)
+    monkeypatch.setattr(selection, "_by_bandwidth", halving.halved(0)(selection._by_bandwidth.__wrapped__))
+    found = select(make, samples, y, folds, NeymanPearson(RHO), search)
+    assert len({one.gamma for one in found.trace}) == halving.LAST < len({one.gamma for one in whole.trace})
+    assert found.n_candidates == len(found.trace)
+    keeps = [one for one in found.trace if one.p_fa <= RHO]
+    assert found.loss == pytest.approx(min(one.p_nd for one in keeps))
+    assert found.loss <= whole.loss + 2 * np.sqrt(0.25 / np.sum(y > 0))
