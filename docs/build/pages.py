@@ -70,7 +70,8 @@ def run(name: str) -> None:
     records = published(name)
     (run_id,) = records["run_id"].unique()
     words = json.loads((PUBLISHED / "methods" / "runs" / f"{run_id}.json").read_text(encoding="utf-8"))["command"]
-    block("bash", f"npbench {' '.join(words)}")
+    # a shell would expand braces
+    block("bash", f"npbench {' '.join(shlex.quote(word) if '{' in word else word for word in words)}")
     _summary(records, until="\n\n")
 
 

@@ -209,16 +209,6 @@ class WeightedClassifier(BinaryClassifier):
         sample_weight : array of shape (n_samples,), optional
             Weights of the samples, at least 0; each class needs a positive one. A weight of k is that of k equal
             samples, and 0 leaves a sample out: both rates are weighted means.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, or the data or weights are unusable.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If ``converged_`` is False; the message gives the reason and what to try.
         """
         self._run_fit(X, y, sample_weight)
         return self

@@ -19,6 +19,14 @@ OF_NOTHING = 0.999  # objective from which a classifier is no better than reject
 NEAR_FLOOR = 2.0  # multiple of the smallest multiplier up to which the constraint counts as inactive
 
 
+EXPLANATIONS = {
+    "empty": "no training sample has a positive score, so the constraint is void",
+    "capped": "the surrogate false-alarm rate is too high even at the largest multiplier",
+    "flat": "no better than rejecting everything, where the loss has slope 0",
+    "max_iter": "the surrogate false-alarm rate is too high after max_iter epochs",
+}
+
+
 class Costs(NamedTuple):
     """Gain of the multiplier, and coefficients a_i of the losses of positives and negatives."""
 
@@ -42,7 +50,8 @@ def neyman_pearson_costs(
 class DescentClassifier(BinaryClassifier):
     """A classifier fitted sample by sample under a bound on the surrogate false-alarm rate (Gasso et al. 2011).
 
-    A subclass describes what enters its steps: lambda_c, loss, gamma_0, tau, warm_up, average and epsilon.
+    A subclass describes what enters its steps: lambda_c, loss, gamma_0, tau, warm_up, average and epsilon. Its bound on
+    P_fa is ``_limit``.
 
     Parameters
     ----------
@@ -80,6 +89,7 @@ class DescentClassifier(BinaryClassifier):
     """
 
     _missed_bound = frozenset({"capped", "max_iter", "empty"})
+    _relative_epsilon: ClassVar[float] = 0.1
     _first_change: ClassVar[float]  # of an average score by the first step, in widths of the loss
 
     lambda_c: float = parameter(POSITIVE, default=1e-3)
@@ -122,14 +132,21 @@ class DescentClassifier(BinaryClassifier):
             most=most,
         )
 
-    def _set_quality(self, fit: Fit, limit: float, epsilon: float, most: float) -> None:
-        """Store the quality of a fit and its status, given the bound on P_fa and the largest multiplier."""
+    @abstractmethod
+    def _limit(self, p_nd: float) -> float:
+        """Return the bound on P_fa."""
+
+    def _set_quality(self, fit: Fit, rule: Rule) -> None:
+        """Store the quality of a fit by this rule and its status."""
+        limit = self._limit(fit.p_nd)
+        epsilon = self._relative_epsilon * limit if self.epsilon is None else self.epsilon
+        self._gamma_0 = rule.gamma_0  # for the explanation
         self.objective_, self.imbalance_ = fit.objective, fit.imbalance
         self.surrogate_rates_ = (fit.p_nd, fit.p_fa)
         # a constraint that holds at the smallest multiplier does not bind
         slack = fit.p_fa <= limit and self.multiplier_ <= NEAR_FLOOR * LEAST_MULTIPLIER
         if fit.p_fa > limit + epsilon:
-            self.status_ = "capped" if self.multiplier_ >= NEAR_CAP * most else "max_iter"
+            self.status_ = "capped" if self.multiplier_ >= NEAR_CAP * rule.most else "max_iter"
         elif fit.objective >= OF_NOTHING:
             self.status_ = "flat"
         elif fit.imbalance > self.tol or (fit.p_fa < limit - epsilon and not slack):
@@ -137,6 +154,15 @@ class DescentClassifier(BinaryClassifier):
         else:
             self.status_ = "inactive" if slack else "converged"
         self.converged_ = self.status_ in (*REACHED, "budget")
+
+    def _explanation(self) -> str:
+        p_nd, p_fa = self.surrogate_rates_
+        return (
+            f"{EXPLANATIONS[self.status_]}. After {self.n_iter_} epochs the surrogate false-alarm rate is {p_fa:.4g} "
+            f"(bound: {self._limit(p_nd):.4g}), the multiplier {self.multiplier_:.4g}, and the parts of the gradient "
+            f"cancel up to {self.imbalance_:.2g} (tol={self.tol:g}). Scale the features to unit variance, or try more "
+            f"epochs (max_iter), another step (gamma_0, here {self._gamma_0:.3g}), another tau, or a larger lambda_c."
+        )
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
         loss = LOSSES[self.loss](signs * scores, self.eta)

@@ -16,20 +16,13 @@ from npbench.numerics import network as nn
 from npbench.numerics.network_kernels import RAMP, SIGMOID
 from npbench.numerics.sgd import LossName
 
-EXPLANATIONS = {
-    "empty": "no training sample has a positive score, so the constraint is void",
-    "capped": "the surrogate false-alarm rate is too high even at the largest multiplier",
-    "flat": "no better than rejecting everything, where the loss has slope 0",
-    "max_iter": "the surrogate false-alarm rate is too high after max_iter epochs",
-}
-
 
 @keyword_parameters
 class NetworkClassifier(DescentClassifier):
     """A binary classifier with ``f(x) = v'tanh(W x + c) + b``, or ``w'x + b`` if ``hidden`` is 0.
 
-    A subclass adds its bound. ``_constraint`` and ``_epochs`` say how the bound enters the descent, ``_limit`` is the
-    bound on P_fa, and ``_pulls`` gives the weights of both rates in the Lagrangian.
+    A subclass adds its bound. ``_constraint`` and ``_epochs`` say how the bound enters the descent, and ``_pulls``
+    gives the weights of both rates in the Lagrangian.
 
     Parameters
     ----------
@@ -74,7 +67,6 @@ class NetworkClassifier(DescentClassifier):
     """
 
     _first_change: ClassVar[float] = 1.0 / 16.0
-    _relative_epsilon: ClassVar[float] = 0.1
 
     hidden: int = parameter(ZERO_OR_MORE, default=5)
     loss: LossName = parameter(StrOptions({"sigmoid", "ramp"}), default="sigmoid")
@@ -82,10 +74,6 @@ class NetworkClassifier(DescentClassifier):
     @abstractmethod
     def _epochs(self, X: np.ndarray, is_positive: np.ndarray, random: np.random.Generator) -> tuple[nn.Pass, int]:
         """Return a pass over the training sample and its number of steps."""
-
-    @abstractmethod
-    def _limit(self, p_nd: float) -> float:
-        """Return the bound on P_fa."""
 
     def _pulls(self, multiplier: float) -> tuple[float, float]:
         """Return the weights of P_nd and of P_fa in the Lagrangian."""
@@ -109,14 +97,11 @@ class NetworkClassifier(DescentClassifier):
         network, self.multiplier_, self.trace_ = nn.search(
             start, one_pass, rule, steps, self.max_iter, self.warm_up, self.average
         )
-        self._gamma_0 = rule.gamma_0  # for the explanation
         W, c, v, b = network
         self.coefs_, self.intercepts_ = ([W.T, v[:, None]], [c, b]) if len(v) else ([W.T], [b])
         self.n_iter_ = len(self.trace_)
         fit = nn.assess(network, X, is_positive, rule, *self._pulls(self.multiplier_))
-        limit = self._limit(fit.p_nd)
-        epsilon = self._relative_epsilon * limit if self.epsilon is None else self.epsilon
-        self._set_quality(fit, limit, epsilon, rule.most)
+        self._set_quality(fit, rule)
         # a q-value of nothing is 0: the constraint would look met
         if not fit.any_accepted:
             self.status_, self.converged_ = "empty", False
@@ -137,15 +122,6 @@ class NetworkClassifier(DescentClassifier):
 
     def _squared_weights(self) -> float:
         return sum(float(np.sum(weights**2)) for weights in self.coefs_)
-
-    def _explanation(self) -> str:
-        p_nd, p_fa = self.surrogate_rates_
-        return (
-            f"{EXPLANATIONS[self.status_]}. After {self.n_iter_} epochs the surrogate false-alarm rate is {p_fa:.4g} "
-            f"(bound: {self._limit(p_nd):.4g}), the multiplier {self.multiplier_:.4g}, and the parts of the gradient "
-            f"cancel up to {self.imbalance_:.2g} (tol={self.tol:g}). Scale the features to unit variance, or try more "
-            f"epochs (max_iter), a smaller step (gamma_0, here {self._gamma_0:.3g}), another tau, or a larger lambda_c."
-        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -37,13 +37,7 @@ class RampSVM:
     """
 
     def __init__(
-        self,
-        gram: Gram,
-        y: np.ndarray,
-        eta: float,
-        tol: float,
-        unsettled: int = 0,
-        weight: np.ndarray | None = None,
+        self, gram: Gram, y: np.ndarray, eta: float, tol: float, unsettled: int = 0, weight: np.ndarray | None = None
     ) -> None:
         self.gram, self.eta, self.tol, self.unsettled = gram, eta, tol, unsettled
         self.weight = np.ones(len(y)) if weight is None else weight
@@ -78,19 +72,9 @@ class RampSVM:
         # pair updates in one call, if the Gram matrix is there
         K, budget, spent = self.gram.whole, smo.INTERIOR_POINT_CALLS[0][0] * len(self.x), 0
         if K is not None:
+            point = self.x, self._g, self.z
             spent, self.violation, measures = ramp_step(
-                K,
-                self._diagonal,
-                self.y,
-                self.weight,
-                *costs,
-                flat,
-                self.eta,
-                self.x,
-                self._g,
-                self.z,
-                self._slack,
-                budget,
+                K, self._diagonal, self.y, self.weight, *costs, flat, self.eta, *point, self._slack, budget
             )
             self.n_steps += spent
         if K is None or self.violation > self._slack:  # the Gram matrix does not fit, or SMO converges slowly

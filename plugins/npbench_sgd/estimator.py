@@ -110,7 +110,8 @@ class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
             self.trace_.append(sgd.Trace(iteration, seconds, objective, p_fa, p_nd, self._descent.state.multiplier))
         # measure the classifier, which is an average, on the whole sample
         self._set_weights(self.max_iter)
-        self._assess(X, signed)
+        settings = (self.multiplier_, self.lambda_c, self.loss, self.eta)
+        self._set_quality(descent.assess(X, signed, self.coef_[0], self.intercept_[0], *settings), rule)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Continue with one epoch over these samples, which may be of one class.
@@ -202,19 +203,8 @@ class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
         self.coef_, self.intercept_ = w[None, :], np.array([b])
         self.n_iter_, self.t_ = n_iter, self._descent.state.t
 
-    def _assess(self, X: Any, signed: np.ndarray) -> None:
-        settings = (self.lambda_c, self.loss, self.eta)
-        fit = descent.assess(X, signed, self.coef_[0], self.intercept_[0], self.multiplier_, *settings)
-        epsilon = self.rho / 10.0 if self.epsilon is None else self.epsilon
-        self._set_quality(fit, self.rho, epsilon, most=1.0 / self.rho)
+    def _limit(self, p_nd: float) -> float:
+        return self.rho
 
     def _squared_weights(self) -> float:
         return float(np.sum(self.coef_**2))
-
-    def _explanation(self) -> str:
-        return (
-            f"after {self.n_iter_} epochs the surrogate false-alarm rate is {self.surrogate_rates_[1]:.4g} "
-            f"(rho={self.rho:g}) at multiplier {self.multiplier_:.4g}, and the parts of the gradient cancel up to "
-            f"{self.imbalance_:.2g} (tol={self.tol:g}). Scale the features to unit variance, or try more epochs "
-            f"(max_iter), another step (gamma_0, here {self._gamma_0:.3g}), or a larger tau or lambda_c."
-        )

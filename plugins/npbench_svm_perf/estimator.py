@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -82,25 +83,19 @@ class SVMPerf(PlanesClassifier):
         return solution
 
     def _risk_of(self, signs: np.ndarray) -> Risk:
-        return PrecisionAtK(signs, self.k_) if self.loss == "precision" else ErrorRate(signs)
+        return PrecisionAtK(signs, self.k_) if self.loss == "precision" else partial(errors, signs)
 
     def _risk(self, signs: np.ndarray, scores: np.ndarray) -> float:
         return self._risk_of(signs)(scores)[0]
 
 
-class ErrorRate:
-    """The risk of errors, ``max_y' [ errors of y' + sum_i (y'_i - y_i) s_i / 2 ]``, for labels y in {-1, +1}.
+def errors(y: np.ndarray, scores: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return ``max_y' [ errors of y' + sum_i (y'_i - y_i) s_i / 2 ]`` and a subgradient, for labels y in {-1, +1}.
 
     The worst labelling errs on each sample with ``y_i s_i < 1``, alone: the risk is a sum of hinges.
     """
-
-    def __init__(self, y: np.ndarray) -> None:
-        self._y = y
-
-    def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the risk at these scores and a subgradient."""
-        slack = 1.0 - self._y * scores
-        return float(np.maximum(slack, 0.0).sum()), np.where(slack > 0.0, -self._y, 0.0)
+    slack = 1.0 - y * scores
+    return float(np.maximum(slack, 0.0).sum()), np.where(slack > 0.0, -y, 0.0)
 
 
 class PrecisionAtK:

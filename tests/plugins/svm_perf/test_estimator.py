@@ -1,6 +1,7 @@
 """SVMperf and its risk, precision at k: against Joachims' problem with all labellings written out, and counting."""
 
 import itertools
+from functools import partial
 
 import cvxpy
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.svm import LinearSVC
 from class_samples import shuffled
 from npbench.estimators.warm_start_selection import select
 from npbench.problem import NeymanPearson
-from npbench_svm_perf.estimator import ErrorRate, PrecisionAtK, SVMPerf, threshold_accepting
+from npbench_svm_perf.estimator import PrecisionAtK, SVMPerf, errors, threshold_accepting
 
 X, Y = shuffled(64, 96, shift=2.0)
 
@@ -65,7 +66,7 @@ def test_the_risk_is_the_worst_of_all_labellings(case):
 def test_the_risk_of_errors_is_the_worst_of_all_labellings(case):
     y, scores, _ = case
     others = (np.array(other) for other in itertools.product([-1.0, 1.0], repeat=len(y)))
-    assert ErrorRate(y)(scores)[0] == max(np.sum(other != y) + 0.5 * (other - y) @ scores for other in others)
+    assert errors(y, scores)[0] == max(np.sum(other != y) + 0.5 * (other - y) @ scores for other in others)
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0])
@@ -80,9 +81,9 @@ def test_the_error_rate_gives_a_linear_svm_without_intercept(C, storage):
 
 
 @given(scored_labels, st.integers(0, 1000), st.booleans())
-def test_the_gradient_is_a_plane_below_the_risk_that_touches_it(case, seed, errors):
+def test_the_gradient_is_a_plane_below_the_risk_that_touches_it(case, seed, of_errors):
     y, scores, k = case
-    risk = ErrorRate(y) if errors else PrecisionAtK(y, k)
+    risk = partial(errors, y) if of_errors else PrecisionAtK(y, k)
     value, gradient = risk(scores)
     elsewhere = np.random.default_rng(seed).normal(scale=2.0, size=(20, len(y)))
     for other in [*elsewhere, scores + 1e-3 * elsewhere[0], np.zeros(len(y))]:
