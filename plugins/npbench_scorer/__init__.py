@@ -10,7 +10,7 @@ def npbench_solvers() -> list[Solver]:
     solver = Solver(
         name="scorer",
         estimator="npbench_scorer.estimator:Scorer",
-        solves=("np", "qvalue"),
+        solves=("np", "qvalue", "pauc"),
         grid_search="npbench_scorer.selection:select",
         imports=("estimator",),
         of_threshold=("threshold", "delta", "randomized"),

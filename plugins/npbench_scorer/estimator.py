@@ -59,6 +59,8 @@ class Scorer(BinaryClassifier):
         ``contamination``, a share of both classes.
     randomized : bool, default=False
         Whether a coin decides between two neighbouring thresholds, so that the bound is met exactly.
+    fpr_range, tpr_range : pair of float, optional
+        Ranges of a partial AUC, which needs no threshold: with either, "auto" is "zero". A solver gets them.
     contamination : pair of float, optional
         Shares (m0, m1) of wrong labels, as in :func:`npbench.threshold`: the bound is on the true negatives. Measured
         rates count the labels of the test part as they are.
@@ -124,6 +126,8 @@ class Scorer(BinaryClassifier):
     n_splits: int = parameter(COUNT, default=1)
     cv: int | Literal["oob"] | None = parameter(None, TWO_OR_MORE, StrOptions({OOB}), default=None)
     contamination: tuple[float, float] | None = parameter(tuple, list, None, default=None)
+    fpr_range: tuple[float, float] | None = parameter(tuple, list, None, default=None)
+    tpr_range: tuple[float, float] | None = parameter(tuple, list, None, default=None)
     random_state: Any = parameter("random_state", default=None)
 
     def without_threshold(self) -> Scorer:
@@ -182,13 +186,13 @@ class Scorer(BinaryClassifier):
                 f"threshold='umbrella' bounds the false-alarm rate by rho, but q={self.q:g} is set: use "
                 "threshold='empirical', which then uses q-values."
             )
-        if self.threshold == "zero" and (self.n_splits > 1 or self.cv is not None):
+        if self._is_zero and (self.n_splits > 1 or self.cv is not None):
             given = "cv" if self.n_splits == 1 else "n_splits"
             raise ValueError(
                 f"threshold='zero' holds out no sample, but {given} is {getattr(self, given)}: leave {given} out, or "
                 "use another threshold."
             )
-        if self.contamination is not None and (self.q is not None or self.threshold == "zero"):
+        if self.contamination is not None and (self.q is not None or self._is_zero):
             raise ValueError("contamination is for a bound rho: leave out q and threshold='zero'.")
         if self.contamination is not None:
             self._asked(self._asked_rule())  # raises
@@ -199,7 +203,9 @@ class Scorer(BinaryClassifier):
             out_of_bag.with_votes(classifier)
 
     def _build(self) -> Any:
-        asked = {"rho": self.rho} if self.q is None else {"q": self.q}
+        asked: dict[str, Any] = {"rho": self.rho} if self.q is None else {"q": self.q}
+        ranges = {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
+        asked |= {name: value for name, value in ranges.items() if value is not None}
         return inner.build(self.estimator, self.params or {}, asked)
 
     def _parts_of(self, signs: np.ndarray, random: np.random.RandomState) -> list[Part]:
@@ -219,7 +225,7 @@ class Scorer(BinaryClassifier):
 
     def _held_out(self, signs: np.ndarray, random: np.random.RandomState) -> np.ndarray:
         """Draw the samples to set the threshold on: negatives, and positives if the rule needs them."""
-        if self.threshold == "zero":
+        if self._is_zero:
             return np.empty(0, dtype=int)
         # a q-value depends on the positives too, and wrong labels of negatives are seen among them
         of_both = self.q is not None or self.contamination is not None
@@ -265,7 +271,7 @@ class Scorer(BinaryClassifier):
 
     def _rule(self, signs: np.ndarray, parts: list[Part]) -> str:
         """Return the rule that sets the threshold, which depends on the number of negatives that are scored."""
-        if self.threshold == "zero":
+        if self._is_zero:
             return "zero"
         if self.q is not None:
             return "q_value"
@@ -282,6 +288,12 @@ class Scorer(BinaryClassifier):
 
     def _asked(self, rule: str) -> Asked:
         return Asked(self.rho, self.delta, rule, randomized=self.randomized, contamination=self.contamination)
+
+    @property
+    def _is_zero(self) -> bool:
+        """True if the threshold of the classifier is kept."""
+        has_range = self.fpr_range is not None or self.tpr_range is not None
+        return self.threshold == "zero" or (self.threshold == "auto" and has_range)
 
     def _asked_rule(self) -> str:
         return "umbrella" if self.threshold == "auto" else self.threshold

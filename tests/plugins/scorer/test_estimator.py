@@ -481,3 +481,15 @@ def test_command_line_compares_variants(npbench):
     assert code == 0, errors
     for expected in ("linear_svm", "scorer", "chosen C", "1/1"):
         assert expected in printed
+
+
+def test_a_partial_area_needs_no_threshold():
+    X, y = gaussians(200)
+    options = {"estimator": "sklearn.naive_bayes.GaussianNB", "random_state": 0}
+    model = Scorer(fpr_range=(0, 0.1), **options).fit(X, y)
+    alone = Scorer(threshold="zero", **options).fit(X, y)
+    assert (model.status_, model.n_calibration_) == ("zero", 0)
+    assert np.array_equal(model.decision_function(X), alone.decision_function(X))
+    assert Scorer(threshold="umbrella", fpr_range=(0, 0.1), **options).fit(X, y).status_ == "umbrella"
+    ranged = Scorer(estimator="pauc_struct", fpr_range=(0.1, 0.2)).fit(X, y)
+    assert ranged.estimators_[0].fpr_range == (0.1, 0.2)
