@@ -37,14 +37,12 @@ class Candidates(dict[str, list[Any]]):
             self[name] = [value for place, value in enumerate(values) if value not in values[:place]]
 
 
-def halved(
-    limit: float | Callable[[Make], float], of_part: Callable[[Make, int, float], Make] | None = None
-) -> Callable[[Search], Search]:
+def halved(limit: float | Callable[[Make], float]) -> Callable[[Search], Search]:
     """Return a decorator of grid searches, which then take rungs where rows times candidates exceed ``limit``.
 
-    ``limit`` may be a function of ``make``; ``of_part(make, n_rows, share)`` returns the ``make`` of a rung. The search
-    has the parameters of :func:`npbench.evaluation.selection.grid_search`, and the whole one is its ``__wrapped__``.
-    Losses are infinite for candidates that were stopped before the last rung.
+    ``limit`` may be a function of ``make``. The search has the parameters of
+    :func:`npbench.evaluation.selection.grid_search`, and the whole one is its ``__wrapped__``. Losses are infinite for
+    candidates that were stopped before the last rung.
     """
 
     def decorate(whole: Search) -> Search:
@@ -70,8 +68,7 @@ def halved(
                 parts = [(fit[place[fit] < share], validate[place[validate] < share]) for fit, validate in folds]
                 parts = [fold for fold in parts if len(fold[1])]  # of single rows, those of the rung
                 few = Candidates([candidates[one] for one in kept])
-                made = of_part(make, int(used.sum()), share) if of_part else make
-                found = whole(made, X, y, parts, problem, few, n_threads)
+                found = whole(make, X, y, parts, problem, few, n_threads)
                 unconverged += found.n_unconverged
                 losses = np.full(len(candidates), np.inf)
                 losses[kept] = found.losses

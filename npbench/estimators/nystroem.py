@@ -154,19 +154,19 @@ class NystroemClassifier(KernelClassifier):
         return min(super()._gram_budget(X), 8 * n**2 - 1) if saved else super()._gram_budget(X)
 
 
-def with_landmarks(make: Callable[..., Any], n_rows: int, share: float = 1.0) -> Callable[..., Any]:
-    """Return ``make`` with the number of landmarks for so many rows, for fits to a part of them.
+def with_landmarks(make: Callable[..., Any], n_all: int, n_rows: int) -> Callable[..., Any]:
+    """Return ``make`` with the number of landmarks that "auto" takes for all rows, for fits to some of them.
 
-    A ``share`` of the rows takes them times its root: about as many suffice (Rudi, Camoriano and Rosasco 2015, NIPS).
+    These take it times the root of their share: about as many suffice (Rudi, Camoriano and Rosasco 2015, NIPS).
     """
     model = make()
-    number = model.n_landmarks(n_rows)
-    if number is not None:
-        number = math.ceil(number * math.sqrt(share))
-    return make if number == model.n_components else partial(make, n_components=number)
+    if model.n_components != "auto":
+        return make
+    number = model.n_landmarks(n_all)
+    return partial(make, n_components=None if number is None else math.ceil(number * math.sqrt(n_rows / n_all)))
 
 
-@halved(200_000, with_landmarks)  # ten bandwidths for 20,000 samples
+@halved(200_000)  # ten bandwidths for 20,000 samples
 def select(
     make: Callable[..., Any],
     X: Any,
@@ -178,7 +178,7 @@ def select(
 ) -> Selection:
     """Choose parameters by grid search, with landmarks on the folds where all rows have them."""
     n_rows = len(np.unique(np.concatenate([part for fold in folds for part in fold])))
-    return grid_search(with_landmarks(make, n_rows), X, y, folds, problem, search, n_threads)
+    return grid_search(with_landmarks(make, len(y), n_rows), X, y, folds, problem, search, n_threads)
 
 
 class Landmarks:

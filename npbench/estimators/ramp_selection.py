@@ -45,7 +45,7 @@ from npbench.problem import Problem
 LOOSE = 10.0  # tolerance of Newton steps in a search, in units of tol: single precision reaches it at any cost
 
 
-@halved(2_000_000, with_landmarks)  # the default grid, or 20,000 samples
+@halved(2_000_000)  # the default grid, or 20,000 samples
 def select(
     make: Callable[..., RampClassifier],
     X: Any,
@@ -63,7 +63,7 @@ def select(
     fold.
     """
     rows, local_folds = ordered_by_fold(folds)
-    make, candidates = with_landmarks(make, len(rows)), combinations(search)
+    make, candidates = with_landmarks(make, len(y), len(rows)), combinations(search)
     models = [make(**params) for params in candidates]
     # nothing to share without several C, or without one matrix for all folds
     shared = shares_gram(make(), search, len(rows))

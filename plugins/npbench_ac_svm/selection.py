@@ -43,7 +43,7 @@ COSTS = ("C_pos", "C_neg")
 LOOSE = 10.0  # tolerance of Newton steps in a search, in units of tol
 
 
-@halved(20_000_000, with_landmarks)  # the default grid, of 20,000 samples
+@halved(20_000_000)  # the default grid, of 20,000 samples
 def select(
     make: Callable[..., ACSVM],
     X: Any,
@@ -63,7 +63,7 @@ def select(
     function on every fold. Beyond the default grid on 20,000 samples, it is by successive halving.
     """
     rows, local_folds = ordered_by_fold(folds)
-    make, candidates = with_landmarks(make, len(rows)), combinations(search)
+    make, candidates = with_landmarks(make, len(y), len(rows)), combinations(search)
     models = [make(**params) for params in candidates]
     newton = all(model.takes_newton_steps(len(rows)) for model in models)
     linear = "linear" in search.get("kernel", [make().kernel])

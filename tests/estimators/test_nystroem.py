@@ -223,6 +223,19 @@ def test_folds_have_the_landmarks_of_all_samples(name, recwarn):
     assert not [one for one in recwarn if "landmarks" in str(one.message)]
 
 
+def test_some_of_many_samples_take_fewer_landmarks():
+    counts = [
+        nystroem.with_landmarks(partial(solver, "np_svm", n_components=number), n_all, n_rows)().n_components
+        for number, n_all, n_rows in (
+            ("auto", 40_000, 10_000),
+            ("auto", 20_000, 10_000),
+            (40, 40_000, 10),
+            (None, 10**6, 10),
+        )
+    ]
+    assert counts == [500, None, 40, None]
+
+
 def test_searches_for_several_bounds_share_their_fits(monkeypatch):
     select = resolve(registry.installed().solver("ac_svm").selection)
     search = {"C_pos": [0.1, 1.0], "C_neg": [0.1, 1.0], "gamma": [0.5]}

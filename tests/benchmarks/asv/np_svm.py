@@ -6,7 +6,6 @@ import numpy as np
 
 from npbench.data import BinaryData
 from npbench.estimators.halving import halved
-from npbench.estimators.nystroem import with_landmarks
 from npbench.estimators.ramp_selection import select
 from npbench.evaluation.protocols import CrossValidation
 from npbench.problem import NeymanPearson
@@ -80,7 +79,7 @@ class Rungs(Benchmark):
 
     def task(self, problem):
         search = {"C": np.geomspace(0.01, 100, 5).tolist(), "gamma": np.geomspace(5e-3, 5, 4).tolist()}
-        rungs = halved(0, with_landmarks)(select.__wrapped__)
+        rungs = halved(0)(select.__wrapped__)
         make = functools.partial(NPSVM, rho=RHO, random_state=0)
         return rungs(make, *problem, NeymanPearson(RHO), search)
 
