@@ -56,6 +56,8 @@ class Labels:
     ----------
     column : array-like of shape (n_samples,)
         Booleans, numbers, words, bytes or categories: an array, a list, or a series of pandas, Polars or Arrow.
+    rows : array of shape (n_samples,), optional
+        Number of rows that each element stands for.
 
     Attributes
     ----------
@@ -63,8 +65,8 @@ class Labels:
         Distinct labels: Python numbers and booleans before words. Of several spellings, the first.
     codes : int array of shape (n_samples,)
         Place in ``values`` of each row's label; -1 if it is missing.
-    counts : list of int
-        Number of rows of each label.
+    n_missing, counts : int and list of int
+        Number of rows without a label, and of each label.
 
     Raises
     ------
@@ -72,7 +74,7 @@ class Labels:
         If the column has more than one dimension, masked values or values that are no labels, such as lists.
     """
 
-    def __init__(self, column: Any, name: str = "y") -> None:
+    def __init__(self, column: Any, name: str = "y", rows: Any = None) -> None:
         if np.ma.is_masked(column):
             raise RequestError(f"{name} has masked values: leave these samples out.")
         array = np.asarray(column)
@@ -88,15 +90,10 @@ class Labels:
         self._places = {one: place for place, one in enumerate(first)}
         places = [-1 if value is None else self._places[meaning(value)] for value in plain]
         self.codes = np.array(places, dtype=np.int64)[codes] if places else np.empty(0, dtype=np.int64)
-        self.counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.values)).tolist()
+        self.n_missing, *self.counts = np.bincount(self.codes + 1, rows, len(self.values) + 1).astype(int).tolist()
 
     def __len__(self) -> int:
-        return len(self.codes)
-
-    @property
-    def n_missing(self) -> int:
-        """Number of rows without a label."""
-        return len(self.codes) - sum(self.counts)
+        return self.n_missing + sum(self.counts)
 
     def array(self) -> np.ndarray:
         """Return the labels as an array of booleans, numbers or words, of one spelling each."""
@@ -229,7 +226,7 @@ def complete(column: Any, name: str = "y", settings: Settings = KEYWORDS) -> Lab
         hint = "add them, or remove the rows"
         if settings is OPTIONS:
             hint += f" by {settings('unlabelled', 'drop')}"
-        raise RequestError(f"{name} has {labels.n_missing} missing of {len(labels.codes)}: {hint}.")
+        raise RequestError(f"{name} has {labels.n_missing} missing of {len(labels)}: {hint}.")
     return labels
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import column_or_1d
 
 from npbench.data.labels import classes
 
 
 def as_scores(scores: Any) -> np.ndarray:
     """Return scores as a float64 array; raise a ValueError if some are masked, NaN or infinite."""
+    from sklearn.utils import column_or_1d  # half of the time of a command that reads scores from a file
+
     if np.ma.is_masked(scores):
         raise ValueError("scores has masked values: leave these samples out.")
     if np.ndim(scores) == 0 or np.asarray(scores).dtype.kind in "mMc":

@@ -53,17 +53,16 @@ FORMATS = {
 }
 
 
-def read_table(path: Path, **given: Any) -> Table:
+def read_table(path: Path, formats: Mapping[str, Format] = FORMATS, **given: Any) -> Any:
     """Return the table in a file that a command reads, unpacked if it ends in .gz, .bz2 or .xz; ``given`` are options.
 
     These are ``format``, ``delimiter``, ``header`` and ``decimal``, as in ``dataset=file``, or None. Each fault begins
     with the path.
     """
     try:
-        table: Table = read_file(path, FORMATS, given, OPTIONS)[1]
+        return read_file(path, formats, given, OPTIONS)[1]
     except RequestError as error:
         raise RequestError(*(f"{path}: {fault}" for fault in error.faults)) from error
-    return table
 
 
 def read_file(

@@ -87,6 +87,7 @@ def _load(channel: Channel, toy: Fitting, memory_mb: float) -> None:
             resolve(target)
     channel.answer({"phase": WARMING_UP})
     channel.answer({"compiling": False})
+    logging.getLogger("npbench").addHandler(logging.NullHandler())  # the parent says what is compiled
     gc.disable()  # which takes a sixth of the time to compile, and frees 100 MB
     numba_cache.on_compilation.append(lambda begins: channel.answer({"compiling": begins}))
     with at_most(max(memory_mb, COMPILER_MB), _base_mb()):

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbench.numerics.binomial_limits import rate_above, rate_below
-from npbench.numerics.thresholds import RULES, above_each
+from npbench.numerics.order_statistics import Ascending, ascending
+from npbench.numerics.thresholds import RULES, just_above
 
 
 class Limits(NamedTuple):
@@ -26,10 +27,9 @@ class Limits(NamedTuple):
 class NPROC:
     """NP-ROC bands; made by :func:`np_roc`."""
 
-    negatives: np.ndarray  # (n_neg,): scores of left-out negatives, ascending
-    positives: np.ndarray  # (n_pos,): scores of left-out positives, ascending
+    negatives: Ascending  # scores of left-out negatives
+    positives: Ascending  # scores of left-out positives
     delta: float  # probability that a limit fails
-    thresholds: np.ndarray  # (n_neg,): just above each of the negatives
 
     def at(self, rho: float) -> Limits:
         """Return the umbrella threshold at a bound and its limits, as numbers; ValueError with too few negatives."""
@@ -44,8 +44,8 @@ class NPROC:
     def limits(self, rank: np.ndarray) -> Limits:
         """Return the limits at some ranks, in 1, ..., n_neg."""
         n_neg, n_pos = len(self.negatives), len(self.positives)
-        threshold = self.thresholds[rank - 1]
-        misses = np.searchsorted(self.positives, threshold, side="right")
+        threshold = just_above(self.negatives.smallest(rank), self.negatives)
+        misses = self.positives.count(threshold)
         return Limits(
             rank,
             threshold,
@@ -56,7 +56,7 @@ class NPROC:
         )
 
 
-def np_roc(negatives: np.ndarray, positives: np.ndarray, delta: float = 0.05) -> NPROC:
+def np_roc(negatives: np.ndarray | Ascending, positives: np.ndarray | Ascending, delta: float = 0.05) -> NPROC:
     """Return the NP-ROC bands of a score, in O(n log n), from finite scores of left-out negatives and positives.
 
     For each rank k, fixed in advance, the threshold t just above the k-th smallest score of the negatives satisfies::
@@ -71,16 +71,17 @@ def np_roc(negatives: np.ndarray, positives: np.ndarray, delta: float = 0.05) ->
     fixed number, so that the other two are the one-sided limits of Clopper and Pearson; both hold together with
     probability 1 - 2 delta. The limits hold at one rank, not simultaneously at all ranks.
     """
-    negatives, positives = _ascending(negatives, "negatives"), _ascending(positives, "positives")
+    negatives, positives = _checked(negatives, "negatives"), _checked(positives, "positives")
     if not 0 < delta < 1:
         raise ValueError(f"delta is {delta!r}: it must be strictly between 0 and 1.")
-    return NPROC(negatives, positives, delta, above_each(negatives))
+    return NPROC(negatives, positives, delta)
 
 
-def _ascending(scores: np.ndarray, name: str) -> np.ndarray:
-    scores = np.sort(np.asarray(scores, dtype=np.float64).ravel())
+def _checked(scores: np.ndarray | Ascending, name: str) -> Ascending:
+    if not isinstance(scores, Ascending):
+        scores = np.asarray(scores, dtype=np.float64).ravel()
+        if wrong := int(np.sum(~np.isfinite(scores))):
+            raise ValueError(f"{wrong} of {len(scores)} scores of {name} are NaN or infinite: all must be finite.")
     if not len(scores):
         raise ValueError(f"There are no scores of {name}: leave some {name} out of the training sample.")
-    if wrong := int(np.sum(~np.isfinite(scores))):
-        raise ValueError(f"{wrong} of {len(scores)} scores of {name} are NaN or infinite: all must be finite.")
-    return scores
+    return ascending(scores)

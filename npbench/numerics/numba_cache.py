@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 import os
 import stat
 import sys
@@ -108,6 +109,5 @@ def _compilation_changed(event: Any) -> None:
 
 @functools.cache
 def _announce() -> None:
-    """Print a line on a terminal when the first kernel of npbench is compiled in this process."""
-    if sys.stderr.isatty():
-        print("npbench: compiling kernels, once: up to about a minute.", file=sys.stderr)
+    """Log a line when the first kernel of npbench is compiled in this process: by default it is printed on stderr."""
+    logging.getLogger("npbench").warning("npbench: compiling kernels, once: up to about a minute.")

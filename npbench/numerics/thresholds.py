@@ -17,6 +17,7 @@ import numpy as np
 from scipy.stats import binom
 
 from npbench.numerics.binomial_limits import rate_above
+from npbench.numerics.order_statistics import Ascending, ascending
 from npbench.numerics.rates import acceptance, within_q
 
 # Differences up to rounding: of rates, which are ratios of counts, and of scores relative to the largest.
@@ -65,9 +66,9 @@ class Rule:
         return n - m
 
     def threshold(
-        self, negatives: np.ndarray, rho: float, delta: float, coin: np.random.RandomState | None = None
+        self, negatives: np.ndarray | Ascending, rho: float, delta: float, coin: np.random.RandomState | None = None
     ) -> float:
-        """Return the threshold, in O(n); ValueError if there are too few negatives.
+        """Return the threshold, in O(n log n) unless they are sorted; ValueError if there are too few negatives.
 
         With a coin, m + 1 are accepted with the probability q that makes the bound tight without ties::
 
@@ -78,7 +79,8 @@ class Rule:
         if coin is not None and m + 1 < n:
             kept, exceeded = self.level(n, m, rho), self.level(n, m + 1, rho)
             m += coin.random_sample() * (exceeded - kept) < self.target(rho, delta) - kept
-        return _above_rank(negatives, n - m)
+        negatives = ascending(negatives)
+        return float(just_above(negatives.smallest(n - m), negatives))
 
 
 def fewest_negatives(rho: float, delta: float) -> int:
@@ -114,8 +116,8 @@ RULES = {
 }
 
 
-def umbrella(negatives: np.ndarray, rho: float, delta: float) -> float:
-    """Return a threshold whose false-alarm rate on new samples exceeds rho with probability at most delta, in O(n).
+def umbrella(negatives: np.ndarray | Ascending, rho: float, delta: float) -> float:
+    """Return a threshold whose false-alarm rate on new samples exceeds rho with probability at most delta.
 
     It lies just above the k-th smallest of n scores, with the smallest k for which the probability of at most n - k
     successes in n trials with probability rho is at most delta. The samples must be independent of each other and of
@@ -126,7 +128,12 @@ def umbrella(negatives: np.ndarray, rho: float, delta: float) -> float:
 
 
 def contaminated_umbrella(
-    negatives: np.ndarray, positives: np.ndarray, rho: float, delta: float, purity: float, impurity: float
+    negatives: np.ndarray | Ascending,
+    positives: np.ndarray | Ascending,
+    rho: float,
+    delta: float,
+    purity: float,
+    impurity: float,
 ) -> float:
     """Return a threshold with at most rho of the true negatives above it, from samples with wrong labels.
 
@@ -144,15 +151,15 @@ def contaminated_umbrella(
     a score if it is less than some q. A wrong rank therefore passes the test of the last negative below q, whose rank
     is binomial: one of its two limits fails, with probability at most delta. Ties change nothing.
     """
+    negatives, positives = ascending(negatives), ascending(positives)
     n, c = len(negatives), (1 - purity) / (purity - impurity)
     strict = RULES["umbrella"].rank(n, rho, NEGATIVES_SHARE * delta)
-    ascending = np.sort(negatives)
     ranks = np.arange(strict - 1, 0, -1)
-    below = np.searchsorted(np.sort(positives), ascending[ranks])
+    below = positives.count(negatives.smallest(ranks + 1), "left")
     above = rate_above(n - ranks, n, NEGATIVES_SHARE * delta)  # 1 - L_k
     largest = above - c * (1 - above - rate_above(below, len(positives), (1 - NEGATIVES_SHARE) * delta))
     n_passed = int(np.sum(np.logical_and.accumulate(largest <= rho)))
-    return just_above(ascending[strict - n_passed - 1], negatives)
+    return float(just_above(negatives.smallest(strict - n_passed), negatives))
 
 
 def q_value(y: np.ndarray, scores: np.ndarray, q: float) -> float:
@@ -164,24 +171,26 @@ def q_value(y: np.ndarray, scores: np.ndarray, q: float) -> float:
     levels, share_pos, share_neg = acceptance(y, scores)
     # The lowest level accepts all samples, with a q-value of 1, so that some level is below each good one.
     good = np.flatnonzero(within_q(share_pos, share_neg, q)[:-1])
-    return just_above(levels[good[-1] + 1 if len(good) else 0], scores)
+    return float(just_above(levels[good[-1] + 1 if len(good) else 0], scores))
 
 
-def just_above(score: float, scores: np.ndarray) -> float:
+def just_above(score: Any, scores: np.ndarray | Ascending) -> Any:
     """Return a threshold above ``score``, by more than rounding if possible, and not above any larger score.
 
     The margin rejects samples whose scores differ from ``score`` only by the order of summation. If the next larger
     score is the next floating-point number, the threshold equals it, and its sample is a tie.
     """
-    larger = np.min(scores[scores > score], initial=np.inf)
-    return float(_between(score, larger, np.max(np.abs(scores))))
+    scores = ascending(scores)
+    rank = scores.count(score) + 1
+    larger = np.where(rank > len(scores), np.inf, scores.smallest(np.minimum(rank, len(scores))))
+    return _between(score, larger, max(-scores.least(), scores.largest()))
 
 
-def above_each(scores: np.ndarray) -> np.ndarray:
-    """Return :func:`just_above` for each of the scores, which are in ascending order, in O(n)."""
-    # equal scores share the threshold above them
-    levels, tie = np.unique(scores, return_inverse=True)
-    return _between(levels, np.append(levels[1:], np.inf), np.max(np.abs(scores)))[tie]
+def just_below(score: Any, scores: Ascending) -> Any:
+    """Return a threshold below ``score``, as :func:`just_above` above it."""
+    rank = scores.count(score, "left")
+    smaller = np.where(rank < 1, -np.inf, scores.smallest(np.maximum(rank, 1)))
+    return -_between(-score, -smaller, max(-scores.least(), scores.largest()))
 
 
 def _between(score: Any, larger: Any, largest: float) -> Any:
@@ -189,8 +198,3 @@ def _between(score: Any, larger: Any, largest: float) -> Any:
     middle = score + (larger - score) / 2
     margin = SAME_SCORE * largest
     return np.maximum(np.nextafter(score, np.inf), np.minimum(score + margin, middle))
-
-
-def _above_rank(scores: np.ndarray, k: int) -> float:
-    """Return a threshold just above the k-th smallest score."""
-    return just_above(np.partition(scores, k - 1)[k - 1], scores)

@@ -8,7 +8,6 @@ from typing import Any, Self
 from npbench.data.labels import classes
 from npbench.data.scores import scored
 from npbench.numerics.np_roc import NPROC, np_roc
-from npbench.thresholding.classifier import scores_of
 from npbench.thresholding.threshold import complement
 
 
@@ -79,6 +78,8 @@ class NPRocDisplay:
             Axes to draw on; new ones by default.
         """
         label = classes(y, pos_label)[1].positive
+        from npbench.thresholding.classifier import scores_of  # scikit-learn, which a column of scores does not need
+
         scores = scores_of(estimator, X, label)
         named = type(estimator).__name__ if name is None else name
         return cls.from_scores(scores, y, rho=rho, delta=delta, pos_label=label, name=named, ax=ax)

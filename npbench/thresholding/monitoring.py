@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,9 @@ from npbench.numerics.binomial_limits import rate_above
 from npbench.numerics.thresholds import RULES
 from npbench.thresholding.threshold import Threshold, complement
 from npbench.values import is_whole, require_rate
+
+BLOCK = 1 << 20  # negatives that are tested at once
+ROUNDING = 1e-3  # of a logarithm of evidence, for 10^9 negatives
 
 
 @dataclass(frozen=True)
@@ -76,8 +81,33 @@ class Monitoring:
 
     def evidence_after(self, n: np.ndarray) -> np.ndarray:
         """Return the logarithm of the e-value after the first n negatives."""
-        stake = 1.0 if self.promised is None else 0.5  # the other half of alpha is for the bound itself
-        return betting_evidence(np.cumsum(self.alarms)[n - 1], n, self.rho) + math.log(stake)
+        return betting_evidence(self.alarms_among(n), n, self.rho) + self._log_stake
+
+    @property
+    def _log_stake(self) -> float:
+        return math.log(1.0 if self.promised is None else 0.5)  # the other half of alpha is for the bound itself
+
+    def alarms_among(self, n: np.ndarray) -> np.ndarray:
+        """Return the number of false alarms among the first n negatives."""
+        ends, place = np.unique(n, return_inverse=True)
+        return np.cumsum([np.count_nonzero(self.alarms[i:j]) for i, j in pairwise([0, *ends])])[place]
+
+    def strongest(self) -> tuple[float, int | None]:
+        """Return the largest evidence, 0 or more, and the number of negatives after which it exceeds 1 / alpha."""
+        largest, first, k = 0.0, None, 0
+        for start in range(0, self.n_negatives, BLOCK):
+            after = np.flatnonzero(self.alarms[start : start + BLOCK]) + start + 1  # evidence grows at alarms only
+            alarms = k + np.arange(1, len(after) + 1)
+            k += len(after)
+            # most need no incomplete beta function, of 10 microseconds: their bound is too low
+            near = evidence_bound(alarms, after, self.rho) > largest - ROUNDING
+            after, alarms = after[near], alarms[near]
+            evidence = betting_evidence(alarms, after, self.rho) + self._log_stake
+            # Ville's inequality: the evidence ever exceeds 1 / alpha with probability at most alpha
+            if first is None and len(crossed := after[evidence >= -math.log(self.alpha)]):
+                first = int(crossed[0])
+            largest = float(np.max(evidence, initial=largest))
+        return largest, first
 
     def __str__(self) -> str:
         rate = self.false_alarms / self.n_negatives
@@ -161,7 +191,6 @@ def monitor(
     >>> found.exceeded, found.shifted
     (True, True)
     """
-    require_rate("alpha", alpha)
     scores, n_pending = as_scores(scores), 0
     if y is not None:
         labels = Labels(y)
@@ -172,45 +201,70 @@ def monitor(
         raise ValueError(
             f"threshold is a {type(threshold).__name__}, expected a Threshold: test each group on its own."
         )
+    placed, labelled = [placed_scores(threshold, scores)], y is not None
+    return monitor_placed(placed, threshold, alpha, window=window, n_pending=n_pending, labelled=labelled)
+
+
+def placed_scores(threshold: Threshold, scores: np.ndarray) -> np.ndarray:
+    """Return the number of marks below each score, in a byte if it can: all that the tests take of a score."""
+    marks = _marks(threshold)
+    return np.searchsorted(marks, scores).astype(np.min_scalar_type(len(marks)))
+
+
+def _marks(threshold: Threshold) -> np.ndarray:
+    """Return the threshold and the scores with which later ones are compared, in order."""
+    return np.union1d(threshold.distribution()[1], threshold.value)
+
+
+def monitor_placed(
+    blocks: Sequence[np.ndarray],
+    threshold: Threshold,
+    alpha: float,
+    *,
+    window: int | None,
+    n_pending: int,
+    labelled: bool,
+) -> Monitoring:
+    """Return the tests of :func:`monitor` for negatives by :func:`placed_scores`, in blocks."""
+    require_rate("alpha", alpha)
     if threshold.rho is None:
         raise ValueError("The threshold has no bound on false alarms, so that there is nothing to test.")
-    if not len(scores):
+    placed, marks = np.concatenate([np.empty(0, dtype=np.uint8), *blocks]), _marks(threshold)
+    if not len(placed):
         raise ValueError("There are no negatives to count false alarms on.")
     if window is not None and not is_whole(window, 1):
         raise ValueError(f"window is {window!r:.40}, expected a number of negatives.")
-    n_before = 0 if window is None else max(0, len(scores) - window)
-    scores = scores[n_before:]
+    n_before = 0 if window is None else max(0, len(placed) - window)
+    placed = placed[n_before:]
     rho, promised = _tested(threshold, threshold.rho, alpha)
     p_value = distance = None
     n, at, shares = threshold.distribution()
     if len(at):
+        counts = sum(np.bincount(placed[i : i + BLOCK], minlength=len(marks) + 1) for i in range(0, len(placed), BLOCK))
+        not_above = np.cumsum(counts)[np.searchsorted(marks, at)]
         # at some scores only, the largest distance is at most that of Kolmogorov and Smirnov, which keeps the level
-        largest = np.max(np.abs(np.searchsorted(np.sort(scores), at, side="right") / len(scores) - shares))
-        p_value = float(kstwo.sf(largest, round(n * len(scores) / (n + len(scores)))))
+        largest = np.max(np.abs(not_above / len(placed) - shares))
+        p_value = float(kstwo.sf(largest, round(n * len(placed) / (n + len(placed)))))
         step = float(np.max(np.diff(shares, prepend=0, append=1)))  # between these scores, a distance is seen less it
-        distance = min(1.0, _surely_found(n, len(scores), alpha) + step)
-    alarms = scores > threshold.value
+        distance = min(1.0, _surely_found(n, len(placed), alpha) + step)
+    alarms = placed > np.searchsorted(marks, threshold.value)
     found = Monitoring(
         rho=rho,
         alpha=alpha,
-        n_negatives=len(scores),
+        n_negatives=len(placed),
         false_alarms=int(np.sum(alarms)),
         evidence=0.0,
         exceeded_after=None,
         shift_p_value=p_value,
         smallest_shift=distance,
-        labelled=y is not None,
+        labelled=labelled,
         alarms=alarms,
         n_pending=n_pending,
         n_before=n_before,
         promised=promised,
     )
-    after = np.flatnonzero(alarms) + 1  # evidence grows at alarms only
-    evidence = found.evidence_after(after)
-    # Ville's inequality: the evidence ever exceeds 1 / alpha with probability at most alpha
-    crossed = after[evidence >= -math.log(alpha)]
-    first = int(crossed[0]) if len(crossed) else None
-    return replace(found, evidence=float(np.max(evidence, initial=0.0)), exceeded_after=first)
+    evidence, first = found.strongest()
+    return replace(found, evidence=evidence, exceeded_after=first)
 
 
 def _tested(threshold: Threshold, rho: float, alpha: float) -> tuple[float, float | None]:
@@ -230,6 +284,14 @@ def _surely_found(n: int, m: int, alpha: float) -> float:
     """
     critical = math.sqrt(math.log(2 / alpha) / 2 * (1 / n + 1 / m))
     return critical + sum(math.sqrt(math.log(4 / alpha) / (2 * size)) for size in (n, m))
+
+
+def evidence_bound(alarms: np.ndarray, n: np.ndarray, rho: float) -> np.ndarray:
+    """Return an upper bound of :func:`betting_evidence`: its integral over [0, 1] with the largest weight, 1 / rho."""
+    if rho > 0.5:  # the weights have no largest one
+        return np.full(len(n), np.inf)
+    k = alarms.astype(np.float64)
+    return np.asarray(betaln(1 + k, 1 + n - k) - (1 + k) * np.log(rho) - (n - k) * np.log1p(-rho))
 
 
 def betting_evidence(alarms: np.ndarray, n: np.ndarray, rho: float) -> np.ndarray:

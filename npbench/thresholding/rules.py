@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+import operator
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import reduce
 from itertools import accumulate
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
-from sklearn.utils import check_random_state, column_or_1d
 
 from npbench import __version__
 from npbench.data.labels import classes, groups
 from npbench.data.scores import as_scores, same_length
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_above
+from npbench.numerics.order_statistics import Ascending, ascending
 from npbench.thresholding.threshold import (
     CUSTOM,
     GroupThresholds,
@@ -32,7 +34,6 @@ from npbench.thresholding.threshold import (
 from npbench.values import require_rate
 
 Rule = str | Callable[[np.ndarray, np.ndarray], float]
-Parts = dict[Any, tuple[np.ndarray, np.ndarray]]  # scores of each group, and which samples are positive
 MAX_TRIED_PRECISIONS = 60
 STORED = {one.name for one in fields(Threshold)}
 
@@ -162,6 +163,8 @@ def threshold(
     299 negatives needed for 0.01 at 0.95; you have 300
     misses: 0.0% of 100 [0.0%, 3.6%]
     """
+    from sklearn.utils import check_random_state
+
     scores, (signs, known) = as_scores(scores), classes(y, pos_label)
     same_length(len(scores), y=signs, by=by, weights=weights)
     positive, random = signs > 0, check_random_state(random_state)
@@ -176,6 +179,8 @@ def kept_by_weight(weights: Any, positive: np.ndarray, random: np.random.RandomS
     """Return whether each sample is kept: positives, and each negative with the probability that is its weight."""
     if weights is None:
         return np.ones(len(positive), dtype=bool)
+    from sklearn.utils import column_or_1d
+
     given = np.where(positive, 1.0, np.asarray(column_or_1d(weights), dtype=np.float64))
     if len(wrong := given[~((given >= 0) & (given <= 1))]):
         raise ValueError(
@@ -262,29 +267,58 @@ class Asked:
         return ()
 
 
+@dataclass(frozen=True)
+class Part:
+    """Scores of a group by class, and for a rule of the caller as they were given, with which are positive."""
+
+    negatives: Ascending
+    positives: Ascending
+    given: tuple[np.ndarray, np.ndarray] | None = None
+
+    @classmethod
+    def of(cls, scores: np.ndarray, positive: np.ndarray) -> Part:
+        """Return some samples as a part."""
+        return cls(ascending(scores[~positive]), ascending(scores[positive]), (scores, positive))
+
+    def __add__(self, other: Part) -> Part:
+        return Part(self.negatives + other.negatives, self.positives + other.positives)
+
+
+Parts = Mapping[Any, Part]
+
+
 def calibrate(
-    scores: np.ndarray,
-    positive: np.ndarray,
-    by: Any,
-    asked: Asked,
-    *,
-    random: np.random.RandomState | None = None,
-    kept: np.ndarray | None = None,
-    keep_scores: bool = False,
+    scores: np.ndarray, positive: np.ndarray, by: Any, asked: Asked, *, kept: np.ndarray | None = None, **options: Any
 ) -> Threshold | GroupThresholds:
-    """Return the threshold for checked scores; ``positive`` has True for positives, ``kept`` for samples to use."""
+    """Return the threshold for checked scores; ``positive`` has True for positives, ``kept`` for samples to use.
+
+    Other options are those of :func:`calibrate_parts`.
+    """
     members = groups(by, len(scores))
     in_use = {name: rows if kept is None else rows[kept[rows]] for name, rows in members.items()}
-    pooled = asked.pooled({name: int(np.sum(~positive[rows])) for name, rows in in_use.items()})
+    parts = {name: Part.of(scores[rows], positive[rows]) for name, rows in in_use.items()}
+    return calibrate_parts(parts, asked, **options)
+
+
+def calibrate_parts(
+    members: Parts, asked: Asked, *, random: np.random.RandomState | None = None, keep_scores: bool = False
+) -> Threshold | GroupThresholds:
+    """Return the threshold for the samples of each group; without groups, they are under None."""
+    pooled = asked.pooled({name: len(part.negatives) for name, part in members.items()})
     # pooled groups are one part, under their names
-    own = {name: rows for name, rows in in_use.items() if name not in pooled}
-    together: dict[Any, np.ndarray] = {pooled: np.concatenate([in_use[name] for name in pooled])} if pooled else {}
-    parts = {name: (scores[rows], positive[rows]) for name, rows in (own | together).items()}
+    parts: dict[Any, Part] = {name: part for name, part in members.items() if name not in pooled}
+    if pooled:
+        parts[pooled] = united(members[name] for name in pooled)
     delta = asked.delta / len(parts)
     values = _values(parts, asked, delta / asked.n_promised, random if asked.randomized else None)
-    found = {name: _counted(*part, *values[name], asked, delta, keep_scores) for name, part in parts.items()}
+    found = {name: _counted(part, *values[name], asked, delta, keep_scores) for name, part in parts.items()}
     of_group = {name: found[pooled if name in pooled else name] for name in members}
-    return found[None] if by is None else GroupThresholds(of_group, asked.delta, pooled)
+    return found[None] if None in members else GroupThresholds(of_group, asked.delta, pooled)
+
+
+def united(parts: Iterable[Part]) -> Part:
+    """Return the samples of several groups as one part."""
+    return reduce(operator.add, parts)
 
 
 def _values(
@@ -294,56 +328,55 @@ def _values(
     # the bound on false alarms gives the lowest threshold; a precision may raise it, a recall forbids it
     values = dict.fromkeys(parts, -math.inf)
     if asked.rho is not None:
-        values = {name: _value(*part, asked, share, coin) for name, part in parts.items()}
+        values = {name: _value(part, asked, share, coin) for name, part in parts.items()}
     if asked.precision is not None:
         values = _precise(parts, values, asked.precision, share)
     lower: dict[Any, float] = {}
     if asked.recall is not None and asked.n_promised > 1 and not asked.abstain:
         _require_recall(parts, values, asked.recall, share)
     elif asked.recall is not None:
-        highest = {name: _highest(scores[positive], asked.recall, share) for name, (scores, positive) in parts.items()}
+        highest = {name: _highest(part.positives, asked.recall, share) for name, part in parts.items()}
         # a lower threshold than the recall needs keeps it, too: where they cross, one threshold does for both
         lower = {name: min(value, highest[name]) for name, value in values.items()} if asked.abstain else {}
         values = values if asked.abstain else highest
     return {name: (value, lower.get(name)) for name, value in values.items()}
 
 
-def _counted(
-    scores: np.ndarray,
-    positive: np.ndarray,
-    value: float,
-    lower: float | None,
-    asked: Asked,
-    delta: float,
-    keep_scores: bool,
-) -> Threshold:
+def _counted(part: Part, value: float, lower: float | None, asked: Asked, delta: float, keep_scores: bool) -> Threshold:
     """Return a threshold with the counts of its calibration sample."""
-    above, negatives = scores > value, scores[~positive]
-    unsure = ~above & (scores >= (np.inf if lower is None else lower))
+    false_alarms, unsure_negatives, _ = _divided(part.negatives, value, lower)
+    _, unsure_positives, misses = _divided(part.positives, value, lower)
     stored = {one.name: getattr(asked, one.name) for one in fields(Asked) if one.name in STORED}
     rates = {name: None if stored[name] is None else float(stored[name]) for name in ("rho", "recall", "precision")}
     known: dict[str, Any] = {**stored, **rates, "delta": float(delta)}  # JSON takes no numbers of NumPy
     known["rule"] = asked.rule if isinstance(asked.rule, str) else CUSTOM
     return Threshold(
         value,
-        n_negatives=len(negatives),
-        false_alarms=int(np.sum(above & ~positive)),
-        n_positives=int(np.sum(positive)),
-        misses=int(np.sum(~above & ~unsure & positive)),
+        n_negatives=len(part.negatives),
+        false_alarms=false_alarms,
+        n_positives=len(part.positives),
+        misses=misses,
         lower=lower,
-        unsure_negatives=int(np.sum(unsure & ~positive)),
-        unsure_positives=int(np.sum(unsure & positive)),
-        quantiles=quantiles_of(negatives),
-        reference=tuple(negatives.tolist()) if keep_scores else (),
+        unsure_negatives=unsure_negatives,
+        unsure_positives=unsure_positives,
+        quantiles=quantiles_of(part.negatives),
+        reference=tuple(part.negatives.every().tolist()) if keep_scores else (),
         date=datetime.now(UTC).date().isoformat(),
         npbench_version=__version__,
         **known,
     )
 
 
+def _divided(scores: Ascending, value: float, lower: float | None) -> tuple[int, int, int]:
+    """Return the numbers of scores above a threshold, from ``lower`` up to it, and below both."""
+    rejected = int(scores.count(value))
+    missed = rejected if lower is None else int(scores.count(lower, "left"))
+    return len(scores) - rejected, rejected - missed, missed
+
+
 def bounded(
-    negatives: np.ndarray,
-    positives: np.ndarray,
+    negatives: np.ndarray | Ascending,
+    positives: np.ndarray | Ascending,
     asked: Asked,
     delta: float,
     coin: np.random.RandomState | None = None,
@@ -358,20 +391,20 @@ def bounded(
     return thresholds.contaminated_umbrella(negatives, positives, asked.rho, delta, *asked.contamination)
 
 
-def _value(
-    scores: np.ndarray, positive: np.ndarray, asked: Asked, delta: float, coin: np.random.RandomState | None
-) -> float:
+def _value(part: Part, asked: Asked, delta: float, coin: np.random.RandomState | None) -> float:
     if callable(asked.rule):
+        assert part.given is not None
+        scores, positive = part.given
         value = float(asked.rule(np.where(positive, 1.0, -1.0), scores))
         if np.isnan(value):
             raise ValueError("The rule returned NaN, expected a threshold.")
         return value
-    value = bounded(scores[~positive], scores[positive], asked, delta, coin)
-    warn_if_saturated(scores[~positive], scores, value)
+    value = bounded(part.negatives, part.positives, asked, delta, coin)
+    warn_if_saturated(part.negatives, part.positives, value)
     return value
 
 
-def _highest(positives: np.ndarray, recall: float, delta: float) -> float:
+def _highest(positives: Ascending, recall: float, delta: float) -> float:
     """Return the highest threshold that keeps a recall: the umbrella rule with the classes exchanged."""
     needed = thresholds.fewest_negatives(1 - recall, delta)
     if len(positives) < needed:
@@ -379,15 +412,15 @@ def _highest(positives: np.ndarray, recall: float, delta: float) -> float:
             f"{len(positives)} held-out positives, expected at least {needed} for recall={recall:g} and "
             f"delta={delta:.3g}: hold out more of them, or use a smaller recall."
         )
-    return -thresholds.umbrella(-positives, 1 - recall, delta)
+    rank = len(positives) + 1 - thresholds.RULES["umbrella"].rank(len(positives), 1 - recall, delta)
+    return float(thresholds.just_below(positives.smallest(rank), positives))
 
 
 def _precise(parts: Parts, least: Mapping[Any, float], precision: float, delta: float) -> dict[Any, float]:
     """Return for each group the lowest threshold that keeps a precision, too; raise a ValueError if there is none."""
-    ascending = {name: (np.sort(scores), np.sort(scores[positive])) for name, (scores, positive) in parts.items()}
 
     def tried(precision: float) -> dict[Any, float]:
-        return {name: _lowest_precise(*part, least[name], precision, delta) for name, part in ascending.items()}
+        return {name: _lowest_precise(part, least[name], precision, delta) for name, part in parts.items()}
 
     values = tried(precision)
     lacking = [name for name, value in values.items() if math.isinf(value)]
@@ -404,35 +437,33 @@ def _precise(parts: Parts, least: Mapping[Any, float], precision: float, delta: 
     )
 
 
-def _lowest_precise(
-    ascending: np.ndarray, hits_ascending: np.ndarray, least: float, precision: float, delta: float
-) -> float:
-    """Return the lowest threshold from ``least`` on with a precision, or infinity; all scores are ascending."""
+def _lowest_precise(part: Part, least: float, precision: float, delta: float) -> float:
+    """Return the lowest threshold from ``least`` on with a precision, or infinity."""
     # Numbers of accepted samples, fixed beforehand; fewer than the first prove nothing even if all are positive.
-    n, first = len(ascending), math.ceil(math.log(delta) / math.log(precision))
+    every = part.negatives + part.positives
+    n, first = len(every), math.ceil(math.log(delta) / math.log(precision))
     steps = np.arange(max(0, 4 * math.log2(max(1, n / first)))) / 4
     counts = np.unique((first * 2**steps).astype(int))
-    below = ascending[-1 - counts[counts < n]]  # the next score, which is not accepted
-    accepted = n - np.searchsorted(ascending, below, side="right")  # fewer than planned if there are ties
+    below = every.smallest(n - counts[counts < n])  # the next score, which is not accepted
+    accepted = n - every.count(below)  # fewer than planned if there are ties
     below, accepted = below[accepted > 0], accepted[accepted > 0]
-    hits = len(hits_ascending) - np.searchsorted(hits_ascending, below, side="right")
+    hits = len(part.positives) - part.positives.count(below)
     # limit of the precision at each threshold, with Bonferroni's correction for their number
     proven = 1 - rate_above(accepted - hits, accepted, delta / max(1, len(counts)))
-    allowed = accepted <= np.sum(ascending > least)
+    allowed = accepted <= n - every.count(least)
     # of the thresholds that keep both bounds, the lowest accepts the most
     kept = allowed & (proven >= precision)
-    return max(least, thresholds.just_above(np.min(below[kept]), ascending)) if np.any(kept) else math.inf
+    return max(least, float(thresholds.just_above(np.min(below[kept]), every))) if np.any(kept) else math.inf
 
 
 def _require_recall(parts: Parts, values: Mapping[Any, float], recall: float, delta: float) -> None:
     """Raise a ValueError if too many positives are not above a threshold."""
-    held_out = {name: part[is_positive] for name, (part, is_positive) in parts.items()}
-    proven = {name: _provable_recall(part, values[name], delta) for name, part in held_out.items()}
+    proven = {name: _provable_recall(part.positives, values[name], delta) for name, part in parts.items()}
     # of several groups, the one with the least recall decides
     name = min(proven, key=lambda one: proven[one])
     if proven[name] >= recall * (1 - thresholds.SAME_RATE):
         return
-    count, needed = len(held_out[name]), thresholds.fewest_negatives(1 - recall, delta)
+    count, needed = len(parts[name].positives), thresholds.fewest_negatives(1 - recall, delta)
     why = (
         f"{count} held-out positives{_in_group(name)}, expected at least {needed}"
         if count < needed
@@ -444,11 +475,11 @@ def _require_recall(parts: Parts, values: Mapping[Any, float], recall: float, de
     )
 
 
-def _provable_recall(positives: np.ndarray, value: float, delta: float) -> float:
+def _provable_recall(positives: Ascending, value: float, delta: float) -> float:
     """Return the largest recall that the umbrella rule promises at a threshold, or 0."""
     if not len(positives):
         return 0.0
-    return 1 - float(rate_above(np.array(np.sum(positives <= value)), len(positives), delta))
+    return 1 - float(rate_above(positives.count(value), len(positives), delta))
 
 
 def _can(name: str, rate: float) -> str:
@@ -460,11 +491,11 @@ def _in_group(name: Any) -> str:
     return "" if name is None else f" in group {name!r}"
 
 
-def warn_if_saturated(negatives: np.ndarray, scores: np.ndarray, value: float) -> None:
+def warn_if_saturated(negatives: Ascending, positives: Ascending, value: float) -> None:
     """Warn if no score is above the threshold because several negatives share the largest one."""
-    largest = np.max(negatives)
-    tied = int(np.sum(negatives == largest))
-    if value > np.max(scores) and tied > 1:
+    largest = negatives.largest()
+    tied = len(negatives) - int(negatives.count(largest, "left"))
+    if value > (negatives + positives).largest() and tied > 1:
         warnings.warn(
             f"{100 * tied / len(negatives):.3g} % of the {len(negatives)} negatives share the largest score, "
             f"{largest:g}, and the threshold lies above it: no sample with that score or less is accepted. If "

@@ -17,6 +17,7 @@ from npbench.data.scores import as_scores, same_length
 from npbench.data.wording import listed
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_limits
+from npbench.numerics.order_statistics import Ascending
 from npbench.values import is_number, is_whole, require_rate
 
 CUSTOM = "custom"  # rule of the caller
@@ -281,10 +282,14 @@ class GroupThresholds(_Stored):
     def parts(self, by: Any) -> Iterator[tuple[Any, Threshold, np.ndarray]]:
         """Yield the name, the threshold and the rows of each group, of pooled ones together, that has rows."""
         there = {meaning(name): rows for name, rows in groups(by, len(by)).items()}
-        own = {name: [name] for name in self.groups if name not in self.pooled}
-        for name, members in (own | {f"{len(self.pooled)} pooled groups": [*self.pooled]}).items():
+        for name, members in self.members().items():
             if found := [there[one] for one in map(meaning, members) if one in there]:
                 yield name, self.groups[members[0]], np.sort(np.concatenate(found))
+
+    def members(self) -> dict[Any, list[Any]]:
+        """Return the groups that share each threshold, under a name: pooled ones, or each alone."""
+        own = {name: [name] for name in self.groups if name not in self.pooled}
+        return own | ({f"{len(self.pooled)} pooled groups": [*self.pooled]} if self.pooled else {})
 
     def limits(self, by: Any) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the threshold of each sample, given its group, and its ``lower``, or None without abstention.
@@ -460,14 +465,13 @@ def _answers(scores: np.ndarray, value: Any, lower: Any) -> np.ndarray:
     return answers
 
 
-def quantiles_of(negatives: np.ndarray) -> tuple[tuple[float, float], ...]:
+def quantiles_of(negatives: Ascending) -> tuple[tuple[float, float], ...]:
     """Return shares and scores, as in :class:`Threshold`; with ties, of the last of them."""
     # each stands for ten scores, so that few of a small sample show
     count = min(MAX_QUANTILES, len(negatives) // 10)
-    ascending = np.sort(negatives)
     ranks = np.round(np.arange(1, count + 1) * len(negatives) / (count + 1)).astype(int)
-    scores = np.unique(ascending[ranks - 1])
-    shares = np.searchsorted(ascending, scores, side="right") / max(1, len(negatives))
+    scores = np.unique(negatives.smallest(ranks) if count else [])
+    shares = negatives.count(scores) / max(1, len(negatives))
     return tuple(zip(shares.tolist(), scores.tolist(), strict=True))
 
 

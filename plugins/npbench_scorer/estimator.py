@@ -19,6 +19,7 @@ from npbench.estimators.constraints import COUNT, FRACTION, TWO_OR_MORE, HasMeth
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.numerics import thresholds
+from npbench.numerics.order_statistics import ascending
 from npbench.thresholding.classifier import ALIGNED, OOB, calibration_count, held_out
 from npbench.thresholding.rules import Asked, bounded, warn_if_saturated
 from npbench_scorer import inner
@@ -252,10 +253,10 @@ class Scorer(BinaryClassifier):
         classifier = self._build()
         inner.seed(classifier, random)
         fit = Fit(classifier, X, (signs > 0).astype(int), OOB if self.cv == OOB else parts)
-        scores, negatives = fit.calibration_scores, fit.calibration_scores[~fit.positive]
+        scores = fit.calibration_scores
         threshold = self._value(self.status_, np.where(fit.positive, 1, -1), scores, random)
         if self.status_ in thresholds.RULES:
-            warn_if_saturated(negatives, scores, threshold)
+            warn_if_saturated(ascending(scores[~fit.positive]), ascending(scores[fit.positive]), threshold)
         return fit, threshold
 
     def _value(

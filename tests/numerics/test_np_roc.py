@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from npbench.numerics.np_roc import np_roc
-from npbench.numerics.thresholds import RULES, above_each, fewest_negatives, just_above, umbrella
+from npbench.numerics.thresholds import RULES, fewest_negatives, just_above, umbrella
 
 share = st.integers(1, 999).map(lambda thousandth: Fraction(thousandth, 1000))
 sample = st.lists(st.integers(-3, 3) | st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=40)
@@ -68,7 +68,7 @@ def test_bands_of_any_scores(negatives, positives, delta):
 def test_thresholds_of_all_ranks_match_each(scores):
     scores = np.sort(np.array(scores, dtype=float))
     assume(np.max(np.abs(scores)) < 1e300)
-    np.testing.assert_array_equal(above_each(scores), [just_above(score, scores) for score in scores])
+    np.testing.assert_array_equal(just_above(scores, scores), [just_above(score, scores) for score in scores])
 
 
 def test_bands_are_subsampled_and_reach_both_ends():

@@ -9,6 +9,7 @@ from scipy.stats import binomtest, ks_2samp, kstwo, norm
 
 import npbench
 from npbench import Threshold
+from npbench.thresholding import monitoring
 from npbench.thresholding.monitoring import betting_evidence
 
 RNG = np.random.default_rng
@@ -191,3 +192,19 @@ def test_abstaining_thresholds_are_monitored_by_their_alarms():
     deployed = npbench.threshold(scores, y, rho=0.1, recall=0.9, abstain=True)
     found = npbench.monitor(scores[:300], threshold=deployed)
     assert found.false_alarms == deployed.false_alarms
+
+
+@pytest.mark.parametrize("rho", [0.01, 0.2, 0.7])
+@pytest.mark.parametrize("rate", [0.5, 1.0, 1.3])
+def test_evidence_that_is_left_out_is_never_the_largest(rho, rate, monkeypatch):
+    monkeypatch.setattr(monitoring, "BLOCK", 333)
+    rng, deployed = RNG(0), npbench.threshold(np.arange(1000.0), np.zeros(1000), rho=rho)
+    scores = np.where(rng.random(4000) < min(1.0, rate * rho), 2000.0, 0.0)
+    found = npbench.monitor(scores, threshold=deployed)
+    alarms = np.flatnonzero(scores) + 1
+    evidence = betting_evidence(np.arange(1, len(alarms) + 1), alarms, rho)
+    assert found.evidence == max(0.0, np.max(evidence))
+    crossed = alarms[evidence >= -np.log(0.05)]
+    assert found.exceeded_after == (crossed[0] if len(crossed) else None)
+    n = np.array([4000, 1, 17, 17])
+    np.testing.assert_array_equal(found.alarms_among(n), np.cumsum(scores > 0)[n - 1])

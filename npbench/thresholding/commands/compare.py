@@ -81,12 +81,12 @@ def _read(options: Namespace) -> tuple[list[np.ndarray], np.ndarray, str]:
     if (options.other, options.other_score) == (options.file, options.score):
         raise RequestError("There is one model: name another file, or the column of the second one in --other-score.")
     table, other = (score_files.read(Namespace(**{**vars(options), "file": path})) for path in _files(options))
-    signs, _ = score_files.signs(table, options)
+    signs, _ = score_files.signs(named_column(table, options.label, "--label"), options)
     rows, other_rows = _pairs(table, other, options)
     signs = signs[rows]
     # a file of scores alone has no labels to compare
     if options.label in other.frame.columns:
-        others, _ = score_files.signs(other, options)
+        others, _ = score_files.signs(other.frame[options.label], options)
         if differing := int(np.sum(signs != others[other_rows])):
             hint = "pair them by --id" if options.id is None else "correct them"
             raise RequestError(f"{differing} of {len(signs)} pairs of rows differ in {options.label!r}: {hint}.")
@@ -94,14 +94,14 @@ def _read(options: Namespace) -> tuple[list[np.ndarray], np.ndarray, str]:
         numbers(table, options.score, "--score")[rows],
         numbers(other, options.other_score, "--other-score")[other_rows],
     ]
-    kept, notes = zip(*(score_files.in_use(one, signs) for one in scores), strict=True)
+    kept, lacking = zip(*(score_files.in_use(one, signs) for one in scores), strict=True)
     unpaired = [
         f"{counted(n)} of {path} left out: no partner in the other file."
         for one, path in zip((table, other), _files(options), strict=True)
         if (n := len(one.frame) - len(rows))
     ]
     both = kept[0] & kept[1]
-    note = "\n".join(dict.fromkeys([*unpaired, *filter(None, notes)]))
+    note = "\n".join(dict.fromkeys([*unpaired, *filter(None, map(score_files.left_out, lacking))]))
     return [one.to_numpy()[both] for one in scores], signs[both] > 0, note
 
 

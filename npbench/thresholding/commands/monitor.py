@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import math
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from npbench.console import write
-from npbench.data.labels import Classes, Labels, classes, refuse_others
-from npbench.data.table import Table, days
+from npbench.data.labels import Classes, Labels, classes, meaning, refuse_others
+from npbench.data.table import days
 from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.thresholding.commands import score_files
-from npbench.thresholding.commands.table_columns import named_column, numbers, times
-from npbench.thresholding.monitoring import Monitoring, monitor
+from npbench.thresholding.commands.batches import ScoreFile
+from npbench.thresholding.commands.table_columns import numbers, times
+from npbench.thresholding.monitoring import Monitoring, monitor_placed, placed_scores
 from npbench.thresholding.threshold import GroupThresholds, Threshold
 from npbench.values import require_rate
 
@@ -36,15 +38,14 @@ def run(words: Sequence[str]) -> Exit:
     """Test new scores, print and draw the findings; return 1 if the bound is exceeded or the scores have changed."""
     options = _parser().parse_args(list(words) or ["--help"])
     deployed, names = _stored(options)
-    table = score_files.read(options)
-    scores, signs, by = _columns(table, names, options)
-    kept, note = score_files.in_use(scores, signs)
-    order = times(table, options.time, "--time").arg_sort().to_numpy() if options.time else np.arange(len(kept))
-    rows = order[kept[order]]
-    positive = None if signs is None else np.where(signs[rows] == PENDING, np.nan, signs[rows] > 0)
-    of_group = None if by is None else Labels(by[rows], "by")
+    source = ScoreFile(options)
+    if not options.label and names["label"] not in source.schema:  # labels come later, or never
+        names["label"] = None
+    asked = {"score": names["score"], "label": names["label"], "by": names["by"], "time": options.time}
+    source.require(**asked)
+    source.at_once = source.at_once or (options.time is not None and not _is_sorted(source, options.time))
     try:
-        found = _monitored(scores.to_numpy()[rows], positive, of_group, deployed, options)
+        found, note = _monitored(source, names, deployed, options)
     except ValueError as error:
         raise RequestError(str(error)) from error
     console = terminal.PipeSafeConsole()
@@ -91,45 +92,91 @@ def _stored(options: Namespace) -> tuple[Threshold | GroupThresholds, dict[str, 
     return deployed, {**names, **given}
 
 
-def _columns(
-    table: Table, names: Mapping[str, Any], options: Namespace
-) -> tuple[pl.Series, np.ndarray | None, pl.Series | None]:
-    """Return the scores, the signs of the labels, and the groups; without a label or group column, None."""
-    scores = numbers(table, names["score"], "--score")
-    by = None if names["by"] is None else days(named_column(table, names["by"], "--by"))
+def _is_sorted(source: ScoreFile, name: str) -> bool:
+    """Return whether times are complete and in order, so that batches of rows are, too."""
+    last = None
+    for table in source.batches(name):
+        column = table.frame[name]
+        in_order = column.is_sorted() and (last is None or bool(column[0] >= last))
+        if not in_order or column.null_count() or (column.dtype.is_float() and column.is_nan().any()):
+            return False
+        last = column[-1]
+    return True
+
+
+def _signs(labels: Labels, names: Mapping[str, Any], options: Namespace) -> np.ndarray:
+    """Return the signs of the labels, or that they are pending."""
     name = names["label"]
-    if name is None or (not options.label and name not in table.frame.columns):  # labels come later, or never
-        return scores, None, by
-    labels = Labels(named_column(table, name, "--label"), name)
     if not options.negative:  # typed, it leaves out all others
         refuse_others(labels, Classes(names["positive"], names["negative"]), name)
     lacking = options.unlabelled != "refuse"
     signs, _ = classes(labels, names["positive"], names["negative"], name=name, settings=OPTIONS, drop_missing=lacking)
     if options.unlabelled == "pending":
         signs[labels.codes < 0] = PENDING
-    return scores, signs, by
+    return signs
+
+
+@dataclass
+class _Followed:
+    """A threshold, and what the tests take of its negatives in the order of time."""
+
+    threshold: Threshold
+    blocks: list[np.ndarray] = field(default_factory=list)  # of scores of negatives, by placed_scores
+    n_rows: int = 0
+    n_pending: int = 0
+
+    def add(self, scores: np.ndarray, signs: np.ndarray) -> None:
+        self.blocks.append(placed_scores(self.threshold, scores[signs < 0]))
+        self.n_rows += len(signs)
+        self.n_pending += int(np.sum(signs == PENDING))
 
 
 def _monitored(
-    scores: np.ndarray,
-    positive: np.ndarray | None,  # NaN where the label has not come
-    by: Labels | None,
-    deployed: Threshold | GroupThresholds,
-    options: Namespace,
-) -> dict[Any, Monitoring]:
-    """Return the findings, by group if the threshold has groups; these share alpha."""
+    source: ScoreFile, names: Mapping[str, Any], deployed: Threshold | GroupThresholds, options: Namespace
+) -> tuple[dict[Any, Monitoring], str]:
+    """Return the findings, by group if the threshold has groups, which share alpha, and a note on rows left out."""
+    label = None if names["label"] is None else source.values(names["label"])
+    signs = None if label is None else _signs(Labels(label.values, label.name, label.rows), names, options)
+    by, part_of = None, np.zeros(1, dtype=int)
     if isinstance(deployed, Threshold):
-        return {None: monitor(scores, positive, threshold=deployed, alpha=options.alpha, window=options.window)}
-    if by is None:
-        raise RequestError("The threshold has groups: name their column by --by.")
-    deployed.limits(by)  # refuses unknown groups
-    require_rate("alpha", options.alpha)  # a share of 2 may be a rate
-    each = options.alpha / deployed.n_parts
-    found = {}
-    for name, one, rows in deployed.parts(by):
-        part = None if positive is None else positive[rows]
-        found[name] = monitor(scores[rows], part, threshold=one, alpha=each, window=options.window)
-    return found
+        followed: dict[Any, _Followed] = {None: _Followed(deployed)}
+    else:
+        if names["by"] is None:
+            raise RequestError("The threshold has groups: name their column by --by.")
+        by, members = source.values(names["by"]), deployed.members()
+        followed = {name: _Followed(deployed.groups[of[0]]) for name, of in members.items()}
+        places = {meaning(one): place for place, of in enumerate(members.values()) for one in of}
+        groups = Labels(days(by.values))
+        part_of = np.array([places.get(meaning(one), len(places)) for one in [*groups.values, ""]])[groups.codes]
+    lacking, rows, n_infinite = Counter[str](), np.zeros(len(part_of), dtype=np.int64), 0
+    for table in source.batches(names["score"], names["label"], names["by"], options.time):
+        scores = numbers(table, names["score"], "--score")
+        sign = np.full(len(scores), -1) if label is None or signs is None else signs[label.places(table)]
+        kept, counts = score_files.in_use(scores, sign)
+        order = times(table, options.time, "--time").arg_sort().to_numpy() if options.time else np.arange(len(kept))
+        in_time = order[kept[order]]
+        value = np.zeros(len(in_time), dtype=int) if by is None else by.places(table)[in_time]
+        given, sign = scores.to_numpy()[in_time], sign[in_time]
+        lacking += counts
+        rows += np.bincount(value, minlength=len(rows))
+        n_infinite += int(np.sum(~np.isfinite(given)))
+        by_part = np.argsort(part_of[value], kind="stable")
+        ends = np.cumsum(np.bincount(part_of[value], minlength=len(followed)))
+        for one, chosen in zip(followed.values(), np.split(by_part, ends), strict=False):
+            one.add(given[chosen], sign[chosen])
+    score_files.require_finite(n_infinite, int(np.sum(rows)))
+    alpha = options.alpha
+    if by is not None and isinstance(deployed, GroupThresholds):
+        deployed.limits(by.labels("by", rows)[0])  # refuses unknown groups
+        require_rate("alpha", options.alpha)  # a share of 2 may be a rate
+        alpha /= deployed.n_parts
+    asked = {"alpha": alpha, "window": options.window, "labelled": label is not None}
+    found = {
+        name: monitor_placed(one.blocks, one.threshold, n_pending=one.n_pending, **asked)
+        for name, one in followed.items()
+        if one.n_rows or name is None
+    }
+    return found, score_files.left_out(lacking)
 
 
 def _drawn(found: Mapping[Any, Monitoring], path: Path) -> str:
@@ -152,7 +199,7 @@ def _chart(found: Mapping[Any, Monitoring]) -> Figure:
     highest, lowest = 0.0, 0.0
     for name, one in found.items():
         n = np.unique(np.linspace(1, one.n_negatives, min(one.n_negatives, CHART_POINTS)).astype(int))
-        alarms = np.cumsum(one.alarms)[n - 1]
+        alarms = one.alarms_among(n)
         label = None if name is None else str(name)
         line = rate.plot(n, alarms / n, label=label)[0]
         shown = one.evidence_after(n) / math.log(10)

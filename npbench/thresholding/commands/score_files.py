@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ from npbench.report.render import terminal
 from npbench.report.render.drawing import save_picture
 from npbench.report.render.page import write_pictures
 from npbench.report.sheet import Sheet
-from npbench.thresholding.commands.table_columns import named_column
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 MAX_GROUPS = 10  # that are drawn
 THRESHOLD_COLUMNS = ("score", "label", "positive", "negative", "by")
+LACKING = ("without a score", "without a label of the two classes")
 BY = "groups, each with its own threshold; of times, days"
 
 
@@ -55,31 +56,46 @@ def add_options(
     option("--header", choices=("true", "false"), help="whether the first line holds names (default: detected)")
 
 
+def format_options(options: Namespace) -> dict[str, Any]:
+    """Return the options of :func:`read_table`."""
+    header = None if options.header is None else options.header == "true"
+    names = ("format", "delimiter", "decimal")
+    return {"header": header, **{name: getattr(options, name) for name in names}}
+
+
 def read(options: Namespace) -> Table:
     """Return the table in the file."""
-    header = None if options.header is None else options.header == "true"
-    text = {"delimiter": options.delimiter, "decimal": options.decimal, "header": header}
-    table = read_table(options.file, format=options.format, **text)
+    table: Table = read_table(options.file, **format_options(options))
     if table.frame.is_empty():
         raise RequestError(f"{options.file}: there are no rows.")
     return table
 
 
-def signs(table: Table, options: Namespace) -> tuple[np.ndarray, Classes]:
-    """Return the signs of the labels, and the labels of the two classes."""
-    labels, drop = named_column(table, options.label, "--label"), options.unlabelled == "drop"
-    asked = {"name": options.label, "settings": OPTIONS, "drop_missing": drop}
+def signs(labels: Any, options: Namespace) -> tuple[np.ndarray, Classes]:
+    """Return the signs of a column of labels, and the labels of the two classes."""
+    asked = {"name": options.label, "settings": OPTIONS, "drop_missing": options.unlabelled == "drop"}
     return classes(labels, options.positive, options.negative, **asked)
 
 
-def in_use(scores: pl.Series, signs: np.ndarray | None) -> tuple[np.ndarray, str]:
-    """Return whether each row has a score and a class, and a sentence with the number of others."""
+def in_use(scores: pl.Series, signs: np.ndarray | None) -> tuple[np.ndarray, Counter[str]]:
+    """Return whether each row has a score and a class, and the numbers of rows and of those without."""
     is_scored = (scores.is_not_null() & scores.is_not_nan().fill_null(False)).to_numpy()
     of_class = np.ones(len(scores), dtype=bool) if signs is None else signs != 0
-    parts = {"without a score": np.sum(~is_scored), "without a label of the two classes": np.sum(is_scored & ~of_class)}
-    reasons = ", ".join(f"{count} {reason}" for reason, count in parts.items() if count)
-    note = f"{counted(sum(parts.values()))} of {len(scores)} left out: {reasons}." if reasons else ""
-    return is_scored & of_class, note
+    lacking = dict(zip(LACKING, (~is_scored, is_scored & ~of_class), strict=True))
+    return is_scored & of_class, Counter(rows=len(scores), **{why: int(np.sum(rows)) for why, rows in lacking.items()})
+
+
+def left_out(found: Counter[str]) -> str:
+    """Return a sentence with the rows that are left out, by the numbers of :func:`in_use`."""
+    reasons = ", ".join(f"{found[why]} {why}" for why in LACKING if found[why])
+    n = sum(found[why] for why in LACKING)
+    return f"{counted(n)} of {found['rows']} left out: {reasons}." if reasons else ""
+
+
+def require_finite(wrong: int, n: int) -> None:
+    """Raise RequestError if some of n scores are infinite."""
+    if wrong:
+        raise RequestError(f"{wrong} of {n} scores are infinite: leave these samples out, or score them.")
 
 
 def stored(path: Path) -> tuple[Threshold | GroupThresholds, dict[str, Any]]:

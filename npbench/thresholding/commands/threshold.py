@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from npbench.contracts import Estimate
-from npbench.data.labels import Labels
-from npbench.data.table import days
+from npbench.data.labels import Classes, Labels
 from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
 from npbench.numerics.thresholds import RULES
 from npbench.report.render.drawing import own_style
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.commands import score_files
-from npbench.thresholding.commands.table_columns import named_column, numbers
-from npbench.thresholding.rules import Asked, bounded, kept_by_weight, threshold
+from npbench.thresholding.commands.batches import ScoreFile, SortedRuns
+from npbench.thresholding.commands.table_columns import numbers
+from npbench.thresholding.rules import Asked, Part, bounded, calibrate_parts, kept_by_weight, united
 from npbench.thresholding.threshold import GroupThresholds, Threshold, clopper_pearson, described, rounded_down
 
 if TYPE_CHECKING:
@@ -34,31 +37,57 @@ SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 7 * 86
 def run(words: Sequence[str]) -> Exit:
     """Set a threshold, print its promise, and write it with a picture and a page."""
     options = _parser().parse_args(list(words) or ["--help"])
-    table = score_files.read(options)
-    scores = numbers(table, options.score, "--score")
-    signs, known = score_files.signs(table, options)
-    kept, note = score_files.in_use(scores, signs)
-    values, is_positive = scores.to_numpy()[kept], signs[kept] > 0
-    by = None if options.by is None else Labels(days(named_column(table, options.by, "--by")).filter(kept), "by")
-    weights = None if options.weights is None else numbers(table, options.weights, "--weights").to_numpy()[kept]
-    shared = ("delta", "rule", "recall", "precision", "abstain", "contamination", "randomized", "small", "keep_scores")
-    asked = {name: getattr(options, name) for name in shared}
-    asked |= {"rho": _bound(options), "random_state": options.seed}
-    try:
-        given = threshold(values, is_positive, by=by, pos_label=True, weights=weights, **asked)
-    except ValueError as error:
-        raise RequestError(str(error)) from error
-    found = described(given, **known._asdict(), score=f"column {options.score}, larger for positives")
-    names = {"score": options.score, "label": options.label, **known._asdict(), "by": options.by}
-    # the seed draws the same negatives again
-    used = kept_by_weight(weights, is_positive, np.random.RandomState(options.seed))
-    parts = found.parts(by) if isinstance(found, GroupThresholds) else [(None, found, np.arange(len(values)))]
-    samples = {}
-    for name, one, rows in parts:
-        part, above = values[rows], is_positive[rows]
-        samples[name] = Sample(one, part[~above & used[rows]], part[above])
-    _conclude(found, samples, names, options.output, note)
+    shared = ("delta", "rule", "recall", "precision", "abstain", "contamination", "randomized", "small")
+    given = {name: getattr(options, name) for name in shared}
+    random, rho = np.random.RandomState(options.seed), _bound(options)
+    names = {name: getattr(options, name) for name in ("score", "label", "by", "weights")}
+    source = ScoreFile(options)
+    source.require(**names)
+    # some results hold all scores, or take all ranks
+    source.at_once |= options.keep_scores or options.contamination is not None
+    with nullcontext() if source.at_once else TemporaryFile() as file:
+        try:
+            asked = Asked(rho, weighted=options.weights is not None, **given)
+            parts, known, note = _parts(source, options, SortedRuns(file), random)
+            found = calibrate_parts(parts, asked, random=random, keep_scores=options.keep_scores)
+        except ValueError as error:
+            raise RequestError(str(error)) from error
+        found = described(found, **known._asdict(), score=f"column {options.score}, larger for positives")
+        columns = {"score": options.score, "label": options.label, **known._asdict(), "by": options.by}
+        if isinstance(found, GroupThresholds):
+            members = found.members().items()
+            samples = {name: Sample(found.groups[of[0]], united(parts[one] for one in of)) for name, of in members}
+        else:
+            samples = {None: Sample(found, parts[None])}
+        _conclude(found, samples, columns, options.output, note)
     return Exit.OK
+
+
+def _parts(
+    source: ScoreFile, options: Namespace, runs: SortedRuns, random: np.random.RandomState
+) -> tuple[dict[Any, Part], Classes, str]:
+    """Return the scores of each group, the labels of both classes, and a note on rows left out."""
+    values = source.values(options.label)
+    signs, known = score_files.signs(Labels(values.values, options.label, values.rows), options)
+    by = None if options.by is None else source.values(options.by)
+    lacking, rows, n_infinite = Counter[str](), np.zeros(1 if by is None else len(by.values), dtype=np.int64), 0
+    for table in source.batches(options.score, options.label, options.by, options.weights):
+        scores, sign = numbers(table, options.score, "--score"), signs[values.places(table)]
+        kept, counts = score_files.in_use(scores, sign)
+        group = np.zeros(int(np.sum(kept)), dtype=np.int64) if by is None else by.places(table)[kept]
+        rows += np.bincount(group, minlength=len(rows))
+        lacking += counts
+        positive, weights = sign[kept] > 0, None
+        if options.weights is not None:
+            weights = numbers(table, options.weights, "--weights").to_numpy()[kept]
+        used = kept_by_weight(weights, positive, random)
+        given = scores.to_numpy()[kept]
+        n_infinite += int(np.sum(~np.isfinite(given)))
+        runs.add(given[used], (2 * group + positive)[used])
+    score_files.require_finite(n_infinite, int(np.sum(rows)))
+    places: Mapping[Any, Any] = {None: np.zeros(1, dtype=int)} if by is None else by.labels("by", rows)[1]
+    parts = {name: Part(runs.of(2 * of), runs.of(2 * of + 1)) for name, of in places.items()}
+    return parts, known, score_files.left_out(lacking)
 
 
 def _parser() -> ArgumentParser:
@@ -93,11 +122,10 @@ def _parser() -> ArgumentParser:
 
 
 class Sample(NamedTuple):
-    """A threshold, and the scores of negatives and of positives that it was set on."""
+    """A threshold, and the scores that it was set on."""
 
     threshold: Threshold
-    negatives: np.ndarray
-    positives: np.ndarray
+    part: Part
 
 
 def _bound(options: Namespace) -> float | None:
@@ -146,7 +174,7 @@ def _conclude(
         *([_unsure(samples)] if abstains else []),
         *(_plan(name, sample) for name, sample in shown.items()),
     ]
-    has_positives = any(len(sample.positives) for sample in shown.values())
+    has_positives = any(len(sample.part.positives) for sample in shown.values())
     score_files.conclude(
         output,
         "threshold",
@@ -162,7 +190,7 @@ def _conclude(
 def _thresholds(samples: Mapping[Any, Sample]) -> Sheet:
     columns = ["threshold", "negatives", "needed", "false alarms", "positives", "misses", "95 % limits"]
     rows: list[Row] = []
-    for name, (one, *_) in samples.items():
+    for name, (one, _) in samples.items():
         counts = [one.n_negatives, one.n_needed, one.false_alarms, one.n_positives]
         group = [] if name is None else [str(name)]
         rows.append([*group, f"score > {one.value:.6g}", *counts, *_rate(one.p_nd())])
@@ -174,7 +202,7 @@ def _thresholds(samples: Mapping[Any, Sample]) -> Sheet:
 def _unsure(samples: Mapping[Any, Sample]) -> Sheet:
     """Return the range of scores that are answered by "don't know", and their share of each class."""
     rows: list[Row] = []
-    for name, (one, *_) in samples.items():
+    for name, (one, _) in samples.items():
         for of_class, share in one.unsure().items():
             group = [] if name is None else [str(name)]
             rows.append([*group, f"{one.lower:.6g} to {one.value:.6g}", of_class, *_rate(share)])
@@ -184,7 +212,7 @@ def _unsure(samples: Mapping[Any, Sample]) -> Sheet:
 
 def _plan(name: Any, sample: Sample) -> Sheet:
     """Return the negatives that the rule takes for each bound, and what the bound would cost in misses."""
-    one, negatives, positives = sample
+    one, (negatives, positives) = sample.threshold, (sample.part.negatives, sample.part.positives)
     of_group = "" if name is None else f" in {name}"
     rule = RULES[one.rule]
     rows: list[Row] = []
@@ -194,7 +222,7 @@ def _plan(name: Any, sample: Sample) -> Sheet:
         if len(positives) and len(negatives) >= needed and one.lower is None:
             asked = Asked(rho, rule=one.rule, contamination=one.contamination)
             value = bounded(negatives, positives, asked, one.share_of_promise)
-            missed = clopper_pearson(int(np.sum(positives <= value)), len(positives))
+            missed = clopper_pearson(int(positives.count(value)), len(positives))
         rows.append([f"{100 * rho:.4g} %", needed, max(0, needed - len(negatives)), *_rate(missed)])
     at = f" at {rounded_down(100 * (1 - one.share), 4):g} %" if rule.promise == "guaranteed" else ""
     title = f"other bounds{at}, {rule.promise}; you have {len(negatives)} negatives{of_group}"
@@ -212,12 +240,12 @@ def _drawn(samples: Mapping[Any, Sample]) -> Figure:
 
     from npbench.thresholding.display import NPRocDisplay
 
-    drawable = {name: sample for name, sample in samples.items() if len(sample.positives)}
+    drawable = {name: sample for name, sample in samples.items() if len(sample.part.positives)}
     with own_style():
         figure = Figure(figsize=(6, 4))
         axes = figure.subplots()
-        for place, (name, (one, negatives, positives)) in enumerate(drawable.items()):
-            curve = np_roc(negatives, positives, one.share)
+        for place, (name, (one, part)) in enumerate(drawable.items()):
+            curve = np_roc(part.negatives, part.positives, one.share)
             shown = NPRocDisplay(curve=curve, name=None if name is None else str(name))
             shown.plot(axes, rho=None if place else one.rho)
     return figure
