@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import functools
 import gc
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -68,7 +68,7 @@ class Rule:
     def threshold(
         self, negatives: np.ndarray | Ascending, rho: float, delta: float, coin: np.random.RandomState | None = None
     ) -> float:
-        """Return the threshold, in O(n log n) unless they are sorted; ValueError if there are too few negatives.
+        """Return the threshold, in O(n); ValueError if there are too few negatives.
 
         With a coin, m + 1 are accepted with the probability q that makes the bound tight without ties::
 
@@ -79,8 +79,9 @@ class Rule:
         if coin is not None and m + 1 < n:
             kept, exceeded = self.level(n, m, rho), self.level(n, m + 1, rho)
             m += coin.random_sample() * (exceeded - kept) < self.target(rho, delta) - kept
-        negatives = ascending(negatives)
-        return float(just_above(negatives.smallest(n - m), negatives))
+        if isinstance(negatives, Ascending):
+            return float(just_above(negatives.smallest(n - m), negatives))
+        return float(just_above(np.partition(negatives, n - m - 1)[n - m - 1], negatives))
 
 
 def fewest_negatives(rho: float, delta: float) -> int:
@@ -117,7 +118,7 @@ RULES = {
 
 
 def umbrella(negatives: np.ndarray | Ascending, rho: float, delta: float) -> float:
-    """Return a threshold whose false-alarm rate on new samples exceeds rho with probability at most delta.
+    """Return a threshold whose false-alarm rate on new samples exceeds rho with probability at most delta, in O(n).
 
     It lies just above the k-th smallest of n scores, with the smallest k for which the probability of at most n - k
     successes in n trials with probability rho is at most delta. The samples must be independent of each other and of
@@ -180,7 +181,8 @@ def just_above(score: Any, scores: np.ndarray | Ascending) -> Any:
     The margin rejects samples whose scores differ from ``score`` only by the order of summation. If the next larger
     score is the next floating-point number, the threshold equals it, and its sample is a tie.
     """
-    scores = ascending(scores)
+    if not isinstance(scores, Ascending):
+        return _between(score, np.min(scores[scores > score], initial=np.inf), np.max(np.abs(scores)))
     rank = scores.count(score) + 1
     larger = np.where(rank > len(scores), np.inf, scores.smallest(np.minimum(rank, len(scores))))
     return _between(score, larger, max(-scores.least(), scores.largest()))
