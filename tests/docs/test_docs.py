@@ -1,6 +1,7 @@
 """Completeness of the docs: solver pages, hooks, glossary, navigation, tutorials."""
 
 import dataclasses
+import functools
 import json
 import re
 import shutil
@@ -38,7 +39,7 @@ def read(page):
 def built(script):
     """Return a function that reads a page as mkdocs builds it, with its reference tables."""
     reference = script("reference")
-    return lambda page: reference.on_page_markdown(read(page))
+    return functools.cache(lambda page: reference.on_page_markdown(read(page)))
 
 
 def sections(text):

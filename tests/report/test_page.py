@@ -1,9 +1,11 @@
 """The page in a headless browser, and the data inside it after unpacking."""
 
 import base64
+import functools
 import json
 import re
 import shutil
+import tempfile
 import zlib
 from pathlib import Path
 
@@ -74,15 +76,20 @@ def sections():
     ]
 
 
+@functools.cache  # drawing takes seconds
+def pictures():
+    drawn = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for chart in (chart for section in sections() for chart in section.charts):
+            _, svg, _ = drawing.save_drawing(drawing.draw(chart, Palette(LABELS)), chart.name, Path(folder))
+            drawn[chart.name] = svg.read_text(encoding="utf-8")
+    return {**drawn, "own": drawn["roc"]}  # of an experiment, not a chart of a section
+
+
 def written(path, n=N_RECORDS):
     command = ["solver=gen", EVIL, f"results={'a' * 90}"]
     runs = [{"run_id": "one", "command": command, "run_started": "2026-01-01T10:00:00"}]
-    pictures = {}
-    for chart in (chart for section in sections() for chart in section.charts):
-        _, svg, _ = drawing.save_drawing(drawing.draw(chart, Palette(LABELS)), chart.name, path.parent)
-        pictures[chart.name] = svg.read_text(encoding="utf-8")
-    pictures["own"] = pictures["roc"]  # of an experiment, not a chart of a section
-    page.write(path, sections(), Collection(records(n), [], runs), pictures)
+    page.write(path, sections(), Collection(records(n), [], runs), pictures())
     return path
 
 

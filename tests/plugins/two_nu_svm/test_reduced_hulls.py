@@ -1,5 +1,7 @@
 """The 2nu-SVM against a conic solver, scikit-learn's NuSVC and SVC, and leave-one-out against separate fits."""
 
+import itertools
+
 import cvxpy
 import numpy as np
 import pytest
@@ -353,9 +355,20 @@ def left_out_by_conic(K, y, caps, i):
     return y[i] * (K[i, others] @ x + 0.5 * (levels[1] - levels[0]))
 
 
-@pytest.mark.parametrize("features", FEATURES)
-@pytest.mark.parametrize("name", ["rbf 1000", "rbf 1", "rbf 0.1", "linear"])
-@pytest.mark.parametrize("caps", [DualNu(0.5, 0.2), DualNu(1.0, 0.37), DualNu(0.01, 0.9), Nu(0.4)])
+KERNELS_LEFT_OUT = ["rbf 1000", "rbf 1", "rbf 0.1", "linear"]
+CAPS_LEFT_OUT = [DualNu(0.5, 0.2), DualNu(1.0, 0.37), DualNu(0.01, 0.9), Nu(0.4)]
+LEFT_OUT = [
+    # 0.1 s each: the fast tests have each kernel with each kind of features, under one of the caps in turn.
+    pytest.param(*case, marks=[] if sum(places) % 4 == 0 else pytest.mark.slow)
+    for case, places in zip(
+        itertools.product(FEATURES, KERNELS_LEFT_OUT, CAPS_LEFT_OUT),
+        itertools.product(range(6), range(4), range(4)),
+        strict=True,
+    )
+]
+
+
+@pytest.mark.parametrize(("features", "name", "caps"), LEFT_OUT)
 def test_leave_one_out_errors_match_a_conic_solver(features, name, caps):
     X, y = sample(7, 8, seed=3)
     K = KERNELS[name](KINDS[features](X, np.random.default_rng(3)))

@@ -36,6 +36,7 @@ def stored(*words):
     return json.loads(Path("comparison", "comparison.json").read_text())
 
 
+@pytest.mark.usefixtures("drawn")
 def test_the_files_hold_the_result_of_the_library(capsys):
     expected = npbench.compare(TABLE["score"], TABLE["new"], TABLE["label"], rho=0.05, names=("old", "new"))
     found = stored("old.parquet", "new.parquet")
@@ -88,6 +89,7 @@ def test_deployed_thresholds_are_compared():
     assert found["deployed_false_alarms"]["first"] == np.mean(TABLE["score"].to_numpy()[~ATTACK] > limit)
 
 
+@pytest.mark.usefixtures("drawn")
 def test_names_from_files_reach_neither_mathematics_nor_markup():
     odd = "$x_<b>" + "y" * 100
     Path("old.parquet").rename(f"{odd}.parquet")

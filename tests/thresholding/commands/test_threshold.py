@@ -41,6 +41,7 @@ def stored(folder="threshold"):
 
 
 @pytest.mark.parametrize("file", ["scores.parquet", "scores.csv"])
+@pytest.mark.usefixtures("drawn")
 def test_the_file_holds_the_threshold_of_the_library(capsys, file):
     assert threshold.run([file, *COLUMNS, "--rho", "0.02"]) is Exit.OK
     expected = npbench.threshold(TABLE["s"], TABLE["y"], rho=0.02, pos_label="attack")
@@ -275,6 +276,7 @@ def test_impossible_requests_are_refused(words, message):
         threshold.run(words)
 
 
+@pytest.mark.usefixtures("drawn")
 def test_monitor_reads_columns_from_the_threshold_and_returns_a_code(capsys):
     threshold.run(["scores.parquet", *COLUMNS])
     assert monitor.run(["scores.csv", *STORED]) is Exit.OK
@@ -288,6 +290,7 @@ def test_monitor_reads_columns_from_the_threshold_and_returns_a_code(capsys):
 
 
 @pytest.mark.parametrize("file", ["no/where.png", "chart.xyz", "scores.csv/chart.png"])
+@pytest.mark.usefixtures("drawn")
 def test_monitor_that_cannot_draw_keeps_its_verdict(capsys, file):
     threshold.run(["scores.parquet", *COLUMNS])
     assert monitor.run(["scores.csv", *STORED, "--output", file]) is Exit.OK
@@ -358,6 +361,7 @@ def test_settings_of_matplotlib_for_screens_harm_no_command(tmp_path):
     assert Path("monitor.png").exists()
 
 
+@pytest.mark.usefixtures("drawn")
 def test_monitor_follows_the_time(capsys):
     threshold.run(["scores.parquet", *COLUMNS])
     TABLE.with_columns(pl.when(pl.col("t") < 750).then(pl.col("s") + 1).otherwise("s")).write_csv("late.csv")
