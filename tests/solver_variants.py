@@ -23,6 +23,10 @@ VARIANTS = {
         {"fpr_range": (0.1, 0.5), "tpr_range": (0.2, 1.0), "n_components": 8, "random_state": 0},
     ],
     "pauc_gbdt": [{"max_iter": 20, "min_samples_leaf": 1}],
+    "pauc_sbcd": [
+        {"fpr_range": (0.1, 0.5), "max_iter": 20, "random_state": 0},
+        {"n_components": 8, "max_iter": 20, "random_state": 0},
+    ],
     "pauc_struct": [{}, {"fpr_range": (0.0, 0.5), "n_components": 10, "random_state": 0}],
     "q_nn": [{"max_iter": 30}, {"max_iter": 30, "hidden": 0, "loss": "ramp"}],
     "q_svm": [{}],
@@ -66,6 +70,7 @@ SLOW_VARIANTS = {
     "np_svm": [{"kernel": "poly", "degree": 2, "gamma": 0.01, "coef0": 1.0}],
     "pauc_dc": [{}],
     "pauc_minimax": [{"batch_size": 60, "tpr_range": (0.0, 0.8), "tol": 0.1, "random_state": 0}],
+    "pauc_sbcd": [{"batch_size": 20, "random_state": 0}],
     "pauc_struct": [{"fpr_range": (0.1, 0.5), "C": 100.0}],
     "q_svm": [{"kernel": "linear", "q": 0.1}],
     "scorer": [

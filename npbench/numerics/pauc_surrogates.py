@@ -19,6 +19,7 @@ at one of three counts, which searches in the ranked negatives find.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -97,6 +98,44 @@ class StructuralRisk:
             for r, steps in zip(candidates, in_range, strict=True)
         ]
         return np.choose(np.argmax(brackets, axis=0), candidates)
+
+
+class HingeRisk:
+    """The mean hinge loss R of the pairs in the range, and its convex majorants; O(n_samples log n_samples).
+
+    Positives have labels above 0; the ranks ``first < j <= last`` of the negatives are in the range.
+    """
+
+    def __init__(self, y: np.ndarray, first: int, last: int) -> None:
+        self._up_to_last, self._last_weight = StructuralRisk(y, 0, last), last / (last - first)
+        # of weight 0 if first is 0
+        self._up_to_first, self._first_weight = StructuralRisk(y, 0, max(first, 1)), first / (last - first)
+
+    def __call__(self, scores: np.ndarray) -> float:
+        """Return R at these scores."""
+        convex, concave = self._up_to_last(scores)[0], self._up_to_first(scores)[0]
+        return max(self._last_weight * convex - self._first_weight * concave, 0.0)
+
+    def majorant(self, scores: np.ndarray) -> Majorant:
+        """Return a convex function that is R at these scores and nowhere less."""
+        value, gradient = self._up_to_first(scores)
+        slope = self._first_weight * gradient
+        return Majorant(self._up_to_last, self._last_weight, slope, self._first_weight * value - float(slope @ scores))
+
+
+@dataclass(frozen=True)
+class Majorant:
+    """The risk ``weight R_last(s) - slope's - offset``, nowhere negative."""
+
+    convex: StructuralRisk
+    weight: float
+    slope: np.ndarray
+    offset: float
+
+    def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the risk at these scores and a subgradient."""
+        value, gradient = self.convex(scores)
+        return self.weight * value - float(self.slope @ scores) - self.offset, self.weight * gradient - self.slope
 
 
 def threshold_within(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> float:

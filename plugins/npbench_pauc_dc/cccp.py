@@ -12,13 +12,12 @@ it there. The procedure minimises these functions in turn; the objective never r
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbench.numerics.bundle import Solution, minimise
-from npbench.numerics.pauc_surrogates import StructuralRisk
+from npbench.numerics.pauc_surrogates import HingeRisk
 
 MAX_PLANES = 2000  # largest number in one convex problem
 # Tolerance of convex problems: relative to tol, or to the last decrease of the objective if that is larger.
@@ -43,43 +42,6 @@ class Descent(NamedTuple):
     gap: float
     status: str
     trace: list[Step]
-
-
-class HingeRisk:
-    """The surrogate R as a function of the scores, and its convex majorants; O(n_samples log n_samples).
-
-    Positives have labels above 0; the ranks ``first < j <= last`` of the negatives are in the range, with first > 0.
-    """
-
-    def __init__(self, y: np.ndarray, first: int, last: int) -> None:
-        self._up_to_last, self._last_weight = StructuralRisk(y, 0, last), last / (last - first)
-        self._up_to_first, self._first_weight = StructuralRisk(y, 0, first), first / (last - first)
-
-    def __call__(self, scores: np.ndarray) -> float:
-        """Return R at these scores."""
-        convex, concave = self._up_to_last(scores)[0], self._up_to_first(scores)[0]
-        return max(self._last_weight * convex - self._first_weight * concave, 0.0)
-
-    def majorant(self, scores: np.ndarray) -> Majorant:
-        """Return a convex function that is R at these scores and nowhere less."""
-        value, gradient = self._up_to_first(scores)
-        slope = self._first_weight * gradient
-        return Majorant(self._up_to_last, self._last_weight, slope, self._first_weight * value - float(slope @ scores))
-
-
-@dataclass(frozen=True)
-class Majorant:
-    """The risk ``weight R_last(s) - slope's - offset``, nowhere negative."""
-
-    convex: StructuralRisk
-    weight: float
-    slope: np.ndarray
-    offset: float
-
-    def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the risk at these scores and a subgradient."""
-        value, gradient = self.convex(scores)
-        return self.weight * value - float(self.slope @ scores) - self.offset, self.weight * gradient - self.slope
 
 
 def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max_iter: int) -> Descent:

@@ -9,7 +9,8 @@ import numpy as np
 from npbench.estimators.parameters import keyword_parameters
 from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained
 from npbench.numerics.bundle import Solution
-from npbench_pauc_dc.cccp import MAX_PLANES, HingeRisk, descend, scaled
+from npbench.numerics.pauc_surrogates import HingeRisk
+from npbench_pauc_dc.cccp import MAX_PLANES, descend, scaled
 
 
 @keyword_parameters
@@ -89,5 +90,4 @@ class PAUCDC(PartialAUCClassifier):
         return Trained(found.w, found.objective, found.gap, found.status, found.trace, convex.convex)
 
     def _risk(self, signs: np.ndarray, scores: np.ndarray) -> float:
-        first, last = self._ranks(signs)
-        return HingeRisk(signs, first, last)(scores) if first else super()._risk(signs, scores)
+        return HingeRisk(signs, *self._ranks(signs))(scores)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import check_random_state
 
-from npbench.estimators.constraints import COUNT, POSITIVE
+from npbench.estimators.constraints import COUNT, POSITIVE, TWO_OR_MORE
 from npbench.estimators.fpr_range import FprRangeClassifier, narrowed
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.pauc_surrogates import threshold_within
@@ -83,7 +83,7 @@ class PAUCGBDT(FprRangeClassifier):
 
     max_iter: int = parameter(COUNT, default=200)
     learning_rate: float = parameter(POSITIVE, default=0.05)
-    max_leaf_nodes: int = parameter(COUNT, default=7)
+    max_leaf_nodes: int = parameter(TWO_OR_MORE, default=7)
     min_samples_leaf: int = parameter(COUNT, default=20)
     random_state: Any = parameter("random_state", default=None)
 
@@ -109,7 +109,7 @@ class PAUCGBDT(FprRangeClassifier):
         params = {
             "objective": objective,
             "learning_rate": self.learning_rate,
-            "num_leaves": max(2, self.max_leaf_nodes),
+            "num_leaves": self.max_leaf_nodes,
             "min_data_in_leaf": self.min_samples_leaf,
             # few samples are data, too
             "min_data_in_bin": 1,

@@ -125,7 +125,7 @@ class PAUCMinimax(FprRangeClassifier, FeatureMapClassifier):
 
         def watch(v: np.ndarray) -> None:
             nonlocal best
-            value, pulls = problem.pulls(v, problem.scores(v))
+            value, pulls = problem.at(v)
             self.trace_.append(Step(len(self.trace_) + 1, time.perf_counter() - started, self.C * value))
             best = min(best, (value, v.copy()), key=lambda found: found[0])
             if imbalance(pulls) <= self.tol:
@@ -175,6 +175,7 @@ class Objective:
         self.unit = float(norm(self.Z.data if issparse(Z) else self.Z) / np.sqrt(Z.shape[0])) or 1.0
         self.decay = 1.0 / (C * self.unit**2)
         self.start = np.zeros(Z.shape[1] + 1)
+        self._last, self._pulls = np.zeros(0), (np.inf, np.zeros((0, 3)))
 
     def scores(self, v: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
         """Return the scores of some rows."""
@@ -186,8 +187,14 @@ class Objective:
 
     def __call__(self, v: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the objective and its gradient."""
-        value, pulls = self.pulls(v, self.scores(v))
+        value, pulls = self.at(v)
         return value, pulls.sum(axis=1)
+
+    def at(self, v: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return :meth:`pulls` at v, those of the last v without a pass over the samples."""
+        if not np.array_equal(v, self._last):
+            self._last, self._pulls = v.copy(), self.pulls(v, self.scores(v))
+        return self._pulls
 
     def pulls(self, v: np.ndarray, scores: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the objective, and its gradient in three columns, of the positives, the negatives and the weights."""

@@ -27,6 +27,7 @@ FEW, MANY = (64, 96, 4, 2.0), (200, 1800, 20, 3.0)  # samples of both classes, f
         *(("np_svm", {"kernel": kernel}, "across its bound", "jump", None) for kernel in ("rbf", "linear", "poly")),
         ("pauc_boost", {"fpr_range": (0.05, 0.3)}, "no feature varies", "constant", None),
         ("pauc_minimax", {}, "all scores are equal", "collapsed", None),
+        ("pauc_sbcd", {}, "w = 0", "collapsed", 1.0),
         ("pauc_struct", {"fpr_range": (0.0, 0.5)}, "w = 0 is optimal", "collapsed", 1.0),
         ("svm_perf", {"k_share": 0.5}, "more than k samples share the best score", "flat", None),
     ],
@@ -51,7 +52,7 @@ def test_tiny_costs_still_rank(name):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", ["greedy_pauc", "pauc_boost", "pauc_dc", "pauc_minimax", "pauc_struct"])
+@pytest.mark.parametrize("name", ["greedy_pauc", "pauc_boost", "pauc_dc", "pauc_minimax", "pauc_sbcd", "pauc_struct"])
 @pytest.mark.parametrize("span", [(0.0, 0.1), (0.02, 0.05), (0.3, 0.6)])
 def test_thresholds_have_a_rate_in_the_range(name, span):
     scores = solver(name, fpr_range=span).fit(X, Y).decision_function(X)

@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from class_samples import shuffled
 from npbench.numerics.pauc_metrics import pairwise
-from npbench_pauc_dc.cccp import HingeRisk, descend, scaled
+from npbench.numerics.pauc_surrogates import HingeRisk
+from npbench_pauc_dc.cccp import descend, scaled
 from npbench_pauc_dc.estimator import PAUCDC
 from npbench_pauc_struct.estimator import PAUCStruct
 
