@@ -224,9 +224,21 @@ def citation() -> None:
 
 
 def benchmark(name: str, first: int) -> None:
-    """Write the protocol, and where the first methods of each league stand at each bound."""
+    """Write where the first methods of a benchmark stand at each bound, and the protocol."""
     stored = published(name)
     cog.outl(f"\n{protocols(stored)}")
+    _leagues(stored, first)
+
+
+def beside(name: str, other: str, *methods: str) -> None:
+    """Write where the methods of a published run stand, and some of a benchmark on the same splits."""
+    own, split = published(name), ["dataset", "repeat", "split_sha256", "problem_params"]
+    same = published(other).join(own, on=split, how="semi")
+    same = same.filter(pl.Series(method_labels(same)).is_in(methods))
+    _leagues(pl.concat([own, same]), first=len(own))
+
+
+def _leagues(stored: pl.DataFrame, first: int) -> None:
     for text, records in settings(stored):
         with_bound = bounded(records)
         heads = ("above", "allowed", "P_fa/rho", "P_nd", "common") if with_bound else ("pauc",)

@@ -1,21 +1,16 @@
 """Descent on the difference of two Moreau envelopes, by minibatches (AGD-SBCD: Yao, Lin and Yang 2022).
 
-The objective ``1/2 ||w||^2 + C R(Zw)`` of :class:`npbench.numerics.pauc_surrogates.HingeRisk` is a difference G - H of
-convex functions: ``1/2 ||w||^2`` and the sums of pairs with the ``last`` best negatives, less those with the ``first``
-best. With
-
-    prox_G(v) = argmin_w G(w) + ||w - v||^2 / (2 mu),
-
-and likewise for H, ``(prox_H(v) - prox_G(v)) / mu`` is the gradient of the difference of their Moreau envelopes. Where
-it is 0, both are the same w, and w is critical for G - H. Each outer step moves both minimisers by minibatches and then
-v by their difference. A sum of the l largest losses of a positive is a minimum over a threshold: in each block step the
-threshold comes first, at the rank l of the minibatch's negatives, then a subgradient step of the weights.
+``1/2 ||w||^2 + C R(Zw)`` with :class:`npbench.numerics.pauc_surrogates.HingeRisk` is a difference G - H of convex
+functions. With ``prox_G(v) = argmin_w G(w) + ||w - v||^2 / (2 mu)``, and likewise for H, the gradient of the difference
+of their Moreau envelopes is ``(prox_H(v) - prox_G(v)) / mu``; where it is 0, both are a critical w of G - H. Each outer
+step moves both by minibatches, and then v by their difference. The sum of a positive's l largest losses is a minimum
+over a threshold: each block step takes the threshold first, at the rank l of the minibatch's negatives, then w.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import diags, issparse
@@ -29,13 +24,6 @@ LEAST_RANKED = 20  # negatives of a minibatch in the range
 SAMPLE = 10_000  # of each class, for the metric
 MOST_WHITENED = 1000  # features; of more, only the variances are equal in the metric
 LEAST_EIGENVALUE = 1e-10  # of a correlation matrix
-
-
-class Iterate(NamedTuple):
-    """Weights ``prox_G`` after an outer step, and :attr:`PAUCSBCD.imbalance_`."""
-
-    w: np.ndarray
-    imbalance: float
 
 
 class Search:
@@ -67,21 +55,17 @@ class Descent:
         self._A = _whitening(samples, C)
         direction = self._A.T @ np.subtract(*(np.asarray(each.mean(axis=0)).ravel() for each in samples))
         self._start = direction / (np.linalg.norm(direction) or 1.0)
+        self.start = np.asarray(self._A @ self._start)  # Fisher's discriminant, with unit deviations within classes
 
-    @property
-    def start(self) -> np.ndarray:
-        """Fisher's discriminant, with unit deviations within the classes."""
-        return np.asarray(self._A @ self._start)
-
-    def iterates(self, length: float, n_steps: int) -> Iterator[Iterate]:
-        """Yield what ``n_steps`` outer steps reach from ``length`` times the start."""
+    def iterates(self, length: float, n_steps: int) -> Iterator[tuple[np.ndarray, float]]:
+        """Yield the weights and the imbalance after each of ``n_steps`` outer steps from ``length`` times the start."""
         v = length * self._start
         searches = Search(v, FIRST_STEP * length), Search(v, FIRST_STEP * length)
         for mu in np.geomspace(*PROXIMITY, n_steps) * length**2 / self._C:
             of_H, of_G = self._proximal_points(searches, v, mu)
             w = np.asarray(self._A @ of_G)
             parts = np.linalg.norm([of_H - v, of_G - v, mu * np.asarray(self._A.T @ w)], axis=1)
-            yield Iterate(w, float(np.linalg.norm(of_G - of_H) / (max(parts) or 1.0)))
+            yield w, float(np.linalg.norm(of_G - of_H) / (max(parts) or 1.0))
             v = v + of_G - of_H
 
     def _proximal_points(self, searches: tuple[Search, Search], v: np.ndarray, mu: float) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "benchmarks" / "asv"
-HOT = {"smo", "pauc", "sgd", "path", "splitting", "thresholds", "reduced_hulls", "np_svm"}
+HOT = {"smo", "pauc", "sgd", "path", "splitting", "thresholds", "reduced_hulls", "np_svm", "top"}
 
 
 def suite():

@@ -1,4 +1,4 @@
-"""SVMs for the partial AUC: the oracle, the bundle method, its quadratic program, the DC procedure, the greedy one."""
+"""Methods for the partial AUC: oracle, bundles, their quadratic program, DC, minibatches, minimax, greedy."""
 
 import numpy as np
 
@@ -8,6 +8,8 @@ from npbench.numerics.pauc_metrics import ranks_within
 from npbench.numerics.pauc_surrogates import StructuralRisk
 from npbench_greedy_pauc.estimator import GreedyPAUC
 from npbench_pauc_dc.estimator import PAUCDC
+from npbench_pauc_minimax.estimator import PAUCMinimax
+from npbench_pauc_sbcd.estimator import PAUCSBCD
 
 from .benchmark import Benchmark, compile_all
 from .problems import gaussians
@@ -102,6 +104,40 @@ class DC(Benchmark):
         return self.task(problem, max_iter=3).objective_
 
 
+class BlockDescent(Benchmark):
+    """Bound by minibatches, whose number does not grow with n, and at 10^6 by 36 evaluations of the objective."""
+
+    params = (10_000, 100_000, 1_000_000)
+    unit = "objective after ten outer steps"
+
+    def prepare(self, n):
+        return gaussians(n, d=20)
+
+    def task(self, problem, **budget):
+        return PAUCSBCD(fpr_range=RANGES["middle"], C=10.0, random_state=0, **budget).fit(*problem)
+
+    def quality(self, problem):
+        return self.task(problem, max_iter=10).objective_
+
+
+class Minimax(Benchmark):
+    """Bound by memory: an iteration reads X twice, 16 n d bytes, and makes some ten passes over the scores."""
+
+    params = ((10_000, 40_000, 160_000), ("one-way", "two-way"))
+    param_names = ("n", "area")
+    unit = "objective after ten iterations"
+
+    def prepare(self, n, area):
+        return *gaussians(n), (0.0 if area == "one-way" else 0.5, 1.0)
+
+    def task(self, problem, **budget):
+        X, y, tpr_range = problem
+        return PAUCMinimax(fpr_range=RANGES["head"], tpr_range=tpr_range, C=10.0, **budget).fit(X, y)
+
+    def quality(self, problem):
+        return self.task(problem, max_iter=10).objective_
+
+
 class Greedy(Benchmark):
     """Bound by sorts: for each feature still out, the samples are ranked at each candidate weight."""
 
@@ -121,4 +157,4 @@ class Greedy(Benchmark):
 
 
 def setup_cache():
-    compile_all(Oracle, Bundle, Simplex, DC, Greedy)
+    compile_all(Oracle, Bundle, Simplex, DC, BlockDescent, Minimax, Greedy)
