@@ -224,7 +224,7 @@ def citation() -> None:
 
 
 def benchmark(name: str, first: int) -> None:
-    """Write where the first methods of a benchmark stand at each bound, and the protocol."""
+    """Write the protocol, and where the first methods of each league stand at each bound."""
     stored = published(name)
     cog.outl(f"\n{protocols(stored)}")
     _leagues(stored, first)
