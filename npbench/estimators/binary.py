@@ -140,7 +140,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self.classes_[(scores > 0).astype(int)]
 
     def recompute(self, X: Any, y: Any) -> dict[str, Any]:
-        """Return fitted attributes recomputed from the scores of the training sample, for :mod:`npbench.testing`.
+        """Return attributes of a fit without weights, recomputed from its training sample, for :mod:`npbench.testing`.
 
         Parameters
         ----------

@@ -170,6 +170,7 @@ def descend(rows, signed_weight, order, v, u, state, rule):
     for k in range(len(order)):
         if k + PREFETCH_DISTANCE < len(order):
             _prefetch_row(rows, order[k + PREFETCH_DISTANCE])
+            _prefetch(signed_weight, order[k + PREFETCH_DISTANCE])  # type: ignore[call-arg]
 
         # evaluate the loss of the sample, once for all updates
         i = order[k]

@@ -14,6 +14,10 @@ from sklearn.utils.estimator_checks import (
 )
 
 from class_samples import gaussians
+from npbench.numerics.gram import Gram
+from npbench.numerics.multiplier_search import anneal
+from npbench.numerics.multipliers import FalseAlarmBound
+from npbench.numerics.ramp_svm import RampSVM
 from npbench_np_svm.estimator import NPSVM
 from npbench_q_svm.estimator import QSVM
 from npbench_sgd.estimator import StochasticNP
@@ -60,6 +64,20 @@ def test_a_weight_is_a_number_of_equal_samples(name, storage):
 )
 def test_scikit_learn_finds_weights_equal_to_repetition(model, check):
     check(type(model).__name__, model)
+
+
+def test_landmark_features_in_single_precision_take_weights():
+    features, y = gaussians(600, d=12)
+    features = features.astype(np.float32)
+    counts = np.random.default_rng(2).integers(1, 4, len(y))
+    rows = np.repeat(np.arange(len(y)), counts)
+    weighted = RampSVM(Gram.of_features(features), y, 1.0, 1e-5, weight=counts.astype(float))
+    repeated = RampSVM(Gram.of_features(features[rows]), y[rows], 1.0, 1e-5)
+    settings = {"constraint": FalseAlarmBound(0.2), "nu": 5.0, "epsilon": 0.01, "max_iter": 200}
+    one, other = (anneal(svm, C=0.1 * svm.class_weights[0], **settings) for svm in (weighted, repeated))
+    assert one.status == other.status == "converged"
+    assert one.best.objective == pytest.approx(other.best.objective, rel=1e-4)
+    np.testing.assert_allclose(one.best.x @ features, other.best.x @ features[rows], atol=1e-3)
 
 
 def test_samples_without_weight_are_left_out():
