@@ -83,6 +83,25 @@ def scale() -> str:
     return costs + _crossed(files, "{what}", "{jobs:,}", "{files:,}, {size_mb:,.1f} MB", title="jobs")
 
 
+def halving() -> str:
+    """Return how far choices of searches in rungs are from those of whole searches, in standard errors of a loss."""
+    worse = ((pl.col("halved") - pl.col("whole")) / pl.col("error")).fill_nan(0.0)  # both have no error
+    solvers = pl.DataFrame(_rows("halving")).group_by("solver", maintain_order=True)
+    rows = solvers.agg(
+        pl.len().alias("sets"),
+        (worse <= 0).sum().alias("equal"),
+        (worse <= 1).sum().alias("within"),
+        worse.mean().alias("mean"),
+        worse.max().alias("most"),
+        pl.col("seconds", "halved_seconds").sum(),
+    ).to_dicts()
+    head = (
+        "solver | tables | same loss | at most one standard error more | mean | largest | CPU seconds whole, in rungs"
+    )
+    line = "{solver} | {sets} | {equal} | {within} | {mean:.2f} | {most:.2f} | {seconds:.0f}, {halved_seconds:.0f}"
+    return _listed(rows, head, line)
+
+
 def iterates() -> str:
     """Return the partial AUC of single iterates, and of those at which a fit stops."""
     found = pl.read_parquet(ITERATES)

@@ -1,0 +1,136 @@
+"""Searches in rungs against whole searches, of real data sets and of tables.
+
+`python tests/benchmarks/test_halving.py [--tables FOLDER]` stores the rows that it measures, and leaves out those that
+are stored; FOLDER holds CSV files whose last column is the class, 0 or 1. Rungs are forced, from 1000 rows on.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from sklearn.model_selection import StratifiedKFold
+
+import npbench
+from npbench.contracts import resolve
+from npbench.estimators import halving
+from npbench.evaluation.grids import combinations, grid_values
+from npbench.numerics.rates import pooled_rates
+from npbench.problem import NeymanPearson
+from npbench.registry import installed
+
+STORED = Path(__file__).parents[2] / "results" / "published" / "halving.json"
+REAL = ("banana", "letter", "prompt_injection", "proteomics")  # of np_svm_thresholds
+TABLES = ("covid", "e401k", "flchain", "lending_club", "nass_dead", "smoker", "taxi_no_tip", "uninsured", "wa_churn")
+TABLES += ("yrbss_drive",)
+MOST_ROWS, RHO = 4000, 0.1
+COARSE = [0.01, 0.1, 1.0, 10.0, 100.0]  # costs of ac_svm: 250 candidates
+LEAVES = {"min_samples_leaf": [1, 5, 20, 50]}
+ROUNDS = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [7, 31]}
+SEARCHES = {
+    "np_svm": ({}, None),
+    "ac_svm": ({}, {"C_pos": COARSE, "C_neg": COARSE, "gamma": ["geomspace", 5e-5, 5000, 10]}),
+    "random_forest": (
+        {"estimator": "sklearn.ensemble.RandomForestClassifier"},
+        {"params": combinations(LEAVES)},
+    ),
+    "gradient_boosting": (
+        {"estimator": "sklearn.ensemble.HistGradientBoostingClassifier"},
+        {"params": [{"max_iter": 50, **params} for params in combinations(ROUNDS)]},
+    ),
+}
+
+
+class Measured(NeymanPearson):
+    """The problem, which keeps the standard error of each loss."""
+
+    errors: ClassVar[dict[float, float]] = {}
+
+    def loss(self, folds):
+        """Return the loss, and note its standard error from those of both rates."""
+        p_nd, p_fa = pooled_rates(folds)
+        y = np.concatenate([y for y, _ in folds])
+        n_pos, n_neg = np.sum(y > 0), np.sum(y < 0)
+        variance = p_nd * (1 - p_nd) / n_pos + (p_fa > self.rho) * p_fa * (1 - p_fa) / n_neg / self.rho**2
+        loss = super().loss(folds)
+        self.errors[loss] = float(np.sqrt(variance))
+        return loss
+
+
+def compared(name, X, y):
+    """Return losses, on all rows, of the choices of both searches, with the standard error, and CPU seconds."""
+    fixed, search = SEARCHES[name]
+    description = installed().solver(name if not fixed else "scorer")
+    whole = resolve(description.selection).__wrapped__
+    search = {key: grid_values(grid) for key, grid in (search or description.search).items()}
+    make = partial(resolve(description.estimator), random_state=0, **fixed)
+    if "rho" in make().get_params():
+        make = partial(make, rho=RHO)
+    folds = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
+    found, seconds = [], []
+    for select in (whole, halving.halved(0)(whole)):
+        start = time.process_time()
+        found.append(select(make, X, y, folds, Measured(RHO), search))
+        seconds.append(time.process_time() - start)
+    every, halved = found
+    loss = every.losses[combinations(search).index(halved.params)]
+    return {
+        "whole": every.loss,
+        "halved": loss,
+        "error": Measured.errors[every.loss],
+        "seconds": seconds[0],
+        "halved_seconds": seconds[1],
+    }
+
+
+def samples(path):
+    """Return at most 4000 standardised samples of a data set, or of a CSV file."""
+    if isinstance(path, str):
+        data = npbench.load_dataset(path)
+        X, y = data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X), data.y
+    else:
+        frame = pl.read_csv(path, infer_schema_length=None)
+        y = np.where(frame[frame.columns[-1]].to_numpy() == 1, 1, -1)
+        features = frame.drop(frame.columns[-1])
+        words = [column.name for column in features if column.dtype == pl.String]
+        few = [name for name in words if features[name].n_unique() <= 30]
+        plain = features.drop(words).cast(pl.Float64)
+        plain = plain.with_columns(pl.all().fill_null(pl.all().median()))
+        X = pl.concat([plain, features.select(few).to_dummies()], how="horizontal").to_numpy().astype(float)
+    rows = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
+    X, y = np.asarray(X, float)[rows], np.asarray(y)[rows]
+    X = X[:, X.std(axis=0) > 0]
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+def test_stored_choices_are_within_noise():
+    """Of all differences, on the same folds, few exceed the standard error of a loss."""
+    rows = json.loads(STORED.read_text(encoding="utf-8"))
+    assert {row["solver"] for row in rows} == set(SEARCHES)
+    assert all(row["halved"] >= row["whole"] for row in rows)
+    assert np.mean([row["halved"] - row["whole"] > row["error"] for row in rows]) <= 0.1
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tables", type=Path)
+    given = parser.parse_args().tables
+    halving.LEAST_ROWS, halving.LEAST_OF_CLASS = 1000, 100
+    rows = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else []
+    sources = [*REAL, *(given / f"{name}.csv" for name in TABLES if given)]
+    for solver in SEARCHES:
+        for source in sources:
+            data = source if isinstance(source, str) else source.stem
+            if not any((row["solver"], row["data"]) == (solver, data) for row in rows):
+                X, y = samples(source)
+                rows.append(
+                    {"solver": solver, "data": data, "n": len(y), "features": X.shape[1], **compared(solver, X, y)}
+                )
+                print(rows[-1], flush=True)
+                STORED.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
