@@ -112,21 +112,16 @@ def assess(
 
     ValueError if numbers overflow.
     """
+    rows, kind, means, gradients = rows_of(X), LOSS_NAMES.index(loss), [], np.zeros((3, len(w) + 1))
+    gradients[0, :-1] = lambda_c * w
     with np.errstate(over="ignore", invalid="ignore"):
-        classes = (np.flatnonzero(signed_weight > 0), np.flatnonzero(signed_weight < 0))
-        (p_nd, by_nd), (p_fa, by_fa) = (_class_loss(X, rows, signed_weight, w, b, loss, eta) for rows in classes)
-        terms = [lambda_c * np.append(w, 0.0), by_nd, multiplier * by_fa]
-        fit = Fit(0.5 * lambda_c * float(w @ w) + p_nd, p_nd, p_fa, imbalance(terms))
+        for gradient, members in zip(gradients[1:], (signed_weight > 0, signed_weight < 0), strict=True):
+            of_class = rows, np.flatnonzero(members), signed_weight
+            mean, gradient[-1] = class_loss(*of_class, w, b, kind, eta, gradient[:-1])
+            means.append(mean)
+        gradients[2] *= multiplier
+        p_nd, p_fa = means
+        fit = Fit(0.5 * lambda_c * float(w @ w) + p_nd, p_nd, p_fa, imbalance(list(gradients)))
     if not np.isfinite(fit).all():
         raise ValueError(TOO_LARGE)
     return fit
-
-
-def _class_loss(
-    X: Any, members: np.ndarray, signed_weight: np.ndarray, w: np.ndarray, b: float, loss: LossName, eta: float
-) -> tuple[float, np.ndarray]:
-    """Return the mean loss of a class and its gradient with respect to (w, b)."""
-    gradient = np.zeros(len(w) + 1)
-    kind = LOSS_NAMES.index(loss)
-    mean, gradient[-1] = class_loss(rows_of(X), members, signed_weight, w, b, kind, eta, gradient[:-1])
-    return mean, gradient
