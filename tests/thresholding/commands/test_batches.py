@@ -171,6 +171,7 @@ def test_memory_does_not_grow_with_the_rows(command, tmp_path):
         "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
     )
     words = [command, str(tmp_path / "scores.parquet"), *words, "--output", str(tmp_path / picture)]
-    run = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    assert run.returncode in (0, 1)  # 1: a finding
     # columns of scores and labels alone take 190 MB, at once 1,400 MB
     assert int(run.stderr.split()[-1]) < 700_000
