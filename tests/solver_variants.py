@@ -6,12 +6,14 @@ from npbench import registry
 from npbench.contracts import resolve
 
 SEVERAL_NU = [0.3, 1.0]
+NETWORK = {"hidden": 8, "n_layers": 1, "max_iter": 40, "patience": 5, "learning_rate": 0.02}
 
 # Small settings, one for each code path through fit and decision_function that checks can tell from the others.
 VARIANTS = {
     "ac_svm": [{}, {"kernel": "linear"}, {"cache_size": 0.001}],
     "asvm": [{"mu": 0.1, "tau": 0.3}],
     "auc_svm": [{}],
+    "deep_top_push": [NETWORK],
     "gen": [{}, {"kernel": "linear", "rho": 0.3}],  # a smaller rho misses more positives than the checks allow
     "greedy_pauc": [{"n_intervals": 10}],
     "np_svm": [{}, {"kernel": "linear"}, {"cache_size": 0.001}, {"kernel": "linear", "cache_size": 0.001}],
@@ -42,6 +44,7 @@ VARIANTS = {
         {"n_components": 8, "max_iter": 5},
     ],
     "sgd_nn": [{"max_iter": 30}, {"max_iter": 30, "hidden": 0, "loss": "ramp"}],
+    "sopa_s": [NETWORK],
     "splitting": [
         {"max_norm": 10.0, "keep": "iterates"},
         {"accelerate": "nesterov", "tol": 1e-3, "loss": "matsusita"},
@@ -66,6 +69,7 @@ SLOW_VARIANTS = {
     "ac_svm": [{"kernel": "poly", "degree": 2, "gamma": 0.01, "coef0": 1.0}],
     "asvm": [{}],
     "auc_svm": [{"n_components": 10}],
+    "deep_top_push": [{"hidden": 0, "optimizer": "sgd", "learning_rate": 0.1}],
     "gen": [{"kernel": "poly", "degree": 2, "gamma": 0.01, "coef0": 1.0}, {"bound": "gaussian"}],
     "np_svm": [{"kernel": "poly", "degree": 2, "gamma": 0.01, "coef0": 1.0}],
     "pauc_dc": [{}],
@@ -79,6 +83,7 @@ SLOW_VARIANTS = {
         {"estimator": "sklearn.ensemble.RandomForestClassifier", "params": {"n_estimators": 3}},
     ],
     "sgd": [{}],
+    "sopa_s": [{"hidden": 0, "temperature": 1.0, "batch_size": None, "validation_fraction": 0.0}],
     "splitting": [{}],
     "svm_path": [{"n_asymmetries": 9, "cv": 3, "ratios": (10,)}],  # explores the total cost: 40 s
     "svm_perf": [{"C": 100.0}],

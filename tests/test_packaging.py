@@ -157,7 +157,7 @@ def test_requirements_are_what_is_imported():
     own = {"npbench", *(path.name for path in PLUGINS)}
     used = {name.partition(".")[0] for path in SOURCES for name in imports(path)} - set(sys.stdlib_module_names) - own
     required, extras = PROJECT["project"]["dependencies"], PROJECT["project"]["optional-dependencies"]
-    optional = [line for name in ("report", "dask", "hydra", "lightgbm", "skops") for line in extras[name]]
+    optional = [line for name in ("report", "dask", "hydra", "lightgbm", "skops", "torch") for line in extras[name]]
     required, optional = ({re.split(r"[><=\s]", line)[0] for line in lines} for lines in (required, optional))
     assert {called.get(name, name) for name in used} - optional == required
 

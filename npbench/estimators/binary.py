@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
@@ -212,6 +213,23 @@ class WeightedClassifier(BinaryClassifier):
         """
         self._run_fit(X, y, sample_weight)
         return self
+
+
+class DenseClassifier(BinaryClassifier):
+    """A binary classifier that takes arrays only, as each of its steps changes the weights of all features."""
+
+    def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        if issparse(X):
+            raise TypeError(
+                f"Sparse data was passed for X, but {type(self).__name__} takes arrays only, since each step changes "
+                "the weights of all features: use X.toarray(), or a linear method."
+            )
+        return super()._training_set(X, y)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
 
 
 class LinearClassifier(BinaryClassifier):

@@ -6,9 +6,9 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
+from npbench.estimators.binary import DenseClassifier
 from npbench.estimators.constraints import ZERO_OR_MORE, StrOptions
 from npbench.estimators.descent import Costs, DescentClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
@@ -18,7 +18,7 @@ from npbench.numerics.sgd import LossName
 
 
 @keyword_parameters
-class NetworkClassifier(DescentClassifier):
+class NetworkClassifier(DenseClassifier, DescentClassifier):
     """A binary classifier with ``f(x) = v'tanh(W x + c) + b``, or ``w'x + b`` if ``hidden`` is 0.
 
     A subclass adds its bound. ``_constraint`` and ``_epochs`` say how the bound enters the descent, and ``_pulls``
@@ -112,21 +112,8 @@ class NetworkClassifier(DescentClassifier):
             outputs = np.tanh(outputs @ weights + intercepts)
         return np.asarray(outputs @ self.coefs_[-1])[:, 0] + self.intercepts_[-1][0]
 
-    def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        if issparse(X):
-            raise TypeError(
-                f"Sparse data was passed for X, but {type(self).__name__} takes arrays only, since each step changes "
-                "the weights of all features: use X.toarray(), or a linear method."
-            )
-        return super()._training_set(X, y)
-
     def _squared_weights(self) -> float:
         return sum(float(np.sum(weights**2)) for weights in self.coefs_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
 
 
 def _mean_squared_norm(X: np.ndarray) -> float:

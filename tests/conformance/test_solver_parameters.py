@@ -13,15 +13,15 @@ X = RNG.normal(size=(50, 3)) + (Y > 0)[:, None]
 FRACTION = "rho q delta calibration_size mu asymmetry train_asymmetry"
 POSITIVE = (
     "C C_pos C_neg tol eta nu lambda_c gamma_0 epsilon gamma degree cache_size ridge total max_norm "
-    "nu_pos nu_neg k_share beta kappa learning_rate"
+    "nu_pos nu_neg k_share beta kappa learning_rate temperature"
 )
 COUNT = (
     "max_iter n_components n_intervals n_splits n_asymmetries n_features_to_select inner n_top batch_size "
-    "max_leaf_nodes min_samples_leaf"
+    "max_leaf_nodes min_samples_leaf n_layers patience"
 )
 CHOICE = (
     "loss sampling update bound kernel threshold strategy surrogate method step accelerate keep classifier stages "
-    "tied_total"
+    "tied_total optimizer device"
 )
 INVALID = {
     **dict.fromkeys(FRACTION.split(), (0.0, 1.0, -0.1, np.nan, "0.1")),
@@ -39,6 +39,9 @@ INVALID = {
     "estimator": (3,),
     "params": ([1],),
     "contamination": (0.95, "all"),
+    "averaging": (0.0, 1.1, np.nan),
+    "validation_fraction": (1.0, -0.1, np.nan),
+    "weight_decay": (-1.0, np.nan, "1"),
 }
 FURTHER = {
     ("asvm", "tau"): (0, 1.0),
@@ -48,7 +51,8 @@ FURTHER = {
     **{("two_nu_svm", nu): ("half", [0.5, 0.0], [0.5, "a"]) for nu in ("nu_pos", "nu_neg")},
     ("two_nu_svm", "gamma"): ([1.0, -1.0], ["scale", "large"]),
 }
-MAY_BE_NONE = {("ac_svm", "max_iter"), ("two_nu_svm", "nu_pos"), ("two_nu_svm", "nu_neg")}
+BATCHES = {(name, "batch_size") for name in ("deep_top_push", "sopa_s")}
+MAY_BE_NONE = BATCHES | {("ac_svm", "max_iter"), ("two_nu_svm", "nu_pos"), ("two_nu_svm", "nu_neg")}
 PARAMETERS = [(name, parameter) for name in VARIANTS for parameter in solver(name).get_params(deep=False)]
 
 

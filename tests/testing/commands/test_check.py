@@ -110,7 +110,12 @@ def test_shipped_data_sets_pass(name):
 
 
 # Defaults of these take seconds for each check that fits.
-QUICKER = {"pauc_boost": {"max_iter": 10}, "svm_path": {"n_asymmetries": 9}}
+QUICKER = {
+    "deep_top_push": {"hidden": 8, "max_iter": 20},
+    "pauc_boost": {"max_iter": 10},
+    "sopa_s": {"hidden": 8, "max_iter": 20},
+    "svm_path": {"n_asymmetries": 9},
+}
 # These take all of their iterations where features are extreme: tests/conformance follows them to their end.
 LONG_ENDS = {"asvm", "auc_svm", "pat_mat_np", "pauc_dc", "pauc_struct", "svm_perf"}
 OF_SOLVERS = [

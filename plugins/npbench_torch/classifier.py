@@ -1,0 +1,195 @@
+"""Networks trained with PyTorch, as scikit-learn classifiers; scores need NumPy only."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import abstractmethod
+from collections.abc import Mapping
+from itertools import islice, pairwise
+from types import ModuleType
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+
+from npbench.estimators.binary import DenseClassifier
+from npbench.estimators.constraints import COUNT, NOT_NEGATIVE, POSITIVE, PROPER_SHARE, ZERO_OR_MORE, StrOptions
+from npbench.estimators.fpr_range import Step
+from npbench.estimators.parameters import keyword_parameters, parameter
+from npbench.numerics.pauc_metrics import strict
+from npbench.numerics.thresholds import SAME_RATE
+
+
+@keyword_parameters
+class TorchNetworkClassifier(DenseClassifier):
+    """A network of rectified linear units, trained in minibatches of as many positives as negatives.
+
+    A subclass has the loss, the range of false-positive rates ``[0, hi]`` in which it is judged, and the threshold.
+
+    Parameters
+    ----------
+    hidden : int
+        Number of units in each hidden layer; 0 for scores linear in the features.
+    n_layers : int
+        Number of hidden layers; at least 1.
+    max_iter : int
+        Largest number of epochs.
+    patience : int
+        Number of epochs without a larger partial AUC of the held-out samples, after which training stops.
+    validation_fraction : float
+        Share of each class that is held out, in [0, 1[. With 0, or fewer than two samples of a class, the training
+        sample takes its place.
+    batch_size : int, optional
+        Number of samples in a minibatch, half of them positives; None for all samples.
+    optimizer : {"adam", "sgd"}
+        Adam, or gradient steps.
+    learning_rate : float
+        Step size of the optimizer; positive.
+    weight_decay : float
+        Weight of the penalty ``1/2 sum w^2`` of all weights without intercepts; not negative.
+    device : {"cpu", "cuda"}
+        Where to train.
+    random_state : int, RandomState or None, default=None
+        Seed of the first weights, the held-out samples and the minibatches.
+
+    Attributes
+    ----------
+    scaler_ : sklearn.preprocessing.StandardScaler
+        Means and standard deviations of the features.
+    coefs_ : list of array
+        Weights of each layer, of shapes (n_features, hidden), ..., (hidden, 1), after the best epoch.
+    intercepts_ : list of array
+        Intercepts of each layer; the last one is minus the threshold.
+    n_iter_ : int
+        Number of epochs.
+    converged_ : bool
+        Whether training ended by ``patience``, with scores that differ.
+    status_ : {"converged", "max_iter", "constant", "diverged"}
+        How training ended.
+    trace_ : list of Step
+        Held-out partial AUC after each epoch.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``: if PyTorch is not installed, or has no GPU for ``device="cuda"``.
+
+    Notes
+    -----
+    Training is in single precision. The same seed gives the same classifier on one machine.
+    """
+
+    _explanations: ClassVar[Mapping[str, str]] = {
+        "max_iter": "the held-out partial AUC still grew at max_iter, or too recently: try more epochs.",
+        "constant": "all scores are equal: use features that vary, or a smaller weight_decay.",
+        "diverged": "the weights left the range of single precision: use a smaller learning_rate.",
+    }
+
+    hidden: int = parameter(ZERO_OR_MORE, default=64)
+    n_layers: int = parameter(COUNT, default=2)
+    max_iter: int = parameter(COUNT, default=200)
+    patience: int = parameter(COUNT, default=20)
+    validation_fraction: float = parameter(PROPER_SHARE, default=0.2)
+    batch_size: int | None = parameter(None, COUNT, default=512)
+    optimizer: Literal["adam", "sgd"] = parameter(StrOptions({"adam", "sgd"}), default="adam")
+    learning_rate: float = parameter(POSITIVE, default=1e-3)
+    weight_decay: float = parameter(NOT_NEGATIVE, default=1e-3)
+    device: Literal["cpu", "cuda"] = parameter(StrOptions({"cpu", "cuda"}), default="cpu")
+    random_state: Any = parameter("random_state", default=None)
+
+    @abstractmethod
+    def _objective(self, n_positive: int) -> Any:
+        """Return the objective for so many positives, from a module that imports torch."""
+
+    @abstractmethod
+    def _last_rate(self) -> float:
+        """Return the end of the range of false-positive rates."""
+
+    @abstractmethod
+    def _threshold(self, signs: np.ndarray, scores: np.ndarray) -> float:
+        """Return the threshold for held-out samples."""
+
+    def _fit(self, X: np.ndarray, signs: np.ndarray) -> None:
+        training = _with_torch(type(self).__name__)
+        random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        self.scaler_ = StandardScaler().fit(X)
+        Z, held_out = self.scaler_.transform(X), self._held_out(signs, random)
+        fitted = ~held_out
+        judged = held_out if held_out.any() else fitted
+        positives, negatives = (Z[fitted & (signs == sign)] for sign in (1, -1))
+        layers = _first_layers([X.shape[1], *[self.hidden] * self.n_layers * (self.hidden > 0), 1], random)
+        networks = training.epochs(
+            layers,
+            positives,
+            negatives,
+            self._objective(len(positives)),
+            random,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            optimizer=self.optimizer,
+            device=self.device,
+        )
+        start, best, best_epoch = time.perf_counter(), -math.inf, 0
+        self.trace_, self.status_ = [], "max_iter"
+        for epoch, network in enumerate(islice(networks, self.max_iter), 1):
+            area = self._area(signs[judged], _outputs(network, Z[judged]))
+            self.trace_.append(Step(epoch, time.perf_counter() - start, area))
+            if math.isnan(area):
+                self.status_ = "diverged"
+                break
+            if area >= best:  # of networks as good, the one that was trained longer
+                layers = network
+            if area > best:
+                best, best_epoch = area, epoch
+            elif epoch - best_epoch >= self.patience:
+                self.status_ = "converged"
+                break
+        self.n_iter_ = len(self.trace_)
+        scores = _outputs(layers, Z[judged])
+        layers[-1][1][:] -= self._threshold(signs[judged], scores)
+        if np.ptp(scores) == 0:
+            self.status_ = "constant"
+        self.coefs_, self.intercepts_ = ([*each] for each in zip(*layers, strict=True))
+        self.converged_ = self.status_ == "converged"
+
+    def _held_out(self, signs: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        held_out = np.zeros(len(signs), dtype=bool)
+        classes = [random.permutation(np.flatnonzero(signs == sign)) for sign in (1, -1)]
+        if self.validation_fraction and min(map(len, classes)) > 1:
+            for rows in classes:
+                n = round(self.validation_fraction * len(rows))
+                held_out[rows[: min(max(n, 1), len(rows) - 1)]] = True
+        return held_out
+
+    def _area(self, signs: np.ndarray, scores: np.ndarray) -> float:
+        """Return the partial AUC, in which ties count as errors; NaN for scores that are not finite."""
+        if not np.isfinite(scores).all():
+            return math.nan
+        n = int(np.sum(signs < 0))
+        return strict(scores[signs > 0], scores[signs < 0], 0, max(1, math.floor(n * self._last_rate() + SAME_RATE)))
+
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        return _outputs(list(zip(self.coefs_, self.intercepts_, strict=True)), self.scaler_.transform(X))
+
+
+def _first_layers(sizes: list[int], random: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return weights that keep the variance of the units (He et al. 2015), and no intercepts."""
+    return [(random.normal(scale=math.sqrt(2 / n), size=(n, m)), np.zeros(m)) for n, m in pairwise(sizes)]
+
+
+def _outputs(layers: list[tuple[np.ndarray, np.ndarray]], Z: np.ndarray) -> np.ndarray:
+    *hidden, (w, b) = layers
+    for W, c in hidden:
+        Z = np.maximum(Z @ W + c, 0)
+    return np.asarray(Z @ w + b)[:, 0]
+
+
+def _with_torch(name: str) -> ModuleType:
+    try:
+        from npbench_torch import training
+    except ImportError as error:
+        raise ValueError(f"{name} needs PyTorch: pip install 'npbench[torch]'.") from error
+    return training
