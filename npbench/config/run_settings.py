@@ -23,7 +23,8 @@ class RunSettings:
     """Settings of a whole run."""
 
     results: Path  # folder of the records
-    n_jobs: int = -1  # worker processes; -1: one per core
+    n_jobs: int = -1  # worker processes; -1: one per core, or per GPU of ``gpus``
+    gpus: int | None = None  # GPUs that the workers share out, each worker seeing one
     time_limit: float | None = None  # seconds a job may take
     retry_timeouts: bool = True  # run jobs that reached the time limit before, or on another split
     memory_limit: float | None = None  # MB (10^6 bytes) a job may allocate
@@ -78,19 +79,14 @@ def _execution_faults(execution: Mapping[str, Any]) -> Iterable[str]:
             yield f"execution.{key} is {value!r}: expected a value of type {formatannotation(wanted)}."
 
 
-def _is_bool(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
+SWITCHES = ("retry_timeouts", "force", "trace", "keep_scores")
 # For each key, its valid values and how they are named.
 CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "n_jobs": (lambda v: v == -1 or is_whole(v, at_least=1), "a number of workers, 1 or more, or -1 for one per core"),
+    "gpus": (lambda v: v is None or is_whole(v, at_least=1), "a number of GPUs, 1 or more, or null for none"),
     "time_limit": (lambda v: v is None or is_positive(v), "a positive number of seconds, or null for no limit"),
-    "retry_timeouts": (_is_bool, "true or false"),
     "memory_limit": (lambda v: v is None or is_positive(v), "a positive number of MB, or null for the worker's share"),
-    "force": (_is_bool, "true or false"),
-    "trace": (_is_bool, "true or false"),
-    "keep_scores": (_is_bool, "true or false"),
+    **dict.fromkeys(SWITCHES, (lambda v: isinstance(v, bool), "true or false")),
     "objective": (lambda v: v is None or isinstance(v, str), "the name of a metric, or null for the validation loss"),
 }
 

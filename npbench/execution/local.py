@@ -82,7 +82,8 @@ def _outcomes(
     each = limits.with_memory_for(workers)
     options = replace(context.options, n_threads=max(1, available_cores() // workers))
     tasks = (Task(job, shared[job.data.data_sha256], each, options, only_compiles) for job in jobs)
-    return outcomes(Judge, tasks, workers, lambda task: _group_of(task.job))
+    judges = [functools.partial(Judge, gpu) for gpu in limits.gpu_of_each(workers)]
+    return outcomes(judges, tasks, lambda task: _group_of(task.job))
 
 
 def _group_of(job: Job) -> tuple[str, int] | None:
@@ -122,7 +123,9 @@ def how_it_died(code: int) -> str:
 class Judge:
     """What runs tasks in a worker, which makes it before it opens data."""
 
-    def __init__(self) -> None:
+    def __init__(self, gpu: str | None = None) -> None:
+        if gpu is not None:
+            os.environ["CUDA_VISIBLE_DEVICES"] = gpu  # of all that this process starts
         self._nursery = Nursery()
         self._server: Process | None = None
         self._toy: Fitting | None = None  # of a solver whose threads would not survive a fork: each fit warms up
@@ -250,6 +253,4 @@ class Judge:
                 return facts, arrays
 
 
-@functools.lru_cache(maxsize=1)  # jobs come by data set
-def _opened(shared: SharedData) -> BinaryData:
-    return shared.open()
+_opened = functools.lru_cache(maxsize=1)(SharedData.open)  # jobs come by data set

@@ -14,7 +14,7 @@ import functools
 import os
 import resource
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Set
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,26 +43,27 @@ Make = Callable[[], Callable[[Any, Allow], Any]]
 
 
 def outcomes(
-    make: Make, tasks: Iterable[Any], n_workers: int, group_of: Callable[[Any], Any] = lambda task: None
+    makes: Sequence[Make], tasks: Iterable[Any], group_of: Callable[[Any], Any] = lambda task: None
 ) -> Generator[tuple[Any, Outcome]]:
-    """Yield each task with its outcome as it ends; leaving early kills the workers and their child processes.
+    """Yield each task with its outcome as it ends, of a worker for each of ``makes``; leaving early kills the workers.
 
     A task whose worker dies is tried once more, in a new process. Tasks of one group, unless that is None, go to the
     worker that has begun it.
     """
     # The usual soft limit of 1024 open files ends a run with 250 workers.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = FILES_PER_WORKER * n_workers + OTHER_FILES
+    needed = FILES_PER_WORKER * len(makes) + OTHER_FILES
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, needed)), hard))
-    workers = [Worker(make) for _ in range(n_workers)]
-    queues = dict(zip(workers, _queues(iter(tasks), n_workers, group_of), strict=True))
+    workers = [Worker(make) for make in makes]
+    queues = dict(zip(workers, _queues(iter(tasks), len(makes), group_of), strict=True))
     try:
         for worker, queue in queues.items():
             worker.next(queue)
         while busy := {worker: worker.process for worker in workers if worker.process}:
             ready = wait(busy.values(), [worker.output.readable for worker in busy])
-            for worker in busy:
-                if worker.has_changed(ready) and (outcome := worker.outcome()) is not None:
+            for worker, process in busy.items():
+                has_changed = process.is_late() or not ready.isdisjoint(worker.signals)
+                if has_changed and (outcome := worker.outcome()) is not None:
                     ended = worker.task, outcome
                     worker.next(queues[worker])  # before the caller handles the outcome, so that no worker waits
                     yield ended
@@ -108,11 +109,6 @@ class Worker:
         """Descriptors to wait on: the channel for results, the process for its end, the output."""
         assert self.process is not None
         return *self.process.signals, self.output.readable
-
-    def has_changed(self, ready: Set[Any]) -> bool:
-        """Return whether one of these descriptors is the worker's, or its deadline is reached."""
-        assert self.process is not None
-        return self.process.is_late() or not ready.isdisjoint(self.signals)
 
     def next(self, tasks: Iterator[Any]) -> None:
         """Start the next task, or end the process if there is none."""

@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain, groupby
+from itertools import chain, cycle, groupby, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -32,14 +32,21 @@ _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory
 class Limits:
     """Workers, and what each job may use."""
 
-    n_jobs: int = -1  # worker processes; -1 for one per core
+    n_jobs: int = -1  # worker processes; -1 for one per core, or per GPU of ``gpus``
     seconds: float | None = None  # time of a job without compilation, after which it is killed
     memory_mb: float | None = None  # of 10^6 bytes; enforced on Linux
     start_seconds: float = 12.0  # to import where ``seconds`` is given; half of it to warm up, beside compiling
+    gpus: int | None = None  # that workers of this machine are shared out among; None leaves the choice to the solver
 
     def workers(self, n_tasks: int) -> int:
         """Return the number of workers, never more than there are tasks."""
-        return min(available_cores() if self.n_jobs == -1 else self.n_jobs, n_tasks)
+        return min((self.gpus or available_cores()) if self.n_jobs == -1 else self.n_jobs, n_tasks)
+
+    def gpu_of_each(self, n_workers: int) -> list[str | None]:
+        """Return for each worker the GPU that it sees, in turn: of those that this process sees, the first ``gpus``."""
+        seen = os.environ.get("CUDA_VISIBLE_DEVICES")
+        names = seen.split(",") if seen else map(str, range(self.gpus or 0))
+        return [*islice(cycle([*islice(names, self.gpus or 0)] or [None]), n_workers)]
 
     def with_memory_for(self, n_workers: int) -> Limits:
         """Return these limits with that of memory: by default the share of each worker of this machine."""

@@ -8,9 +8,10 @@ import functools
 import gc
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from npbench.contracts import resolve
 from npbench.data.file_limits import at_most, status_mb
@@ -51,17 +52,28 @@ def serve_fit(channel: Channel, toy: Fitting | None, memory_mb: float) -> None:
     fitting: Fitting
     fitting, known = channel.receive()
     notes = Notes(known or {}, lambda seconds: channel.answer({"saved": seconds}))
-    _pin_threads(fitting.n_threads)
+    if fitting.n_threads > 1:  # for libraries loaded already and for those loaded later; the server has one
+        os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(fitting.n_threads)))
+        _libraries().limit(limits=fitting.n_threads)
     before = status_mb("VmRSS")
     with at_most(memory_mb, _base_mb()), contextlib.nullcontext() if known is None else sharing(notes):
         for facts, arrays in _with_saved(steps(fitting), notes):
             if "ended" in facts:
                 facts["ended"] |= {"peak_memory_mb": status_mb("VmHWM"), "memory_before_mb": before}
-                facts["ended"]["peak_memory_of"] = "process" if toy else "job"  # where both were in one
+                facts["ended"] |= {"peak_memory_of": "process" if toy else "job", **_gpu()}  # where both were in one
                 noted = notes.new.values()
                 channel.answer({"noted": [*notes.new], "facts": [one for one, _ in noted]}, [one for _, one in noted])
                 ctypes.CDLL(None).fflush(None)  # the output buffers of C libraries
             channel.answer(facts, arrays)
+
+
+def _gpu() -> dict[str, Any]:
+    """Return the GPU that this process used through PyTorch, and the memory that its tensors took at most."""
+    cuda: Any = getattr(sys.modules.get("torch"), "cuda", None)
+    with contextlib.suppress(Exception):  # whatever a solver has imported by that name
+        if cuda.is_initialized():
+            return {"gpu": str(cuda.get_device_name()), "peak_gpu_memory_mb": cuda.max_memory_allocated() / 1e6}
+    return {}
 
 
 def _with_saved(answers: Iterator[Step], notes: Notes) -> Iterator[Step]:
@@ -104,13 +116,6 @@ def _libraries() -> ThreadpoolController:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-def _pin_threads(n_threads: int) -> None:
-    """Fix the number of threads, for libraries loaded already and for those loaded later; the server has one."""
-    if n_threads > 1:
-        os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(n_threads)))
-        _libraries().limit(limits=n_threads)
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import polars as pl
 from polars.datatypes import DataType
 
 # 2: trace and n_test_positive; 3: test_part; 4: missing, categories, split_sha256, n_test_duplicates; 5: roc, output;
-# 6: gram_seconds; 7: method.
+# 6: gram_seconds; 7: method, gpu, peak_gpu_memory_mb.
 # Columns that older records lack are null when read, or have the value in FEATURES.
 SCHEMA_VERSION = 7
 
@@ -113,9 +113,7 @@ SUBJECTS: dict[str, list[Field]] = {
         Field("objective", Float, R.REPORTED),
         Field("duality_gap", Float, R.REPORTED),
         Field("solver_status", Text, R.TEXT | R.REPORTED, "the solver's status_"),
-        Field(
-            "roc", Text, R.ANSWER, "true-positive rates on the test part at npbench.numerics.roc_grid.FPR_GRID, JSON"
-        ),
+        Field("roc", Text, R.ANSWER, "true-positive rates on the test part at numerics.roc_grid.FPR_GRID, JSON"),
         Field("trace", Text, about="values of each step by name, JSON; null without execution.trace"),
         Field("n_warnings", Int, R.REPORTED),
         Field("warnings", Text, R.TEXT | R.REPORTED, "the first texts, one per line"),
@@ -140,6 +138,7 @@ SUBJECTS: dict[str, list[Field]] = {
         Field("peak_memory_mb", Float, R.REPORTED, "resident, 10^6 bytes"),
         Field("memory_before_mb", Float, R.REPORTED, "resident when the job started, without what earlier jobs left"),
         Field("peak_memory_of", Text, R.REPORTED, "job, or process if the system cannot separate them"),
+        Field("peak_gpu_memory_mb", Float, R.REPORTED, "of tensors of PyTorch, 10^6 bytes"),
     ],
     "Run and machine": [
         Field("n_jobs", Int, about="workers running in parallel"),
@@ -147,6 +146,7 @@ SUBJECTS: dict[str, list[Field]] = {
         Field("run_id", Text),
         Field("run_started", Text),
         Field("cpu", Text, R.MACHINE),
+        Field("gpu", Text, R.MACHINE | R.REPORTED | R.TEXT, "that the solver used through PyTorch"),
         Field("cores", Int),
         Field("ram_gb", Float),
         Field("load_average", Float, about="when the run started"),

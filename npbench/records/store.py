@@ -72,14 +72,7 @@ class RecordStore:
         self.scores.close()
 
     def frame(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Return the latest record of each key, in the order stored; warn of files that cannot be read.
-
-        Parameters
-        ----------
-        columns : sequence of str, optional
-            Columns to read, which takes less memory; key, status and the time of storing are added. Columns beyond
-            the schema (metrics) are there if a record has them.
-        """
+        """Return the latest record of each key as :func:`read` does; warn of files that cannot be read."""
         return read([self.folder], self._warn, columns)
 
     def done(self, trace: bool = False, scores: bool = False) -> set[str]:

@@ -83,7 +83,7 @@ def run(plan: Plan, asked: Requested, progress: Progress, **facts: Any) -> None:
     if not plan.todo:
         return
     stored = {name: value for name, value in description.items() if name not in ("command", "configs")}
-    limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit)
+    limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit, gpus=settings.gpus)
     context = RunContext(
         plan.sources.by_hash(), stored, Options(trace=settings.trace, keep_scores=settings.keep_scores)
     )

@@ -25,7 +25,7 @@ class Result:
 def results(checks: Sequence[Check], time_limit: float) -> Iterator[Result]:
     """Run checks one after the other and yield the result of each, whatever they do to their process."""
     tasks = ((check, time_limit) for check in checks)
-    with closing(outcomes(Performer, tasks, 1)) as ended:
+    with closing(outcomes([Performer], tasks)) as ended:
         for _, outcome in ended:
             yield _result(outcome)
 

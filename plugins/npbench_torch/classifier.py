@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import time
 from abc import abstractmethod
@@ -26,8 +27,6 @@ from npbench.numerics.thresholds import SAME_RATE
 class TorchNetworkClassifier(DenseClassifier):
     """A network of rectified linear units, trained in minibatches of as many positives as negatives.
 
-    A subclass has the loss, the range of false-positive rates ``[0, hi]`` in which it is judged, and the threshold.
-
     Parameters
     ----------
     hidden : int
@@ -37,7 +36,8 @@ class TorchNetworkClassifier(DenseClassifier):
     max_iter : int
         Largest number of epochs.
     patience : int
-        Number of epochs without a larger partial AUC of the held-out samples, after which training stops.
+        Number of epochs without a larger partial AUC of the held-out samples, or as large a one with a smaller loss,
+        after which training stops.
     validation_fraction : float
         Share of each class that is held out, in [0, 1[. With 0, or fewer than two samples of a class, the training
         sample takes its place.
@@ -100,19 +100,12 @@ class TorchNetworkClassifier(DenseClassifier):
     random_state: Any = parameter("random_state", default=None)
 
     @abstractmethod
-    def _objective(self, n_positive: int) -> Any:
-        """Return the objective for so many positives, from a module that imports torch."""
-
-    @abstractmethod
-    def _last_rate(self) -> float:
-        """Return the end of the range of false-positive rates."""
-
-    @abstractmethod
     def _threshold(self, signs: np.ndarray, scores: np.ndarray) -> float:
         """Return the threshold for held-out samples."""
 
-    def _fit(self, X: np.ndarray, signs: np.ndarray) -> None:
-        training = _with_torch(type(self).__name__)
+    def _train(self, X: np.ndarray, signs: np.ndarray, last_rate: float, module: str, **options: Any) -> None:
+        """Fit with the objective of a module here, judged by the partial AUC up to a false-positive rate."""
+        training, losses = (_with_torch(type(self).__name__, name) for name in ("training", module))
         random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         self.scaler_ = StandardScaler().fit(X)
         Z, held_out = self.scaler_.transform(X), self._held_out(signs, random)
@@ -120,30 +113,18 @@ class TorchNetworkClassifier(DenseClassifier):
         judged = held_out if held_out.any() else fitted
         positives, negatives = (Z[fitted & (signs == sign)] for sign in (1, -1))
         layers = _first_layers([X.shape[1], *[self.hidden] * self.n_layers * (self.hidden > 0), 1], random)
-        networks = training.epochs(
-            layers,
-            positives,
-            negatives,
-            self._objective(len(positives)),
-            random,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            optimizer=self.optimizer,
-            device=self.device,
-        )
-        start, best, best_epoch = time.perf_counter(), -math.inf, 0
+        objective = losses.Objective((len(positives), len(negatives)), **options)
+        networks = training.epochs(self, layers, positives, negatives, objective, random)
+        start, best, best_epoch = time.perf_counter(), (-math.inf, -math.inf), 0
         self.trace_, self.status_ = [], "max_iter"
         for epoch, network in enumerate(islice(networks, self.max_iter), 1):
-            area = self._area(signs[judged], _outputs(network, Z[judged]))
+            area, loss = _judged(signs[judged], _outputs(network, Z[judged]), last_rate)
             self.trace_.append(Step(epoch, time.perf_counter() - start, area))
             if math.isnan(area):
                 self.status_ = "diverged"
                 break
-            if area >= best:  # of networks as good, the one that was trained longer
-                layers = network
-            if area > best:
-                best, best_epoch = area, epoch
+            if (area, -loss) > best:
+                layers, best, best_epoch = network, (area, -loss), epoch
             elif epoch - best_epoch >= self.patience:
                 self.status_ = "converged"
                 break
@@ -164,15 +145,19 @@ class TorchNetworkClassifier(DenseClassifier):
                 held_out[rows[: min(max(n, 1), len(rows) - 1)]] = True
         return held_out
 
-    def _area(self, signs: np.ndarray, scores: np.ndarray) -> float:
-        """Return the partial AUC, in which ties count as errors; NaN for scores that are not finite."""
-        if not np.isfinite(scores).all():
-            return math.nan
-        n = int(np.sum(signs < 0))
-        return strict(scores[signs > 0], scores[signs < 0], 0, max(1, math.floor(n * self._last_rate() + SAME_RATE)))
-
     def _scores(self, X: np.ndarray) -> np.ndarray:
         return _outputs(list(zip(self.coefs_, self.intercepts_, strict=True)), self.scaler_.transform(X))
+
+
+def _judged(signs: np.ndarray, scores: np.ndarray, last_rate: float) -> tuple[float, float]:
+    """Return the partial AUC, NaN for scores that are not finite, and the loss of tau-FPL."""
+    positive, negative = scores[signs > 0], scores[signs < 0]
+    if not np.isfinite(scores).all():
+        return math.nan, math.nan
+    n = len(negative)
+    k = max(1, math.floor(n * last_rate + SAME_RATE))
+    top = np.mean(np.partition(negative, n - k)[n - k :])
+    return strict(positive, negative, 0, k), float(np.mean(np.maximum(1 + top - positive, 0) ** 2))
 
 
 def _first_layers(sizes: list[int], random: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -187,9 +172,8 @@ def _outputs(layers: list[tuple[np.ndarray, np.ndarray]], Z: np.ndarray) -> np.n
     return np.asarray(Z @ w + b)[:, 0]
 
 
-def _with_torch(name: str) -> ModuleType:
+def _with_torch(classifier: str, module: str) -> ModuleType:
     try:
-        from npbench_torch import training
+        return importlib.import_module(f"npbench_torch.{module}")
     except ImportError as error:
-        raise ValueError(f"{name} needs PyTorch: pip install 'npbench[torch]'.") from error
-    return training
+        raise ValueError(f"{classifier} needs PyTorch: pip install 'npbench[torch]'.") from error

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from npbench.estimators.constraints import FRACTION
@@ -55,13 +53,8 @@ class DeepTopPush(TorchNetworkClassifier):
 
     rho: float = parameter(FRACTION, default=0.05)
 
-    def _objective(self, n_positive: int) -> Any:
-        from npbench_torch import top_push  # torch
-
-        return top_push.Objective()
-
-    def _last_rate(self) -> float:
-        return self.rho
+    def _fit(self, X: np.ndarray, signs: np.ndarray) -> None:
+        self._train(X, signs, self.rho, "top_push")
 
     def _threshold(self, signs: np.ndarray, scores: np.ndarray) -> float:
         return RULES["empirical"].threshold(scores[signs < 0], self.rho, 0.0)

@@ -10,6 +10,7 @@ from torch import Tensor
 from npbench_torch.training import Scores
 
 N_POSITIVE, N_NEGATIVE = 64, 4096  # samples that set the temperature
+N_STEPS = 30  # between two settings of it
 N_HALVINGS, SPAN = 25, 1e4  # of the search for it, around the largest loss of a pair
 
 
@@ -18,31 +19,20 @@ def pair_losses(positive: Tensor, negative: Tensor) -> Tensor:
     return torch.relu(1 + negative - positive[:, None]) ** 2
 
 
-def log_mean_exp(losses: Tensor, temperature: float) -> Tensor:
-    """Return ``log mean_j exp(L_ij / temperature)`` for each row i."""
-    return torch.logsumexp(losses / temperature, dim=1) - math.log(losses.shape[1])
-
-
-def divergence(losses: Tensor, temperature: float) -> Tensor:
-    """Return the Kullback-Leibler divergence of the weights ``exp(L_ij / temperature)`` from equal ones, by row."""
-    log_weights = torch.log_softmax(losses / temperature, dim=1)
-    return (log_weights.exp() * log_weights).sum(dim=1) + math.log(losses.shape[1])
-
-
 def temperature_for(losses: Tensor, share: float) -> float:
-    """Return the temperature with a mean divergence of ``log(1 / share)``; the largest or smallest tried if none has.
+    """Return the temperature at which exponential weights have a divergence of ``log(1 / share)`` from equal ones.
 
-    At this lambda the mean over i of ``lambda (log mean_j exp(L_ij / lambda) + log(1 / share))`` is smallest. It bounds
-    the mean of the largest losses of each row, as many as a share of its entries.
+    The divergence is that of Kullback and Leibler, in the mean over rows i. At this lambda the mean over i of ``lambda
+    (log mean_j exp(L_ij / lambda) + log(1 / share))`` is smallest, a bound of the mean of the largest losses of a row,
+    as many as a share of its entries.
     """
-    scale = float(losses.max()) or 1.0
-    low, high = -math.log(SPAN), math.log(SPAN)
+    scale, low, high = float(losses.max()) or 1.0, -math.log(SPAN), math.log(SPAN)
     for _ in range(N_HALVINGS):
         middle = (low + high) / 2
-        if float(divergence(losses, scale * math.exp(middle)).mean()) > -math.log(share):
-            low = middle
-        else:
-            high = middle
+        log_weights = torch.log_softmax(losses / (scale * math.exp(middle)), dim=1)
+        entropy = -float((log_weights.exp() * log_weights).sum(dim=1).mean())
+        is_too_sharp = entropy < math.log(share * losses.shape[1])
+        low, high = (middle, high) if is_too_sharp else (low, middle)
     return scale * math.exp(high)
 
 
@@ -82,7 +72,8 @@ class PartialAUCLoss(torch.nn.Module):
 
     def forward(self, positive: Tensor, negative: Tensor, index: Tensor) -> Tensor:
         """Return the loss of scores; ``index`` has the number of each positive in the training sample, none twice."""
-        own = log_mean_exp(pair_losses(positive, negative), self.temperature)
+        losses = pair_losses(positive, negative) / self.temperature
+        own = torch.logsumexp(losses, dim=1) - math.log(len(negative))
         with torch.no_grad():
             before = self.log_averages[index].to(own.dtype)
             share = torch.tensor(self.averaging).to(own)
@@ -93,22 +84,20 @@ class PartialAUCLoss(torch.nn.Module):
 
 
 class Objective:
-    """The partial AUC up to a false-positive rate; the temperature is given, or follows from that rate each epoch."""
+    """The partial AUC up to a false-positive rate; the temperature is given, or follows from that rate now and then."""
 
-    def __init__(self, n_positive: int, fpr: float, temperature: float | None, averaging: float) -> None:
-        self._fpr, self._follows = fpr, temperature is None
-        self._loss = PartialAUCLoss(n_positive, temperature or 1.0, averaging)
-
-    def begin_epoch(self, positive: Scores, negative: Scores, sizes: tuple[int, int]) -> None:
-        """Set the temperature."""
-        if self._follows:
-            ends = zip(sizes, (N_POSITIVE, N_NEGATIVE), strict=True)
-            i, j = (torch.arange(0, n, math.ceil(n / most)) for n, most in ends)
-            with torch.no_grad():
-                losses = pair_losses(positive(i), negative(j))
-            self._loss.set_temperature(temperature_for(losses, self._fpr))
+    def __init__(self, sizes: tuple[int, int], fpr: float, temperature: float | None, averaging: float) -> None:
+        ends = zip(sizes, (N_POSITIVE, N_NEGATIVE), strict=True)
+        self._some = [torch.arange(0, n, math.ceil(n / most)) for n, most in ends]
+        self._fpr, self._follows, self._step = fpr, temperature is None, 0
+        self._loss = PartialAUCLoss(sizes[0], temperature or 1.0, averaging)
 
     def __call__(self, positive: Scores, negative: Scores, i: Tensor, j: Tensor) -> Tensor:
         """Return the loss of a minibatch."""
+        if self._follows and self._step % N_STEPS == 0:
+            with torch.no_grad():
+                losses = pair_losses(positive(self._some[0]), negative(self._some[1]))
+            self._loss.set_temperature(temperature_for(losses, self._fpr))
+        self._step += 1
         loss: Tensor = self._loss.to(i.device)(positive(i), negative(j), i)
         return loss

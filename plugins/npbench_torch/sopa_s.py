@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from npbench.estimators.constraints import POSITIVE, SHARE
@@ -30,7 +28,7 @@ class SOPAS(FprRangeClassifier, TorchNetworkClassifier):
         Range of false-positive rates, ``(0, beta)``; the problem fills it in. At least one training negative must be
         ranked in it.
     temperature : float, optional
-        The parameter lambda; positive. None sets it in each epoch so that the weights have a mean Kullback-Leibler
+        The parameter lambda; positive. None sets it, every 30 steps, so that the weights have a mean Kullback-Leibler
         divergence of ``log(1 / beta)`` from equal ones: equal weights of a share beta of the negatives have as much.
     averaging : float
         Weight of the present minibatch in the moving averages, in ]0, 1].
@@ -58,22 +56,15 @@ class SOPAS(FprRangeClassifier, TorchNetworkClassifier):
     temperature: float | None = parameter(None, POSITIVE, default=None)
     averaging: float = parameter(SHARE, default=0.9)
 
-    def _fit(self, X: np.ndarray, signs: np.ndarray) -> None:
-        self._ranks(signs)
-        super()._fit(X, signs)
-
     def _validate_params(self) -> None:
         super()._validate_params()
         if self.fpr_range[0] > 0:
             raise ValueError(f"fpr_range is {self.fpr_range!r}: expected a range that starts at 0")
 
-    def _objective(self, n_positive: int) -> Any:
-        from npbench_torch import partial_auc  # torch
-
-        return partial_auc.Objective(n_positive, self._last_rate(), self.temperature, self.averaging)
-
-    def _last_rate(self) -> float:
-        return self.fpr_range[1]
+    def _fit(self, X: np.ndarray, signs: np.ndarray) -> None:
+        self._ranks(signs)
+        options = {"temperature": self.temperature, "averaging": self.averaging}
+        self._train(X, signs, self.fpr_range[1], "partial_auc", fpr=self.fpr_range[1], **options)
 
     def _threshold(self, signs: np.ndarray, scores: np.ndarray) -> float:
         return threshold_within(signs, scores, *self.fpr_range)

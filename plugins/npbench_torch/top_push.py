@@ -25,12 +25,12 @@ def top_push(positive: Tensor, negative: Tensor) -> Tensor:
 class Objective:
     """The loss of minibatches, each with the largest negative of the one before."""
 
-    def begin_epoch(self, positive: Scores, negative: Scores, sizes: tuple[int, int]) -> None:
-        """Do nothing: the largest negative stays from epoch to epoch."""
+    def __init__(self, sizes: tuple[int, int]) -> None:
+        self._largest: Tensor | None = None  # its number
 
     def __call__(self, positive: Scores, negative: Scores, i: Tensor, j: Tensor) -> Tensor:
         """Return the loss of a minibatch."""
-        j = torch.cat([j, getattr(self, "_largest", j[:0])])
+        j = j if self._largest is None else torch.cat([j, self._largest])
         scores = negative(j)
         self._largest = j[scores.argmax()][None]
         return top_push(positive(i), scores)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Literal, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,63 +12,37 @@ from torch import Tensor
 
 LEAST_STEPS = 10  # of an epoch, or small samples would need thousands of epochs
 
-Layers = list[tuple[np.ndarray, np.ndarray]]  # weights and intercepts
+Array = np.ndarray
+Layers = list[tuple[Array, Array]]  # weights and intercepts
 Scores = Callable[[Tensor], Tensor]  # of the samples of one class with some numbers
-
-
-class Objective(Protocol):
-    """A loss, and what it keeps from one minibatch to the next."""
-
-    def begin_epoch(self, positive: Scores, negative: Scores, sizes: tuple[int, int]) -> None:
-        """Prepare an epoch; ``sizes`` are the numbers of positives and negatives."""
-
-    def __call__(self, positive: Scores, negative: Scores, i: Tensor, j: Tensor) -> Tensor:
-        """Return the loss of the minibatch of positives i and negatives j."""
+Objective = Callable[[Scores, Scores, Tensor, Tensor], Tensor]  # loss of the minibatch of positives i and negatives j
 
 
 def epochs(
-    start: Layers,
-    positives: np.ndarray,
-    negatives: np.ndarray,
-    objective: Objective,
-    random: np.random.Generator,
-    *,
-    batch_size: int | None,
-    learning_rate: float,
-    weight_decay: float,
-    optimizer: Literal["adam", "sgd"],
-    device: str,
+    settings: Any, start: Layers, positives: Array, negatives: Array, objective: Objective, random: np.random.Generator
 ) -> Iterator[Layers]:
-    """Yield the layers after each epoch, without end.
-
-    An epoch has as many steps as minibatches cover the larger class, and LEAST_STEPS at least. Half of a minibatch are
-    positives; all samples without ``batch_size``. The penalty is ``weight_decay / 2`` times the sum of the squared
-    weights, without intercepts. In single precision.
-
-    Raises
-    ------
-    ValueError
-        If ``device`` is "cuda" and there is no GPU.
-    """
+    """Yield the layers after each epoch, without end; ``settings`` has the attributes of a classifier here."""
+    device = settings.device
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError("device is 'cuda', but PyTorch finds no GPU: use device='cpu', or PyTorch built for CUDA.")
 
-    def on_device(array: np.ndarray) -> Tensor:
+    def on_device(array: Array) -> Tensor:
         return torch.tensor(array, dtype=torch.float32, device=device)
 
     layers = [(on_device(W).requires_grad_(), on_device(b).requires_grad_()) for W, b in start]
     samples = on_device(positives), on_device(negatives)
     positive, negative = (lambda rows, X=X: scores(layers, X[rows.to(device)]) for X in samples)
     weights, intercepts = zip(*layers, strict=True)
-    groups = [{"params": weights, "weight_decay": weight_decay}, {"params": intercepts, "weight_decay": 0.0}]
-    kind = torch.optim.Adam if optimizer == "adam" else torch.optim.SGD
-    steps = kind(groups, lr=learning_rate)
-    sizes = len(positives), len(negatives)
-    half = max(sizes) if batch_size is None else max(1, batch_size // 2)
-    minibatches = zip(*(_minibatches(n, min(n, half), random) for n in sizes), strict=True)
+    # no loss depends on the intercept of the scores
+    groups: list[dict[str, Any]] = [{"params": weights, "weight_decay": settings.weight_decay}]
+    groups += [{"params": intercepts[:-1]}]
+    kind = torch.optim.Adam if settings.optimizer == "adam" else torch.optim.SGD
+    steps = kind(groups, lr=settings.learning_rate)
+    largest = max(len(positives), len(negatives))
+    half = largest if settings.batch_size is None else max(1, settings.batch_size // 2)
+    minibatches = zip(*(_minibatches(len(X), half, random) for X in samples), strict=True)
     while True:
-        objective.begin_epoch(positive, negative, sizes)
-        for i, j in islice(minibatches, max(LEAST_STEPS, max(sizes) // half)):
+        for i, j in islice(minibatches, max(LEAST_STEPS, largest // half)):
             steps.zero_grad()
             objective(positive, negative, i.to(device), j.to(device)).backward()
             steps.step()
@@ -85,6 +59,7 @@ def scores(layers: list[tuple[Tensor, Tensor]], X: Tensor) -> Tensor:
 
 def _minibatches(n: int, size: int, random: np.random.Generator) -> Iterator[Tensor]:
     """Yield disjoint parts of one random order after the other; what is left of an order is dropped."""
+    size = min(n, size)
     while True:
         order = torch.from_numpy(random.permutation(n))
         yield from order[: n // size * size].split(size)

@@ -78,7 +78,7 @@ def activities(tmp_path_factory):
 @pytest.fixture(scope="module")
 def pool(activities):
     def run(acts, n_workers=2, time_limit=60.0):
-        return outcomes(activities.performer, ((number, act, time_limit) for number, act in acts), n_workers)
+        return outcomes([activities.performer] * n_workers, ((number, act, time_limit) for number, act in acts))
 
     return run
 
@@ -123,7 +123,7 @@ def test_every_task_has_the_outcome_it_deserves(pool, acts, n_workers):
 
 def test_tasks_of_a_group_go_to_one_worker(activities):
     tasks = [(10 * (number // 5) + number % 5, "", 60.0) for number in range(20)]
-    ran = outcomes(activities.performer, iter(tasks), 3, lambda task: task[0] // 10 or None)
+    ran = outcomes([activities.performer] * 3, iter(tasks), lambda task: task[0] // 10 or None)
     workers = {task: outcome.value[2] for task, outcome in ran}
     assert sorted(workers) == sorted(tasks)
     of_group = [{pid for task, pid in workers.items() if task[0] // 10 == group} for group in range(4)]
@@ -232,7 +232,7 @@ def test_an_interrupt_while_the_first_worker_starts(tmp_path):
         "from npbench.execution.pool import outcomes\n"
         "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()  # takes the signal of a blocked thread\n"
         "try:\n"
-        "    list(outcomes(activities.performer, [(0, 'waits', 60)], 2))\n"
+        "    list(outcomes([activities.performer] * 2, [(0, 'waits', 60)]))\n"
         "except KeyboardInterrupt:\n"
         "    sys.exit('interrupted')\n"
     )

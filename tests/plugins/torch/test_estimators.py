@@ -32,8 +32,8 @@ def linear(X, y, objective, decay, steps, optimizer="sgd", learning_rate=0.02):
 
     start = [(np.full((X.shape[1], 1), 0.1), np.zeros(1))]
     rng = np.random.default_rng(0)
-    settings = {"batch_size": None, "learning_rate": learning_rate, "optimizer": optimizer, "device": "cpu"}
-    networks = epochs(start, X[y > 0], X[y < 0], objective, rng, weight_decay=decay, **settings)
+    settings = SOPAS(batch_size=None, learning_rate=learning_rate, optimizer=optimizer, weight_decay=decay)
+    networks = epochs(settings, start, X[y > 0], X[y < 0], objective, rng)
     path = [network[0][0][:, 0] for network in islice(networks, steps // LEAST_STEPS)]
     return np.mean(path[len(path) // 2 :], axis=0)  # steps of a subgradient go to and fro
 
@@ -73,7 +73,7 @@ class TestWithTorch:
             return loss + decay / 2 * w @ w, weights.sum(axis=0) @ X[y < 0] - weights.sum(axis=1) @ X[y > 0] + decay * w
 
         best = minimize(value, np.zeros(3), jac=True, tol=1e-12)
-        w = linear(X, y, Objective(int(np.sum(y > 0)), 0.2, temperature, 0.9), decay, 600)
+        w = linear(X, y, Objective((40, 80), 0.2, temperature, 0.9), decay, 600)
         assert value(w)[0] == pytest.approx(best.fun, rel=1e-5)
         np.testing.assert_allclose(w, best.x, atol=0.01)
 
@@ -83,7 +83,7 @@ class TestWithTorch:
         (X, y), C = sample(2), 1.0
         X += 1.3 * (y > 0)[:, np.newaxis]  # w = 0 has 3.3 times the least objective
         convex = TauFPL(n_top=1, C=C, tol=1e-8).fit(X, y)
-        w = linear(X, y, Objective(), 1 / C, 600, learning_rate=0.002)
+        w = linear(X, y, Objective((40, 80)), 1 / C, 600, learning_rate=0.002)
         s = X @ w
         found = 0.5 * w @ w + C * np.mean(np.maximum(0, 1 + s[y < 0].max() - s[y > 0]) ** 2)
         assert convex.objective_ <= found <= 1.005 * convex.objective_
@@ -95,15 +95,14 @@ class TestWithTorch:
 
         X, y = sample(3)
         kept, epochs = [], training.epochs
-        monkeypatch.setattr(training, "epochs", lambda *a, **b: (kept.append(net) or net for net in epochs(*a, **b)))
+        monkeypatch.setattr(training, "epochs", lambda *args: (kept.append(net) or net for net in epochs(*args)))
         model = estimator(**params, **SMALL, max_iter=3).fit(X, y)
         Z = torch.tensor((X - X.mean(axis=0)) / X.std(axis=0), dtype=torch.float32)
-        layers = [tuple(torch.tensor(part, dtype=torch.float32) for part in layer) for layer in kept[-1]]
+        epoch = next(e for e, net in enumerate(kept) if np.array_equal(net[0][0], model.coefs_[0]))
+        layers = [tuple(torch.tensor(part, dtype=torch.float32) for part in layer) for layer in kept[epoch]]
         monkeypatch.setitem(sys.modules, "torch", None)
         f = model.decision_function(X)
-        best = max(range(3), key=lambda epoch: (model.trace_[epoch].objective, epoch))
-        if best == 2:
-            np.testing.assert_allclose(f, training.scores(layers, Z).numpy(), atol=1e-4)
+        np.testing.assert_allclose(f, training.scores(layers, Z).numpy(), atol=1e-4)
 
     @pytest.mark.filterwarnings(UNCONVERGED)
     @pytest.mark.parametrize(("estimator", "params"), BOTH)
@@ -130,7 +129,8 @@ class TestWithTorch:
         stopped = estimator(**params, **SMALL, patience=3).fit(X, y)
         assert (stopped.status_, stopped.converged_) == ("converged", True)
         areas = [step.objective for step in stopped.trace_]
-        assert stopped.n_iter_ == len(areas) == int(np.argmax(areas)) + 1 + 3
+        assert stopped.n_iter_ == len(areas) > 3
+        assert max(areas[-3:]) <= max(areas[:-3])
         for settings, status in (({"max_iter": 2}, "max_iter"), ({"learning_rate": 1e30}, "diverged")):
             with pytest.warns(ConvergenceWarning, match=status if status == "max_iter" else "learning_rate"):
                 model = estimator(**params, **SMALL | settings).fit(X, y)

@@ -100,7 +100,7 @@ def test_top_push_looks_at_the_largest_negative():
 
 def test_minibatches_keep_the_largest_negative_of_the_one_before():
     values = torch.tensor([5.0, 1.0, 2.0])
-    objective = top_push.Objective()
+    objective = top_push.Objective((1, 3))
     losses = [
         float(objective(lambda i: torch.zeros(1), lambda j: values[j], [0], torch.tensor(j))) for j in ([0], [1], [2])
     ]
