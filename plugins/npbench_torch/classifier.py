@@ -105,7 +105,7 @@ class TorchNetworkClassifier(DenseClassifier):
 
     def _train(self, X: np.ndarray, signs: np.ndarray, last_rate: float, module: str, **options: Any) -> None:
         """Fit with the objective of a module here, judged by the partial AUC up to a false-positive rate."""
-        training, losses = (_with_torch(type(self).__name__, name) for name in ("training", module))
+        training, losses = _imported(type(self).__name__, "training", module)
         random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         self.scaler_ = StandardScaler().fit(X)
         Z, held_out = self.scaler_.transform(X), self._held_out(signs, random)
@@ -172,8 +172,9 @@ def _outputs(layers: list[tuple[np.ndarray, np.ndarray]], Z: np.ndarray) -> np.n
     return np.asarray(Z @ w + b)[:, 0]
 
 
-def _with_torch(classifier: str, module: str) -> ModuleType:
+def _imported(classifier: str, *modules: str) -> list[ModuleType]:
     try:
-        return importlib.import_module(f"npbench_torch.{module}")
+        importlib.import_module("torch")
     except ImportError as error:
         raise ValueError(f"{classifier} needs PyTorch: pip install 'npbench[torch]'.") from error
+    return [importlib.import_module(f"npbench_torch.{module}") for module in modules]

@@ -36,6 +36,9 @@ class OnGPU(LinearClassifier):
         self.status_ = str(os.environ.get("CUDA_VISIBLE_DEVICES"))
 """
 TORCH = """
+class Tensor:
+    pass
+
 class cuda:
     opened = False
     is_initialized = staticmethod(lambda: cuda.opened)
