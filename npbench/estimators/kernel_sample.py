@@ -14,6 +14,7 @@ from npbench.estimators.kernel import MEGABYTE, KernelClassifier
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.evaluation.splits import Fold
 from npbench.numerics.centring import offsets, without_offsets
+from npbench.numerics.devices import rows_of
 from npbench.numerics.gram import Kernel, squared_distances
 from npbench.numerics.threads import blas_threads
 
@@ -135,7 +136,7 @@ class LandmarkSample:
 
     def gram(self, estimator: NystroemClassifier) -> np.ndarray:
         """Return the features under the estimator's kernel, or their Gram matrix."""
-        features = estimator.landmarks(self._X).features(self._X)[self._order]
+        features = rows_of(estimator.landmarks(self._X).features(self._X), self._order)
         return features if self.features else (features @ features.T).astype(self._dtype, copy=False)
 
 
@@ -177,7 +178,7 @@ def search_by_kernel(
         def fitted(fold: Fold) -> list[tuple[np.ndarray, bool]]:
             fit, validate = fold
             if isinstance(sample, LandmarkSample) and sample.features:
-                return list(fit_fold(alike, gram[fit], y[fit], gram[validate]))
+                return list(fit_fold(alike, rows_of(gram, fit), y[fit], rows_of(gram, validate)))
             return list(fit_fold(alike, block(gram, fit, fit), y[fit], block(gram, validate, fit)))
 
         with ThreadPoolExecutor(max(1, n_threads // len(places))) as pool:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from npbench.contracts import Selection
@@ -21,7 +21,10 @@ from npbench.estimators.kernel import MEGABYTE, KernelClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.evaluation.selection import grid_search
 from npbench.evaluation.splits import Fold
-from npbench.numerics.gram import Kernel
+from npbench.numerics.centring import offsets, without_offsets
+from npbench.numerics.devices import array_namespace, beside, device, on_device, to_numpy
+from npbench.numerics.gram import LEAST_EXPONENT_SINGLE, Gram, Kernel
+from npbench.numerics.landmark_svm import Features
 from npbench.numerics.threads import blas_threads, one_blas_thread
 from npbench.problem import Problem
 
@@ -44,8 +47,11 @@ class NystroemClassifier(KernelClassifier):
         samples give the exact classifier, as None does. "auto" is None up to 20,000 samples, or fewer where a method
         must hold a Gram matrix that exceeds ``cache_size``; beyond, 1000 landmarks, or as many as have features within
         ``cache_size``, with a warning. A number is not for ``kernel="precomputed"``, and without effect for "linear",
-        which has features already. From 5000 samples on, ``np_svm``, ``q_svm`` and ``uzawa`` have features of the
-        Gaussian kernel in single precision. A search draws landmarks once, from all its samples.
+        which has features already. From 5000 samples on, ``np_svm``, ``q_svm``, ``uzawa`` and ``ac_svm`` have features
+        of the Gaussian kernel in single precision. A search draws landmarks once, from all its samples.
+    device : str, optional
+        Device of PyTorch, such as "cuda", for features of landmarks in single precision and products with them; without
+        effect for other fits. Predictions are computed there too. Default: NumPy.
     random_state : int, RandomState or None
         Seed of the landmarks.
 
@@ -53,12 +59,13 @@ class NystroemClassifier(KernelClassifier):
     ----------
     nystroem_error_ : float
         With landmarks, the part of the Gram matrix's trace that Phi misses, ``1 - ||Phi||^2 / trace(K)``.
-        ``support_vectors_`` and ``coef_`` are then in the space of Phi.
+        ``coef_`` and ``support_vectors_`` are then in the space of Phi; in single precision, the latter are not kept.
     objective_change_ : float
         With landmarks of "auto", the relative change of ``objective_`` from half of them to all: what more may change.
     """
 
     n_components: int | Literal["auto"] | None = parameter(None, COUNT, StrOptions({"auto"}), default="auto")
+    device: str | None = parameter(None, str, default=None)
     random_state: int | np.random.RandomState | None = parameter("random_state", default=None)
 
     _has_newton_steps: ClassVar[bool] = False
@@ -110,7 +117,7 @@ class NystroemClassifier(KernelClassifier):
         # ascending rows: the features do not depend on the order of the draws
         chosen = np.sort(check_random_state(self.random_state).permutation(X.shape[0])[: self.n_landmarks(X.shape[0])])
         dtype = np.float32 if self.takes_newton_steps(X.shape[0]) else np.float64
-        return Landmarks(X[chosen], super().resolved_kernel(X), dtype)
+        return Landmarks(X[chosen], super().resolved_kernel(X), dtype, self.device)
 
     def takes_newton_steps(self, n_rows: int) -> bool:
         """Return whether :mod:`npbench.numerics.landmark_svm` fits the features of so many samples."""
@@ -129,7 +136,7 @@ class NystroemClassifier(KernelClassifier):
         half = copy(self)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            half._fit(X @ self._landmarks.span_of_half(), signs, **options)
+            half._fit(X @ beside(self._landmarks.span_of_half(), X), signs, **options)
         change = abs(half.objective_ - self.objective_)
         self.objective_change_ = float(change / (abs(self.objective_) or 1.0))
         yield (
@@ -143,9 +150,23 @@ class NystroemClassifier(KernelClassifier):
         if self._landmarks is None:
             return super()._scores(X)
         scores = np.empty(X.shape[0])
-        for rows, features in self._landmarks.blocks(X):
-            scores[rows] = super()._scores(features)
-        return scores
+        for rows, block in self._landmarks.blocks(X):
+            scores[rows] = to_numpy(Features(block, exact=True).scores(beside(self.coef_[0], block)))
+        return scores + self.intercept_[0]
+
+    def _gram(self, X: Any) -> Gram:
+        if self._landmarks is None or not self._landmarks.are_single:
+            return super()._gram(X)
+        self._kernel, self._offsets = Kernel("linear"), np.empty(0)
+        return Gram.of_features(X, blas_threads())
+
+    def _set_expansion(self, X: Any, signs: np.ndarray, x: np.ndarray, b: float) -> None:
+        if self._landmarks is None or not self._landmarks.are_single:
+            super()._set_expansion(X, signs, x, b)
+            return
+        # a copy of the features of support vectors would take as much memory as the features
+        super()._set_expansion(np.empty((len(x), 0)), signs, x, b)
+        self.coef_ = to_numpy(Features(X, True, blas_threads()).weights(beside(x, X)))[None, :]
 
     def _gram_budget(self, X: Any) -> int:
         n, d = X.shape
@@ -190,10 +211,18 @@ class Landmarks:
     """
 
     @one_blas_thread()
-    def __init__(self, samples: Any, kernel: Kernel, dtype: type[np.floating[Any]] = np.float64) -> None:
-        self._samples, self._kernel = samples, kernel
+    def __init__(
+        self,
+        samples: Any,
+        kernel: Kernel,
+        dtype: type[np.floating[Any]] = np.float64,
+        device: str | None = None,
+    ) -> None:
+        self._samples, self._kernel, self.are_single = samples, kernel, dtype == np.float32
+        self._device = device if self.are_single else None
+        whole = on_device(kernel.between(samples, samples), self._device)
+        values, vectors = map(to_numpy, array_namespace(whole).linalg.eigh(whole))
         # eigenvalues of 0 to rounding belong to equal landmarks
-        values, vectors = eigh(kernel.between(samples, samples), check_finite=False)
         kept = values > LEAST_EIGENVALUE[dtype] * values[-1]
         if not kept.any():
             raise ValueError("The kernel is 0 for all landmarks: use another, or a positive coef0 with kernel='poly'.")
@@ -201,36 +230,62 @@ class Landmarks:
 
     def span_of_half(self) -> np.ndarray:
         """Return an orthonormal basis of the features of every second landmark, of shape (n_features, rank)."""
-        basis, _ = np.linalg.qr(self.features(self._samples[::2]).T.astype(float))
+        basis, _ = np.linalg.qr(to_numpy(self.features(self._samples[::2])).T.astype(float))
         return basis.astype(self._root.dtype)
 
-    def features(self, X: Any) -> np.ndarray:
+    def features(self, X: Any) -> Any:
         """Return the features of samples, of shape (n_samples, n_features), with as many threads as BLAS has."""
-        features = np.empty((X.shape[0], self._root.shape[1]), self._root.dtype)
+        block, root = self._block(X), on_device(self._root, self._device)
+        shape = X.shape[0], root.shape[1]
+        features = array_namespace(root).empty(shape, dtype=root.dtype, device=device(root))
 
         def work(rows: slice) -> None:
-            features[rows] = self._block(X, rows)
+            features[rows, :] = block(rows)
 
         with ThreadPoolExecutor(blas_threads()) as pool, one_blas_thread():
             list(pool.map(work, self._parts(X)))
         return features
 
-    def blocks(self, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
+    def blocks(self, X: Any) -> Iterator[tuple[slice, Any]]:
         """Yield the features of some rows after the other, in little memory."""
+        block = self._block(X)
         for rows in self._parts(X):
             with one_blas_thread():
-                block = self._block(X, rows)
-            yield rows, block
+                features = block(rows)
+            yield rows, features
 
     def _parts(self, X: Any) -> list[slice]:
         size = max(1, KERNEL_BLOCK_BYTES // (8 * self._root.shape[0]))
         return [slice(start, start + size) for start in range(0, X.shape[0], size)]
 
-    def _block(self, X: Any, rows: slice) -> np.ndarray:
-        return self._kernel.between(X[rows], self._samples).astype(self._root.dtype, copy=False) @ self._root
+    def _block(self, X: Any) -> Callable[[slice], Any]:
+        """Return a function that computes the features of some rows."""
+        root, gamma = on_device(self._root, self._device), self._kernel.gamma
+        xp = array_namespace(root)
+        if not self.are_single or issparse(X):
 
-    def trace_error(self, X: Any, features: np.ndarray) -> float:
+            def values(rows: slice) -> Any:
+                return beside(self._kernel.between(X[rows], self._samples).astype(self._root.dtype, copy=False), root)
+
+        else:
+            # exponents are sums of products: 2 gamma x'z - gamma ||x||^2 - gamma ||z||^2
+            c = offsets(self._samples)
+            Z = without_offsets(self._samples, c)
+            Z = np.column_stack([2.0 * gamma * Z, np.ones(len(Z)), -gamma * np.einsum("ij,ij->i", Z, Z)])
+            Z = on_device(np.ascontiguousarray(Z.T), self._device)
+
+            @np.errstate(over="ignore", invalid="ignore")
+            def values(rows: slice) -> Any:
+                some = without_offsets(X[rows], c)
+                some = np.column_stack([some, -gamma * np.einsum("ij,ij->i", some, some), np.ones(len(some))])
+                exponents = xp.astype(on_device(some, self._device) @ Z, root.dtype)
+                # NaN where a square overflows, too
+                exponents = xp.where(exponents > LEAST_EXPONENT_SINGLE, exponents, LEAST_EXPONENT_SINGLE)
+                return xp.exp(xp.where(exponents < 0.0, exponents, 0.0))
+
+        return lambda rows: values(rows) @ root
+
+    def trace_error(self, X: Any, features: Any) -> float:
         """Return ``(trace(K) - ||Phi||^2) / trace(K)`` in [0, 1]: the part of K that Phi misses."""
         trace = float(self._kernel.diagonal(X).sum())
-        sizes = [float(np.vdot(block, block)) for block in np.array_split(features, len(features) // 4096 + 1)]
-        return max(1.0 - sum(sizes) / trace, 0.0)
+        return max(1.0 - float(to_numpy(Features(features, n_threads=blas_threads()).squared_norms).sum()) / trace, 0.0)

@@ -14,6 +14,7 @@ from npbench.estimators.constraints import COUNT, POSITIVE, StrOptions
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import linear_svm, losses, ramp_path
+from npbench.numerics.devices import rows_of
 from npbench.numerics.gram import Gram
 from npbench.numerics.multiplier_search import EXPLANATIONS, SearchResult, anneal
 from npbench.numerics.multipliers import MULTIPLIERS, REACHED, RateBound, Update
@@ -23,10 +24,6 @@ START_PER_FEATURE, START_SHARE = 8, 0.05  # samples of the part on which a searc
 LEAST_OF_CLASS = 500  # in that part
 PART_TOL_FACTOR = 10.0  # tolerance on that part, in units of tol
 PART_UNSETTLED, UNSETTLED = 1e-2, 2e-3  # share of the samples that the last step of a search may make flat, or not flat
-
-
-def _has_single_features(gram: Gram) -> bool:
-    return gram.has_few_features and gram.X.dtype == np.float32
 
 
 def _drawn(rng: Any, members: np.ndarray, share: float) -> np.ndarray:
@@ -155,7 +152,7 @@ class RampClassifier(WeightedClassifier, NystroemClassifier):
         best = found.best
         self._set_expansion(X, signs, best.x, best.b)
         self.support_ = rows[self.support_]
-        if self.is_linear:
+        if self.is_linear and gram.features is None:
             # the Gram matrix and b belong to centred features
             self.coef_ = linear_svm.weights(gram.X, best.x)[None, :]
             self.intercept_ = best.b - self.coef_ @ self._offsets
@@ -166,7 +163,7 @@ class RampClassifier(WeightedClassifier, NystroemClassifier):
 
     def machine(self, gram: Gram, signs: np.ndarray, weight: np.ndarray | None = None) -> RampSVM:
         """Return the start of a search; among many samples, a few of the flat ones may change in its last step."""
-        unsettled = int(UNSETTLED * len(signs)) if _has_single_features(gram) else 0
+        unsettled = 0 if gram.features is None else int(UNSETTLED * len(signs))
         return RampSVM(gram, signs, self.eta, self.tol, unsettled, weight)
 
     def start(self, svm: RampSVM) -> dict[str, Any]:
@@ -174,13 +171,13 @@ class RampClassifier(WeightedClassifier, NystroemClassifier):
         gram, signs = svm.gram, svm.y
         n, d = len(signs), gram.X.shape[1]
         part_size = max(START_PER_FEATURE * d, int(n * START_SHARE))
-        if not _has_single_features(gram) or not self.has_path or 2 * part_size > n:
+        if gram.features is None or not self.has_path or 2 * part_size > n:
             return {}
         rng = check_random_state(self.random_state)
         rows = np.sort(
             np.concatenate([_drawn(rng, np.flatnonzero(svm.positive == side), part_size / n) for side in (0, 1)])
         )
-        few = Gram.of_features(gram.X[rows])
+        few = Gram.of_features(rows_of(gram.X, rows), gram.features.n_threads)
         unsettled = int(PART_UNSETTLED * len(rows))
         part = RampSVM(few, signs[rows], svm.eta, PART_TOL_FACTOR * svm.tol, unsettled, svm.weight[rows])
         found = anneal(part, **self.search_settings(svm)).best

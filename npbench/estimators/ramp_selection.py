@@ -35,8 +35,8 @@ from npbench.estimators.ramp import RampClassifier
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
-from npbench.numerics import linear_svm
 from npbench.numerics.gram import Gram
+from npbench.numerics.landmark_svm import scores_of
 from npbench.numerics.multiplier_search import SearchResult
 from npbench.numerics.multipliers import REACHED
 from npbench.numerics.ramp_svm import RampSVM
@@ -108,7 +108,7 @@ def _exact(
 
 
 def _by_newton_steps(
-    along: Sequence[RampClassifier], features: np.ndarray, y: np.ndarray, validated: np.ndarray
+    along: Sequence[RampClassifier], features: Any, y: np.ndarray, validated: Any
 ) -> tuple[np.ndarray, Sequence[bool]]:
     """Return what :func:`_exact` returns, from features of landmarks."""
     svm = along[0].machine(Gram.of_features(features), y)
@@ -120,9 +120,8 @@ def _by_newton_steps(
             start = {"flat": svm.flat(), "start": found[-1].best.multiplier * estimator.C / C}
         found.append(estimator.search(svm, **start))
         C = estimator.C
-    w = np.column_stack([linear_svm.weights(features, one.best.x) for one in found])
-    scores = validated @ w.astype(features.dtype) + [one.best.b for one in found]
-    return scores.T, [one.status in REACHED for one in found]
+    scores = scores_of(features, validated, [one.best.x for one in found]) + [[one.best.b] for one in found]
+    return scores, [one.status in REACHED for one in found]
 
 
 def _quick(

@@ -22,6 +22,8 @@ from scipy.sparse import issparse
 
 from npbench.numerics import gram_kernels
 from npbench.numerics.centring import offsets, without_offsets
+from npbench.numerics.devices import array_namespace, to_numpy
+from npbench.numerics.landmark_svm import Features
 from npbench.numerics.threads import one_blas_thread
 
 Finish = Callable[[np.ndarray, slice, slice], None]  # changes the products of some rows and columns in place
@@ -219,8 +221,11 @@ class Gram:
     """Gram matrix of the samples X, stored as a whole if it fits the budget in bytes, or computed row by row.
 
     ``whole`` is the matrix, C-contiguous, or None. ``has_few_features`` says whether the kernel is linear, the matrix
-    exceeds the budget, and one of (n_features, n_features) does not.
+    exceeds the budget, and one of (n_features, n_features) does not. ``features`` are those of :meth:`of_features` in
+    single precision.
     """
+
+    features: Features | None = None
 
     def __init__(self, X: Any, kernel: Kernel, budget: int = 1 << 30, n_threads: int = 1) -> None:
         if kernel.name == "rbf":
@@ -242,14 +247,18 @@ class Gram:
         return cls(whole, Kernel("precomputed"))
 
     @classmethod
-    def of_features(cls, X: Any) -> Gram:
+    def of_features(cls, X: Any, n_threads: int = 1) -> Gram:
         """Describe the products of many samples with few features, none of which is stored."""
         gram = cls(X, Kernel("linear"), 0)
         gram.has_few_features = True
+        if X.dtype == array_namespace(X).float32:
+            gram.features = Features(X, n_threads=n_threads)
         return gram
 
     def diagonal(self) -> np.ndarray:
         """Return k(x_i, x_i), of shape (n,)."""
+        if self.features is not None:
+            return to_numpy(self.features.squared_norms)
         return self.kernel.diagonal(self.X) if self.whole is None else self.whole.diagonal().copy()
 
     def rows(self, index: np.ndarray) -> np.ndarray:

@@ -10,20 +10,26 @@ features and a Hessian take nearly all of the time:
 - a round of a warm start begins with a narrow width, at which few samples enter a Hessian.
 
 Features are multiplied in single precision by BLAS, in blocks of rows whose sums are added in double precision. Where
-rounding then prevents the tolerance, the products are taken in double precision. All but the blocks is an expression of
-whole arrays, which any library with NumPy's functions can evaluate.
+rounding then prevents the tolerance, the products are taken in double precision. All arrays are of the library and on
+the device of the features: NumPy's, or others with the functions of the array API standard, as on a GPU.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from npbench.numerics.proximal_svm import divide, line_search
+from npbench.numerics.devices import array_namespace, beside, device, to_numpy
+from npbench.numerics.newton_steps import divide, line_search
 from npbench.numerics.threads import one_blas_thread
 
-ROW_BLOCK = 4096  # rows whose products are summed in single precision
+Array = Any  # of any library with the functions of the array API standard
+
+ROW_BLOCK = 8192  # rows whose products are summed in single precision
 WARM_WIDTH = 0.05  # first width of a warm start, in units of the range of p
 SHRINKAGE = 0.1  # factor by which the width falls after a round
 NEAR_SHARES = (32, 8, 2, 1)  # one in eight samples counts as near the margin; more after a failed step
@@ -41,51 +47,95 @@ ROUNDING = 1e-14  # of a sum, relative to its terms
 
 
 class Features:
-    """Products with samples X of shape (n, d), from BLAS in the precision of X, or in double precision if ``exact``."""
+    """Products with samples X of shape (n, d), from BLAS in the precision of X, or in double precision if ``exact``.
 
-    def __init__(self, X: np.ndarray, exact: bool = False) -> None:
-        self.X, self.exact = X, exact
+    Blocks of rows are multiplied by ``n_threads`` threads, and their sums added in one order: the result does not
+    depend on the number of threads.
+    """
 
+    def __init__(self, X: Array, exact: bool = False, n_threads: int = 1) -> None:
+        self.X, self.exact, self.n_threads = X, exact, n_threads
+        self.xp, self.device = array_namespace(X), device(X)
+
+    def some(self, rows: Array) -> Features:
+        """Return the features of some rows."""
+        return Features(self.xp.take(self.X, rows, axis=0), self.exact, self.n_threads)
+
+    @cached_property
+    def squared_norms(self) -> Array:
+        """Squared norms of the samples, of shape (n,)."""
+        return self._joined(lambda block, _: self.xp.sum(block * block, axis=1))
+
+    @property
     def largest_norm(self) -> float:
-        """Return the largest norm of a sample, positive."""
-        squares = [float((block * block).sum(axis=1).max()) for _, block in self._blocks()]
-        return max(float(np.sqrt(max(squares))), float(np.finfo(float).tiny))
+        """Largest norm of a sample, positive."""
+        return max(float(self.xp.max(self.squared_norms)) ** 0.5, float(np.finfo(float).tiny))
 
-    def _blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        for start in range(0, len(self.X), ROW_BLOCK):
-            rows = slice(start, start + ROW_BLOCK)
-            yield rows, self.X[rows].astype(float) if self.exact else self.X[rows]
-
-    def scores(self, w: np.ndarray) -> np.ndarray:
+    def scores(self, w: Array) -> Array:
         """Return Xw."""
-        w = w if self.exact else w.astype(self.X.dtype)
-        return np.concatenate([block @ w for _, block in self._blocks()]).astype(float)
+        w = self._typed(w)
+        return self._joined(lambda block, _: block @ w)
 
-    def weights(self, x: np.ndarray) -> np.ndarray:
+    def weights(self, x: Array) -> Array:
         """Return X'x."""
-        total, x = np.zeros(self.X.shape[1]), x if self.exact else x.astype(self.X.dtype)
-        for rows, block in self._blocks():
-            total += x[rows] @ block
-        return total
+        x = self._typed(x)
+        zeros = self.xp.zeros(self.X.shape[1], dtype=self.xp.float64, device=self.device)
+        return self._total(zeros, self._map(lambda block, rows: x[rows] @ block))
 
-    def divide(self, v: np.ndarray, index: np.ndarray, c: np.ndarray) -> np.ndarray:
+    def product(self, x: np.ndarray) -> np.ndarray:
+        """Return XX'x, from sums in double precision, for NumPy's arrays."""
+        exact = Features(self.X, True, self.n_threads)
+        return to_numpy(exact.scores(exact.weights(beside(x, self.X))))
+
+    def divide(self, v: Array, index: Array, c: Array) -> Array:
         """Return ``H^-1 v`` for ``H = I + sum_i c_i (x_i - m)(x_i - m)'`` over some samples, with mean m weighted by c.
 
         O(d k min(d, k)) for k samples: fewer than features give the small matrix of their products.
         """
-        if len(index) == 0:
+        xp, k, d = self.xp, index.shape[0], v.shape[0]
+        if k == 0:
             return v
-        few = len(index) < len(v)
-        some = self.X[index].astype(float if few else self.X.dtype)
-        some -= (c / c.sum()).astype(some.dtype) @ some
-        some *= np.sqrt(c).astype(some.dtype)[:, None]
-        if few:
-            return v - some.T @ divide(np.eye(len(some)) + some @ some.T, some @ v)
-        H = np.eye(len(v))
-        for start in range(0, len(some), ROW_BLOCK):
-            block = some[start : start + ROW_BLOCK]
-            H += block.T @ block
-        return divide(H, v)
+        dtype = xp.float64 if k < d else self.X.dtype
+        some = xp.astype(xp.take(self.X, index, axis=0), dtype, copy=False)
+        some -= xp.astype(c / xp.sum(c), dtype) @ some
+        some *= xp.astype(xp.sqrt(c), dtype)[:, None]
+        H = xp.eye(min(k, d), dtype=xp.float64, device=self.device)
+        if k < d:
+            return v - some.T @ divide(H + some @ some.T, some @ v)
+        blocks = Features(some, n_threads=self.n_threads)
+        return divide(self._total(H, blocks._map(lambda block, _: block.T @ block)), v)
+
+    def _typed(self, values: Array) -> Array:
+        return values if self.exact else self.xp.astype(values, self.X.dtype, copy=False)
+
+    def _joined(self, product: Callable[[Array, slice], Array]) -> Array:
+        return self.xp.astype(self.xp.concat(list(self._map(product))), self.xp.float64)
+
+    @staticmethod
+    def _total(total: Array, parts: Iterable[Array]) -> Array:
+        for part in parts:
+            total += part
+        return total
+
+    def _map(self, product: Callable[[Array, slice], Array]) -> Iterable[Array]:
+        """Return a product with each block of rows."""
+
+        def work(start: int) -> Array:
+            rows = slice(start, start + ROW_BLOCK)
+            block = self.X[rows, :]
+            return product(self.xp.astype(block, self.xp.float64) if self.exact else block, rows)
+
+        starts = range(0, self.X.shape[0], ROW_BLOCK)
+        if self.n_threads == 1 or len(starts) == 1:
+            return map(work, starts)
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            return list(pool.map(work, starts))
+
+
+def scores_of(X: Array, Z: Array, solutions: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the scores ``ZX'x`` of the features Z for each solution x of a problem with features X, without b."""
+    fitted, scored = Features(X), Features(Z)
+    return np.array([to_numpy(scored.scores(fitted.weights(beside(x, X)))) for x in solutions])
 
 
 class _Rounded:
@@ -96,31 +146,31 @@ class _Rounded:
     ``rest``, and their weights are ``pull``.
     """
 
-    def __init__(
-        self, lower: np.ndarray, upper: np.ndarray, reach: np.ndarray, anchor: np.ndarray, rest: float, pull: np.ndarray
-    ) -> None:
+    def __init__(self, lower: Array, upper: Array, reach: Array, anchor: Array, rest: float, pull: Array) -> None:
         self.lower, self.upper, self.reach, self.anchor, self.rest, self.pull = lower, upper, reach, anchor, rest, pull
         self.b, self.width = 0.0, 1.0
+        self.xp = array_namespace(lower)
 
-    def respond(self, g: np.ndarray) -> np.ndarray:
+    def respond(self, g: Array) -> Array:
         """Return x for ``g = p - Xw``, with the b for which all x sum to 0."""
-        slopes, moves = self.reach / self.width, self.reach > 0.0
-        if not moves.any():
-            return self.anchor
+        xp, slopes, moves = self.xp, self.reach / self.width, self.reach > 0.0
         # outside of this interval of b, all x are at their bounds
-        most = float((g + (self.anchor - self.lower) / np.where(moves, slopes, 1.0))[moves].max())
-        least = float((g - (self.upper - self.anchor) / np.where(moves, slopes, 1.0))[moves].min())
-        allowed, before = ROUNDING * float((self.upper - self.lower).sum()), np.inf
+        divisors = xp.where(moves, slopes, 1.0)
+        most = float(xp.max(xp.where(moves, g + (self.anchor - self.lower) / divisors, -np.inf)))
+        least = float(xp.min(xp.where(moves, g - (self.upper - self.anchor) / divisors, np.inf)))
+        if most == -np.inf:
+            return self.anchor
+        allowed, before = ROUNDING * float(xp.sum(self.upper - self.lower)), np.inf
         b = min(max(self.b, least), most)
         for _ in range(MAX_BALANCE_STEPS):
             self.b, raw = b, self.anchor + slopes * (g - b)
-            x = np.minimum(np.maximum(raw, self.lower), self.upper)
-            excess = float(x.sum()) + self.rest
+            x = xp.minimum(xp.maximum(raw, self.lower), self.upper)
+            excess = float(xp.sum(x)) + self.rest
             if abs(excess) <= allowed:
                 break
             least, most = (b, most) if excess > 0.0 else (least, b)
             # Newton's step, or bisection if it leaves the interval or the last one did not halve the excess
-            slope = float(slopes[raw == x].sum())
+            slope = float(xp.sum(xp.where(raw == x, slopes, 0.0)))
             b = b + excess / slope if slope > 0.0 else np.inf
             if not least < b < most or abs(excess) > 0.5 * before:
                 b = 0.5 * (least + most)
@@ -129,9 +179,7 @@ class _Rounded:
                 break
         return x
 
-    def search(
-        self, w: np.ndarray, g: np.ndarray, direction: np.ndarray, change: np.ndarray, slope: float
-    ) -> tuple[float, np.ndarray]:
+    def search(self, w: Array, g: Array, direction: Array, change: Array, slope: float) -> tuple[float, Array]:
         """Return the length of a step along ``direction``, whose scores are ``change``, and x at its end."""
         x = self.anchor
 
@@ -142,35 +190,34 @@ class _Rounded:
 
         return line_search(slope_at, slope), x
 
-    def newton(self, X: Features, w: np.ndarray, g: np.ndarray, error: float) -> tuple[int, bool, np.ndarray]:
+    def newton(self, X: Features, w: Array, g: Array, error: float) -> tuple[int, bool, Array]:
         """Take Newton steps until ``||w - X'x|| <= error``, changing w and g; return steps, success and x."""
         x = self.respond(g)
         for step in range(MAX_NEWTON_STEPS):
             residual = w - self.pull - X.weights(x)
-            if np.linalg.norm(residual) <= error:
+            if float(self.xp.linalg.vector_norm(residual)) <= error:
                 return step, True, x
-            free = np.flatnonzero((self.lower < x) & (x < self.upper))
-            direction = -X.divide(residual, free, self.reach[free] / self.width)
+            free = self.xp.nonzero((self.lower < x) & (x < self.upper))[0]
+            direction = -X.divide(residual, free, self.xp.take(self.reach, free) / self.width)
             change = X.scores(direction)
             length, x = self.search(w, g, direction, change, float(direction @ residual))
             w += length * direction
             g -= length * change
         return MAX_NEWTON_STEPS, False, x
 
-    def violation(self, x: np.ndarray, g: np.ndarray) -> float:
+    def violation(self, x: Array, g: Array) -> float:
         """Return the violation of the optimality conditions by x and g = p - Xw."""
-        return float(np.where(x < self.upper, g, -np.inf).max() - np.where(x > self.lower, g, np.inf).min())
+        xp = self.xp
+        return float(xp.max(xp.where(x < self.upper, g, -np.inf)) - xp.min(xp.where(x > self.lower, g, np.inf)))
 
 
 class _Descent:
-    """Steps from a point: x, and w with g = p - Xw, changed in place. ``error`` is that of w for a tolerance of 1."""
+    """Steps from a point: x, and w with g = p - Xw. ``error`` is that of w for a tolerance of 1."""
 
-    def __init__(
-        self, rounded: _Rounded, x: np.ndarray, g: np.ndarray, w: np.ndarray, tol: float, error: float
-    ) -> None:
+    def __init__(self, rounded: _Rounded, x: Array, g: Array, w: Array, tol: float, error: float) -> None:
         self.whole, self.x, self.g, self.w, self.tol, self.error = rounded, x, g, w, tol, error
         self.violation = np.inf
-        self._shares = list(NEAR_SHARES) if w.any() else [1]
+        self._shares = list(NEAR_SHARES) if bool(rounded.xp.any(w != 0.0)) else [1]
 
     def run(self, X: Features, max_iter: int) -> int:
         """Take steps until the violation is small, or no step lowers it; return the number of Newton steps."""
@@ -185,12 +232,13 @@ class _Descent:
         """Solve for the samples near the margin, then search the line to that solution on all samples."""
         whole, x = self.whole, self.whole.respond(self.g)
         near, some, part = self._near(X, x)
-        w, g = self.w.copy(), self.g[near]
+        xp = whole.xp
+        w, g = xp.asarray(self.w, copy=True), self.g[near]
         taken, x[near] = self._rounds(part, some, w, g)
         direction = w - self.w
         change = self.g - g if some is X else X.scores(direction)
         violation = whole.violation(x, self.g - change)
-        whole.anchor = np.minimum(np.maximum(self.x, whole.lower), whole.upper)
+        whole.anchor = xp.minimum(xp.maximum(self.x, whole.lower), whole.upper)
         whole.anchor[near] = x[near]
         length = 1.0
         if violation > max(self.tol, 0.5 * self.violation if some is X else 0.0):
@@ -198,29 +246,28 @@ class _Descent:
             length = whole.search(self.w, self.g, direction, change, slope)[0] if slope < 0.0 else 0.0
         self.w += length * direction
         self.g -= length * change
-        self.x[:] = x if length == 1.0 else whole.respond(self.g)
+        self.x = x if length == 1.0 else whole.respond(self.g)
         self.violation = whole.violation(self.x, self.g)
         if length < GOOD_LENGTH and len(self._shares) > 1:
             self._shares.pop(0)
         return taken
 
-    def _near(self, X: Features, x: np.ndarray) -> tuple[np.ndarray, Features, _Rounded]:
-        """Return the samples near the margin, their features, and their problem for the x of the others."""
-        whole, n = self.whole, len(x)
-        n_near = max(n // self._shares[0], NEAR_PER_FEATURE * len(self.w))
+    def _near(self, X: Features, x: Array) -> tuple[Array, Features, _Rounded]:
+        """Return which samples are near the margin, their features, and their problem for the x of the others."""
+        whole, xp, n = self.whole, self.whole.xp, x.shape[0]
+        n_near = max(n // self._shares[0], NEAR_PER_FEATURE * self.w.shape[0])
         if n_near >= n:
-            near, some, rest, pull = np.arange(n), X, 0.0, np.zeros_like(self.w)
+            near, some, rest, pull = xp.ones_like(x, dtype=xp.bool), X, 0.0, xp.zeros_like(self.w)
         else:
-            distance = np.abs(self.g - whole.b)
-            near = np.flatnonzero(distance <= np.sort(distance)[n_near])
-            fixed = x.copy()
-            fixed[near] = 0.0
-            some, rest, pull = Features(X.X[near], X.exact), float(fixed.sum()), X.weights(fixed)
+            distance = xp.abs(self.g - whole.b)
+            near = distance <= xp.sort(distance)[n_near]
+            fixed = xp.where(near, 0.0, x)
+            some, rest, pull = X.some(xp.nonzero(near)[0]), float(xp.sum(fixed)), X.weights(fixed)
         part = _Rounded(whole.lower[near], whole.upper[near], whole.reach[near], whole.anchor[near], rest, pull)
         part.b = whole.b
         return near, some, part
 
-    def _rounds(self, part: _Rounded, X: Features, w: np.ndarray, g: np.ndarray) -> tuple[int, np.ndarray]:
+    def _rounds(self, part: _Rounded, X: Features, w: Array, g: Array) -> tuple[int, Array]:
         """Solve a part of the problem, changing w and g; return the number of Newton steps, and x."""
         part.width, steps = self.whole.width, 0
         largest = min(part.width, self.violation)
@@ -246,7 +293,7 @@ class _Descent:
 
 @one_blas_thread()  # the last digit of the result must not depend on the number of threads
 def solve(
-    X: np.ndarray,
+    features: Features,
     lower: np.ndarray,
     upper: np.ndarray,
     x: np.ndarray,
@@ -257,25 +304,27 @@ def solve(
 ) -> tuple[int, float]:
     """Maximise D over the box, starting from and changing x and g in place; return Newton steps and violation.
 
-    Parameters are those of :func:`npbench.numerics.linear_svm.solve`. The start x may be far from the box: its
-    weights X'x count, and they may be those of a part of the samples. The result's g is that of its x within
-    ``tol / 10``, and the violation that of this g.
+    Other parameters are those of :func:`npbench.numerics.linear_svm.solve`, NumPy's arrays whatever the features are.
+    The start x may be far from the box: its weights X'x count, and they may be those of a part of the samples. The
+    result's g is that of its x within ``tol / 10``, and the violation that of this g.
     """
-    features = Features(X)
-    w = features.weights(x)
-    p = g + features.scores(w) if p is None else p
-    g[:] = p - features.scores(w)
+    xp, X = features.xp, features.X
+    low, high, start, target = (beside(values, X) for values in (lower, upper, x, g if p is None else p))
+    w = features.weights(start)
+    target = target + features.scores(w) if p is None else target
     # with a sum of 0, no sample can move by more than the bounds of the others allow
-    reach = np.minimum(upper - lower, min(float(upper.sum()), -float(lower.sum())))
-    rounded = _Rounded(lower, upper, reach, np.minimum(np.maximum(x, lower), upper), 0.0, np.zeros_like(w))
-    spread = float(p.max() - p.min()) or 1.0
-    rounded.width = max(WARM_WIDTH * spread if w.any() else spread, tol)
-    norm = features.largest_norm()
-    descent = _Descent(rounded, x, g, w, TARGET * tol, 1.0 / norm)
+    reach = xp.minimum(high - low, xp.minimum(xp.sum(high), -xp.sum(low)))
+    rounded = _Rounded(low, high, reach, xp.minimum(xp.maximum(start, low), high), 0.0, xp.zeros_like(w))
+    spread = float(xp.max(target) - xp.min(target)) or 1.0
+    rounded.width = max(WARM_WIDTH * spread if bool(xp.any(w != 0.0)) else spread, tol)
+    norm = features.largest_norm
+    descent = _Descent(rounded, start, target - features.scores(w), w, TARGET * tol, 1.0 / norm)
     steps = descent.run(features, max_iter)
-    rounding = np.finfo(X.dtype).eps * norm * (np.linalg.norm(w) + norm * np.linalg.norm(x))
+    sizes = float(xp.linalg.vector_norm(descent.w)), float(xp.linalg.vector_norm(descent.x))
+    rounding = xp.finfo(X.dtype).eps * norm * (sizes[0] + norm * sizes[1])
     if max(descent.violation, rounding / RESIDUAL_SHARE) > tol and steps < max_iter:
-        features.exact, descent.violation = True, np.inf
-        g[:] = p - features.scores(w)
-        steps += descent.run(features, max_iter - steps)
+        exact = Features(X, True, features.n_threads)
+        descent.g, descent.violation = target - exact.scores(descent.w), np.inf
+        steps += descent.run(exact, max_iter - steps)
+    x[:], g[:] = to_numpy(descent.x), to_numpy(descent.g)
     return steps, descent.violation

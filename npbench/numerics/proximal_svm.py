@@ -22,19 +22,18 @@ passes over X, bound by its bytes, take half of the time; for d = 500 the m d^2 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numba import njit
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import issparse
 
 from npbench.numerics import smo_kernels as kernels
 from npbench.numerics.extrema import larger, smaller
 from npbench.numerics.fastmath import FAST
+from npbench.numerics.newton_steps import divide, line_search
 
 SHRINKAGE = 0.2  # factor by which the width falls after a round
 LEAST_WIDTH = 0.25  # in units of the tolerance
@@ -42,10 +41,6 @@ RESIDUAL_FACTOR = 0.1  # error of Xw that ends a round, relative to max(min(widt
 MAX_NEWTON_STEPS_PER_ROUND = 50
 MAX_STALLED_NEWTON_ROUNDS = 3  # more rounds without a smaller violation are stopped: rounding prevents one
 WIDENING = 25.0  # factor by which the width grows after a failed Newton round or a stall
-MAX_TRIALS = 30  # steps of a line search
-FLAT_SLOPE = 0.5  # slope that ends a line search, relative to the slope at its start
-LEAST_MARGIN = 0.1  # share of the interval that a trial keeps from its ends
-LEAST_RIDGE = 1e-15  # added to the unit diagonal of a Hessian; times 100 while rounding makes it indefinite
 HESSIAN_BLOCK = 2048  # samples that enter a Hessian together
 MAX_BALANCE_STEPS = 200  # the search for b halves its interval at least every other step
 
@@ -216,37 +211,6 @@ class _RoundedProblem:
             Z *= np.sqrt(slopes[block])[:, None]
             H += Z.T @ Z
         return H
-
-
-def line_search(slope_at: Callable[[float], float], slope: float) -> float:
-    """Return a length whose slope is small, for a convex function with this slope at 0; at least 1, or inside."""
-    # secants follow the Illinois rule: an end of the interval that stays counts half
-    small, length, least, most, slope_least, slope_most = FLAT_SLOPE * abs(slope), 1.0, 0.0, np.inf, slope, np.inf
-    for _ in range(MAX_TRIALS):
-        slope = slope_at(length)
-        if abs(slope) <= small or (slope < 0.0 and most == np.inf):
-            break
-        if slope < 0.0:
-            slope_most *= 0.5 if least > 0.0 else 1.0
-            least, slope_least = length, slope
-        else:
-            slope_least *= 0.5 if most < np.inf else 1.0
-            most, slope_most = length, slope
-        share = slope_least / (slope_least - slope_most)
-        length = least + (most - least) * min(max(share, LEAST_MARGIN), 1.0 - LEAST_MARGIN)
-    return length
-
-
-def divide(H: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return ``H^-1 v`` for a positive definite H, scaled to a unit diagonal, whatever the units of the features."""
-    scale, ridge = 1.0 / np.sqrt(H.diagonal()), LEAST_RIDGE
-    H *= scale * scale[:, None]
-    while True:
-        try:
-            np.fill_diagonal(H, 1.0 + ridge)
-            return np.asarray(scale * cho_solve(cho_factor(H), scale * v))
-        except LinAlgError:
-            ridge *= 100.0
 
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")

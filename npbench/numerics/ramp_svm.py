@@ -46,7 +46,7 @@ class RampSVM:
         self.x, self.z, self.b = np.zeros(len(y)), np.zeros(len(y)), 0.0
         self._g = eta * self.y  # updated by each SMO step, so that its rounding errors add up
         self._flat, self._slack = np.zeros(len(y), dtype=bool), tol
-        self._diagonal = gram.diagonal()
+        self._diagonal = None if gram.whole is None else gram.diagonal()
         self.p_nd = self.p_fa = 0.5
         self.squared_norm, self.violation, self.duality_gap, self.n_steps = 0.0, np.inf, np.inf, 0
         self._box: tuple[np.ndarray, np.ndarray] | None = None  # of the last step

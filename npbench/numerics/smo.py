@@ -71,9 +71,10 @@ def solve(
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(lower.sum() + upper.sum() + x.sum() + g.sum()):
             raise ValueError("the bounds, x and g must be finite: some values are NaN or infinite.")
+    if gram.features is not None:
+        return landmark_svm.solve(gram.features, lower, upper, x, g, tol, max_iter, p)
     if gram.has_few_features:
-        module = landmark_svm if gram.X.dtype == np.float32 else linear_svm
-        return module.solve(gram.X, lower, upper, x, g, tol, max_iter, p)
+        return linear_svm.solve(gram.X, lower, upper, x, g, tol, max_iter, p)
     if gram.whole is None:
         return _solve_in_blocks(gram, lower, upper, x, g, tol, max_iter)
     K, diagonal = gram.whole, gram.whole.diagonal().copy()
@@ -163,6 +164,8 @@ def _move_to(gram: Gram, target: Array, x: Array, g: Array) -> None:
 
 def gradient(gram: Gram, p: Array, x: Array) -> Array:
     """Return ``p - Kx``, from the rows of K with x_i != 0, or from weights."""
+    if gram.features is not None:
+        return p - gram.features.product(x)
     if gram.kernel.name == "linear":
         return linear_svm.gradient(gram.X, p, linear_svm.weights(gram.X, x))
     if gram.whole is not None:

@@ -26,7 +26,7 @@ def drawn(seed, n=400, d=5, cost_positive=1.0, cost_negative=1.0, flat=0.0):
 def solved(X, y, lower, upper, tol, x=None):
     x = np.zeros(len(y)) if x is None else x
     g = y - X.astype(float) @ (X.T.astype(float) @ x)
-    _, violation = landmark_svm.solve(X, lower, upper, x, g, tol, p=y)
+    _, violation = landmark_svm.solve(landmark_svm.Features(X), lower, upper, x, g, tol, p=y)
     return x, violation
 
 
@@ -114,7 +114,7 @@ def test_a_warm_start_among_many_samples_leads_to_the_optimum(d, factor):
 def test_a_start_on_a_part_of_the_samples_saves_newton_steps():
     X, y, lower, upper = drawn(4, n=20_000)
     cold, g = np.zeros(len(y)), y.copy()
-    steps, _ = landmark_svm.solve(X, lower, upper, cold, g, 1e-3, p=y)
+    steps, _ = landmark_svm.solve(landmark_svm.Features(X), lower, upper, cold, g, 1e-3, p=y)
     x = np.zeros(len(y))
     x[:2000], _ = solved(X[:2000], y[:2000], 10 * lower[:2000], 10 * upper[:2000], 1e-2)
     assert np.any(x > upper)
@@ -122,7 +122,7 @@ def test_a_start_on_a_part_of_the_samples_saves_newton_steps():
     weights = landmark_svm.Features.weights
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(landmark_svm.Features, "weights", lambda self, x: passes.append(len(x)) or weights(self, x))
-        landmark_svm.solve(X, lower, upper, x, y - X @ (X.T @ x), 1e-3, p=y)
+        landmark_svm.solve(landmark_svm.Features(X), lower, upper, x, y - X @ (X.T @ x), 1e-3, p=y)
     assert sum(passes) / len(y) < steps
     np.testing.assert_allclose(X.T @ x, X.T @ cold, atol=2e-2)
 

@@ -1,0 +1,51 @@
+"""Arrays of other libraries than NumPy, by the array API standard: those of PyTorch and CuPy may be on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.externals.array_api_compat import (
+    array_namespace,
+    device,
+    is_cupy_array,
+    is_numpy_namespace,
+    is_torch_array,
+    to_device,
+)
+
+__all__ = ["array_namespace", "beside", "device", "is_numpy_namespace", "on_device", "rows_of", "to_numpy"]
+
+
+def on_device(values: np.ndarray, name: str | None) -> Any:
+    """Return a NumPy array itself or, if a device is named, its copy there as a tensor of PyTorch.
+
+    ImportError without PyTorch, and ValueError if it has no such device.
+    """
+    if name is None:
+        return values
+    try:
+        import torch
+    except ImportError as missing:
+        raise ImportError(f"device={name!r} needs PyTorch, which is not installed: pip install torch.") from missing
+    try:
+        return torch.asarray(values, device=name)
+    except (AssertionError, RuntimeError) as refused:
+        reason = str(refused).splitlines()[0]
+        raise ValueError(f"device={name!r} cannot be used by PyTorch {torch.__version__}: {reason}") from refused
+
+
+def beside(values: np.ndarray, X: Any) -> Any:
+    """Return a NumPy array as one of the library and on the device of X."""
+    xp = array_namespace(X)
+    return values if is_numpy_namespace(xp) else xp.asarray(values, device=device(X))
+
+
+def to_numpy(values: Any) -> np.ndarray:
+    """Return an array of any library and device as NumPy's."""
+    return np.asarray(to_device(values, "cpu") if is_torch_array(values) or is_cupy_array(values) else values)
+
+
+def rows_of(X: Any, rows: np.ndarray) -> Any:
+    """Return a copy of some rows."""
+    return array_namespace(X).take(X, beside(rows, X), axis=0)
