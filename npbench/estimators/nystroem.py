@@ -154,9 +154,9 @@ class NystroemClassifier(KernelClassifier):
             scores[rows] = to_numpy(Features(block, exact=True).scores(beside(self.coef_[0], block)))
         return scores + self.intercept_[0]
 
-    def _gram(self, X: Any) -> Gram:
+    def _gram(self, X: Any, weight: np.ndarray | None = None) -> Gram:
         if self._landmarks is None or not self._landmarks.are_single:
-            return super()._gram(X)
+            return super()._gram(X, weight)
         self._kernel, self._offsets = Kernel("linear"), np.empty(0)
         return Gram.of_features(X, blas_threads())
 

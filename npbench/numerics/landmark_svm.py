@@ -30,8 +30,8 @@ from npbench.numerics.threads import one_blas_thread
 Array = Any  # of any library with the functions of the array API standard
 
 ROW_BLOCK = 8192  # rows whose products are summed in single precision
-WARM_WIDTH = 0.05  # first width of a warm start, in units of the range of p
-SHRINKAGE = 0.1  # factor by which the width falls after a round
+WARM_WIDTH = 0.02  # first width of a warm start, in units of the range of p
+SHRINKAGE = 0.2  # factor by which the width falls after a round
 NEAR_SHARES = (32, 8, 2, 1)  # one in eight samples counts as near the margin; more after a failed step
 NEAR_PER_FEATURE = 4  # least number of samples near the margin per feature
 RESIDUAL_SHARE = 0.1  # error of X(w - X'x) that ends Newton's method, relative to the larger of width and tolerance
@@ -41,9 +41,9 @@ MAX_FAILED_STEPS = 3  # more steps without a smaller violation are stopped: roun
 WIDENING = 10.0  # factor by which the width grows where Newton's method fails
 GOOD_LENGTH = 0.5  # of a step that need not be taken with more samples
 TARGET = 0.8  # share of the tolerance that rounding, and the error of w, leave for a solution
-LEAST_WIDTH = 0.25  # in units of the tolerance
+LEAST_WIDTH = 1.0  # in units of the tolerance
 MAX_BALANCE_STEPS = 100
-ROUNDING = 1e-14  # of a sum, relative to its terms
+ROUNDING = 5e-13  # of a sum, relative to its terms
 
 
 class Features:
@@ -119,13 +119,14 @@ class Features:
 
     def _map(self, product: Callable[[Array, slice], Array]) -> Iterable[Array]:
         """Return a product with each block of rows."""
+        n = self.X.shape[0]
 
         def work(start: int) -> Array:
-            rows = slice(start, start + ROW_BLOCK)
+            rows = slice(start, min(start + ROW_BLOCK, n))
             block = self.X[rows, :]
             return product(self.xp.astype(block, self.xp.float64) if self.exact else block, rows)
 
-        starts = range(0, self.X.shape[0], ROW_BLOCK)
+        starts = range(0, n, ROW_BLOCK)
         if self.n_threads == 1 or len(starts) == 1:
             return map(work, starts)
         with ThreadPoolExecutor(self.n_threads) as pool:
@@ -195,7 +196,7 @@ class _Rounded:
         x = self.respond(g)
         for step in range(MAX_NEWTON_STEPS):
             residual = w - self.pull - X.weights(x)
-            if float(self.xp.linalg.vector_norm(residual)) <= error:
+            if float(residual @ residual) ** 0.5 <= error:
                 return step, True, x
             free = self.xp.nonzero((self.lower < x) & (x < self.upper))[0]
             direction = -X.divide(residual, free, self.xp.take(self.reach, free) / self.width)
@@ -225,7 +226,7 @@ class _Descent:
         while self.violation > self.tol and failed < MAX_FAILED_STEPS and steps < max_iter:
             before = self.violation
             steps += self._step(X)
-            failed = failed + 1 if self.violation > 0.9 * before and len(self._shares) == 1 else 0
+            failed = 0 if self.violation < 0.9 * before or len(self._shares) > 1 else failed + 1
         return max(steps, 1)
 
     def _step(self, X: Features) -> int:
@@ -234,7 +235,7 @@ class _Descent:
         near, some, part = self._near(X, x)
         xp = whole.xp
         w, g = xp.asarray(self.w, copy=True), self.g[near]
-        taken, x[near] = self._rounds(part, some, w, g)
+        taken, exact, x[near] = self._rounds(part, some, w, g)
         direction = w - self.w
         change = self.g - g if some is X else X.scores(direction)
         violation = whole.violation(x, self.g - change)
@@ -247,8 +248,9 @@ class _Descent:
         self.w += length * direction
         self.g -= length * change
         self.x = x if length == 1.0 else whole.respond(self.g)
-        self.violation = whole.violation(self.x, self.g)
-        if length < GOOD_LENGTH and len(self._shares) > 1:
+        # unknown between two points: there w is not X'x, which the violation by g does not show
+        self.violation = whole.violation(self.x, self.g) if exact and length == 1.0 else np.inf
+        if (length < GOOD_LENGTH or not exact) and len(self._shares) > 1:
             self._shares.pop(0)
         return taken
 
@@ -267,8 +269,8 @@ class _Descent:
         part.b = whole.b
         return near, some, part
 
-    def _rounds(self, part: _Rounded, X: Features, w: Array, g: Array) -> tuple[int, Array]:
-        """Solve a part of the problem, changing w and g; return the number of Newton steps, and x."""
+    def _rounds(self, part: _Rounded, X: Features, w: Array, g: Array) -> tuple[int, bool, Array]:
+        """Solve a part of the problem, changing w and g; return the number of Newton steps, success and x."""
         part.width, steps = self.whole.width, 0
         largest = min(part.width, self.violation)
         for _ in range(MAX_ROUNDS):
@@ -288,7 +290,7 @@ class _Descent:
             else:
                 part.width = max(SHRINKAGE * part.width, LEAST_WIDTH * self.tol)
                 largest = min(part.width, largest)
-        return steps, x
+        return steps, exact, x
 
 
 @one_blas_thread()  # the last digit of the result must not depend on the number of threads
@@ -320,11 +322,14 @@ def solve(
     norm = features.largest_norm
     descent = _Descent(rounded, start, target - features.scores(w), w, TARGET * tol, 1.0 / norm)
     steps = descent.run(features, max_iter)
-    sizes = float(xp.linalg.vector_norm(descent.w)), float(xp.linalg.vector_norm(descent.x))
+    sizes = float(descent.w @ descent.w) ** 0.5, float(descent.x @ descent.x) ** 0.5
     rounding = xp.finfo(X.dtype).eps * norm * (sizes[0] + norm * sizes[1])
     if max(descent.violation, rounding / RESIDUAL_SHARE) > tol and steps < max_iter:
         exact = Features(X, True, features.n_threads)
         descent.g, descent.violation = target - exact.scores(descent.w), np.inf
         steps += descent.run(exact, max_iter - steps)
+        if descent.violation > tol:
+            descent.g = target - exact.scores(exact.weights(descent.x))
+            descent.violation = rounded.violation(descent.x, descent.g)
     x[:], g[:] = to_numpy(descent.x), to_numpy(descent.g)
     return steps, descent.violation

@@ -30,7 +30,7 @@ from npbench.estimators.nystroem import with_landmarks
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
-from npbench.numerics import landmark_svm, linear_svm
+from npbench.numerics import landmark_svm
 from npbench.numerics.rates import misclassified
 from npbench.numerics.shared_fits import Noted, identity_of, shared
 from npbench.numerics.smo_kernels import bias
@@ -113,17 +113,18 @@ def _with_errors(y: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _by_newton_steps(
-    models: list[ACSVM], features: np.ndarray, y: np.ndarray, validated: np.ndarray
+    models: list[ACSVM], features: Any, y: np.ndarray, validated: Any
 ) -> list[tuple[np.ndarray, bool]]:
     """Return the scores of the validation samples for each model, and whether it converged, from landmarks."""
     entries: dict[tuple[float, float], tuple[np.ndarray, bool]] = {}
     x, signs, tol = np.zeros(len(y)), y.astype(float), LOOSE * models[0].tol
+    fitted = landmark_svm.Features(features)
     row: dict[float, np.ndarray] = {}  # the last solution at each cost of the positives
     for C_neg, C_pos in sorted({(model.C_neg, model.C_pos) for model in models}):
         upper, lower = np.where(signs > 0, C_pos, 0.0), np.where(signs > 0, 0.0, -C_neg)
         x, g = row.get(C_pos, x).copy(), signs.copy()
-        _, violation = landmark_svm.solve(features, lower, upper, x, g, models[0].tol, models[0].step_limit, p=signs)
+        _, violation = landmark_svm.solve(fitted, lower, upper, x, g, tol, models[0].step_limit, p=signs)
         row[C_pos] = x
-        scores = validated @ linear_svm.weights(features, x).astype(features.dtype) + bias(x, g, lower, upper)
+        scores = landmark_svm.scores_of(features, validated, [x])[0] + bias(x, g, lower, upper)
         entries[C_pos, C_neg] = scores, violation <= tol
     return [entries[model.C_pos, model.C_neg] for model in models]

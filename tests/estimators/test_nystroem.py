@@ -1,5 +1,7 @@
 """Approximated kernels: against the exact classifiers, and in selections."""
 
+import pickle
+import sys
 from functools import partial
 
 import numpy as np
@@ -10,7 +12,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 from npbench import registry
 from npbench.contracts import resolve
 from npbench.estimators import nystroem, ramp_selection
+from npbench.estimators.nystroem import Landmarks
 from npbench.evaluation.selection import grid_search
+from npbench.numerics.gram import Kernel
 from npbench.numerics.shared_fits import Notes, sharing
 from npbench.problem import NeymanPearson
 from solver_variants import solver
@@ -143,7 +147,45 @@ def test_features_in_single_precision_give_a_classifier_as_good(name, many, monk
     assert model.objective_ <= 1.05 * other.objective_
 
 
-def test_many_samples_share_their_features_in_a_selection(many, monkeypatch):
+@pytest.mark.parametrize("name", ["ac_svm", "np_svm"])
+def test_tensors_give_the_rates_of_arrays(name, many):
+    pytest.importorskip("torch", reason="PyTorch is optional")
+    samples, y = many
+    settings = {"gamma": 0.1, "n_components": 40, "random_state": 0} | ({"rho": 0.1} if name == "np_svm" else {})
+    model, other = (solver(name, **settings, device=device).fit(samples, y) for device in (None, "cpu"))
+    for label in (-1, 1):
+        rates = [np.mean(one.decision_function(samples)[y == label] >= 0) for one in (model, other)]
+        assert rates[0] == pytest.approx(rates[1], abs=1e-4)
+    assert other.objective_ == pytest.approx(model.objective_, rel=1e-4)
+    assert pickle.loads(pickle.dumps(other)).predict(samples[:9]).tolist() == model.predict(samples[:9]).tolist()
+    with pytest.raises(ValueError, match="device='nowhere'"):
+        solver(name, **settings, device="nowhere").fit(samples, y)
+
+
+def test_a_device_needs_pytorch(many, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match="device='cuda'"):
+        solver("np_svm", n_components=40, device="cuda").fit(*many)
+
+
+def test_kernel_values_of_features_in_single_precision_are_exact(many):
+    """Far from the origin, and for a sample that squares to infinity."""
+    samples, _ = many
+    samples = np.vstack([samples + 1e5, np.full(4, 1e200)])
+    chosen = Landmarks(samples[:30], Kernel("rbf", 0.1), np.float32)
+    Phi, near = chosen.features(samples), rbf_kernel(samples[:30] - 1e5, gamma=0.1)
+    np.testing.assert_allclose(Phi[:30] @ Phi[:30].T, near, atol=1e-5)
+    np.testing.assert_allclose(Phi[-1], 0.0, atol=1e-30)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "search"),
+    [
+        ("np_svm", {"rho": 0.1}, {"C": [0.1, 1.0, 10.0]}),
+        ("ac_svm", {}, {"C_pos": [0.1, 1.0], "C_neg": [0.3, 1.0, 3.0]}),
+    ],
+)
+def test_many_samples_share_their_features_in_a_selection(name, settings, search, many, monkeypatch):
     """Warm starts lead to losses near those of independent fits with their tolerance."""
     monkeypatch.setattr(ramp_selection, "LOOSE", 1.0)
     samples, y = many
@@ -151,10 +193,10 @@ def test_many_samples_share_their_features_in_a_selection(many, monkeypatch):
     folds = [(np.sort(order[1000:]), np.sort(order[:1000]))]
 
     def make(**params):
-        return solver("np_svm", rho=0.1, gamma=0.1, n_components=40, random_state=0, cache_size=100, **params)
+        return solver(name, **settings, gamma=0.1, n_components=40, random_state=0, cache_size=100, **params)
 
-    arguments = (make, samples, y, folds, NeymanPearson(0.1), {"C": [0.1, 1.0, 10.0]})
-    select = resolve(registry.installed().solver("np_svm").selection)
+    arguments = (make, samples, y, folds, NeymanPearson(0.1), search)
+    select = resolve(registry.installed().solver(name).selection)
     assert select(*arguments).losses == pytest.approx(grid_search(*arguments).losses, abs=0.02)
 
 

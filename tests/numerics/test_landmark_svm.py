@@ -23,6 +23,12 @@ def drawn(seed, n=400, d=5, cost_positive=1.0, cost_negative=1.0, flat=0.0):
     return X, y, upper - c, upper
 
 
+@pytest.fixture(params=["numpy", "torch", "array_api_strict"])
+def array(request):
+    """Return the function that makes an array of a library; CI installs all but PyTorch."""
+    return pytest.importorskip(request.param, reason="the library is optional").asarray
+
+
 def solved(X, y, lower, upper, tol, x=None):
     x = np.zeros(len(y)) if x is None else x
     g = y - X.astype(float) @ (X.T.astype(float) @ x)
@@ -57,6 +63,34 @@ def test_exact_products_confirm_the_optimum_at_any_scale_and_cost(seed, scale, r
     found, gap = measures(X, y, lower, upper, x)
     assert max(violation, found) <= tol
     assert gap <= tol * np.sum(upper - lower)
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-7])
+@pytest.mark.parametrize("d", [5, 100])
+def test_arrays_of_other_libraries_give_the_same_optimum(array, d, tol):
+    """From zeros and from a warm start, with more samples between their bounds than features and with fewer."""
+    X, y, lower, upper = drawn(6, n=2000, d=d)
+    X /= np.float32(np.sqrt(d))
+    features, x, g = landmark_svm.Features(array(X)), np.zeros(len(y)), y.copy()
+    for factor in (1.0, 3.0):
+        steps, violation = landmark_svm.solve(features, factor * lower, factor * upper, x, g, tol, p=y)
+        found, gap = measures(X, y, factor * lower, factor * upper, x)
+        assert steps > 1
+        assert max(violation, found) <= tol
+        assert gap <= tol * np.sum(upper - lower)
+    np.testing.assert_allclose(features.product(x), X @ (X.astype(float).T @ x), rtol=1e-9, atol=1e-9)
+    scores = landmark_svm.scores_of(features.X, features.X, [x, 2.0 * x])
+    np.testing.assert_allclose(scores, [features.product(x), 2.0 * features.product(x)], rtol=1e-3, atol=1e-3)
+
+
+def test_the_number_of_threads_changes_no_digit():
+    X, y, lower, upper = drawn(7, n=20_000)
+    results = []
+    for n_threads in (1, 3):
+        x, g = np.zeros(len(y)), y.copy()
+        landmark_svm.solve(landmark_svm.Features(X, n_threads=n_threads), lower, upper, x, g, 1e-3, p=y)
+        results.append(x)
+    np.testing.assert_array_equal(*results)
 
 
 @pytest.mark.parametrize("flat", [0.0, 0.2])
