@@ -1,4 +1,4 @@
-"""Measure a whole selection of ``ac_svm`` with landmarks: 4 bandwidths, 24 pairs of costs and 4 folds, 384 fits, without rungs.
+"""Measure a whole selection of ``ac_svm`` with landmarks, without rungs: 4 bandwidths, 24 pairs of costs, 4 folds.
 
     python tests/benchmarks/landmark_selection.py --device cuda
     python tests/benchmarks/landmark_selection.py --samples 23200 --landmarks 300
