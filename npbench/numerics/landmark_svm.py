@@ -57,10 +57,6 @@ class Features:
         self.X, self.exact, self.n_threads = X, exact, n_threads
         self.xp, self.device = array_namespace(X), device(X)
 
-    def some(self, rows: Array) -> Features:
-        """Return the features of some rows."""
-        return Features(self.xp.take(self.X, rows, axis=0), self.exact, self.n_threads)
-
     @cached_property
     def squared_norms(self) -> Array:
         """Squared norms of the samples, of shape (n,)."""
@@ -80,7 +76,7 @@ class Features:
         """Return X'x."""
         x = self._typed(x)
         zeros = self.xp.zeros(self.X.shape[1], dtype=self.xp.float64, device=self.device)
-        return self._total(zeros, self._map(lambda block, rows: x[rows] @ block))
+        return sum(self._map(lambda block, rows: x[rows] @ block), zeros)
 
     def product(self, x: np.ndarray) -> np.ndarray:
         """Return XX'x, from sums in double precision, for NumPy's arrays."""
@@ -103,19 +99,13 @@ class Features:
         if k < d:
             return v - some.T @ divide(H + some @ some.T, some @ v)
         blocks = Features(some, n_threads=self.n_threads)
-        return divide(self._total(H, blocks._map(lambda block, _: block.T @ block)), v)
+        return divide(sum(blocks._map(lambda block, _: block.T @ block), H), v)
 
     def _typed(self, values: Array) -> Array:
         return values if self.exact else self.xp.astype(values, self.X.dtype, copy=False)
 
     def _joined(self, product: Callable[[Array, slice], Array]) -> Array:
         return self.xp.astype(self.xp.concat(list(self._map(product))), self.xp.float64)
-
-    @staticmethod
-    def _total(total: Array, parts: Iterable[Array]) -> Array:
-        for part in parts:
-            total += part
-        return total
 
     def _map(self, product: Callable[[Array, slice], Array]) -> Iterable[Array]:
         """Return a product with each block of rows."""
@@ -264,7 +254,8 @@ class _Descent:
             distance = xp.abs(self.g - whole.b)
             near = distance <= xp.sort(distance)[n_near]
             fixed = xp.where(near, 0.0, x)
-            some, rest, pull = X.some(xp.nonzero(near)[0]), float(xp.sum(fixed)), X.weights(fixed)
+            some = Features(xp.take(X.X, xp.nonzero(near)[0], axis=0), X.exact, X.n_threads)
+            rest, pull = float(xp.sum(fixed)), X.weights(fixed)
         part = _Rounded(whole.lower[near], whole.upper[near], whole.reach[near], whole.anchor[near], rest, pull)
         part.b = whole.b
         return near, some, part
