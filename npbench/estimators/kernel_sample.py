@@ -14,7 +14,7 @@ from npbench.estimators.kernel import MEGABYTE, KernelClassifier
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.evaluation.splits import Fold
 from npbench.numerics.centring import offsets, without_offsets
-from npbench.numerics.devices import rows_of
+from npbench.numerics.devices import rows_of, to_numpy
 from npbench.numerics.gram import Kernel, squared_distances
 from npbench.numerics.threads import blas_threads
 
@@ -137,7 +137,7 @@ class LandmarkSample:
     def gram(self, estimator: NystroemClassifier) -> np.ndarray:
         """Return the features under the estimator's kernel, or their Gram matrix."""
         features = rows_of(estimator.landmarks(self._X).features(self._X), self._order)
-        return features if self.features else (features @ features.T).astype(self._dtype, copy=False)
+        return features if self.features else to_numpy(features @ features.T).astype(self._dtype, copy=False)
 
 
 def sample_of(
