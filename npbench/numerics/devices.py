@@ -27,7 +27,7 @@ def on_device(values: np.ndarray, name: str | None) -> Any:
     try:
         import torch
     except ImportError as missing:
-        raise ImportError(f"device={name!r} needs PyTorch, which is not installed: pip install torch.") from missing
+        raise ImportError(f"device={name!r} needs PyTorch: pip install 'npbench[torch]'.") from missing
     try:
         return torch.asarray(values, device=name)
     except (AssertionError, RuntimeError) as refused:
