@@ -42,6 +42,7 @@ INVALID = {
     "averaging": (0.0, 1.1, np.nan),
     "validation_fraction": (1.0, -0.1, np.nan),
     "weight_decay": (-1.0, np.nan, "1"),
+    "constraints": (3, {"feature": 0}),
 }
 FURTHER = {
     ("asvm", "tau"): (0, 1.0),
