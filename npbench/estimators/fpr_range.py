@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,16 +36,18 @@ class FprRangeClassifier(BinaryClassifier):
 
     def _validate_params(self) -> None:
         super()._validate_params()
-        for name in ("fpr_range", "tpr_range"):
-            ends = getattr(self, name)
-            if not is_range(ends):
-                raise ValueError(
-                    f"{name} is {ends!r}: expected two rates (lo, hi), 0 <= lo < hi <= 1, as in (0.02, 0.05)"
-                )
+        require_ranges(fpr_range=self.fpr_range, tpr_range=self.tpr_range)
 
     def _ranks(self, signs: np.ndarray) -> tuple[int, int]:
         """Return ``first`` and ``last``: the negatives in the range have ranks first < j <= last."""
         return ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
+
+
+def require_ranges(**ranges: Any) -> None:
+    """Raise a ValueError for a range of rates, by name, that is none."""
+    for name, ends in ranges.items():
+        if not is_range(ends):
+            raise ValueError(f"{name} is {ends!r}: expected two rates (lo, hi), 0 <= lo < hi <= 1, as in (0.02, 0.05)")
 
 
 def narrowed(n: int, end: int, progress: float) -> int:

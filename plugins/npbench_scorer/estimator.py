@@ -16,10 +16,12 @@ from sklearn.utils.validation import validate_data
 from npbench.estimators import out_of_bag
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import COUNT, FRACTION, TWO_OR_MORE, HasMethods, StrOptions
+from npbench.estimators.fpr_range import require_ranges
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.numerics import thresholds
 from npbench.numerics.order_statistics import ascending
+from npbench.numerics.pauc_metrics import ranks_within
 from npbench.thresholding.classifier import ALIGNED, OOB, calibration_count, held_out
 from npbench.thresholding.rules import Asked, bounded, warn_if_saturated
 from npbench_scorer import inner
@@ -149,6 +151,8 @@ class Scorer(BinaryClassifier):
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         random = check_random_state(self.random_state)
+        if self.fpr_range is not None:
+            ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
         # draw all splits before any fit, so that their rows do not depend on the classifier
         splits = [self._parts_of(signs, random) for _ in range(self.n_splits)]
         self.n_calibration_ = sum(len(scored) for _, scored in splits[0])
@@ -182,6 +186,7 @@ class Scorer(BinaryClassifier):
 
     def _validate_params(self) -> None:
         super()._validate_params()
+        require_ranges(**self._ranges)
         if self.q is not None and self.threshold == "umbrella":
             raise ValueError(
                 f"threshold='umbrella' bounds the false-alarm rate by rho, but q={self.q:g} is set: use "
@@ -205,9 +210,12 @@ class Scorer(BinaryClassifier):
 
     def _build(self) -> Any:
         asked: dict[str, Any] = {"rho": self.rho} if self.q is None else {"q": self.q}
+        return inner.build(self.estimator, self.params or {}, asked | self._ranges)
+
+    @property
+    def _ranges(self) -> dict[str, Any]:
         ranges = {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
-        asked |= {name: value for name, value in ranges.items() if value is not None}
-        return inner.build(self.estimator, self.params or {}, asked)
+        return {name: ends for name, ends in ranges.items() if ends is not None}
 
     def _parts_of(self, signs: np.ndarray, random: np.random.RandomState) -> list[Part]:
         """Draw rows to fit the classifier to, and others to score for the threshold: one part, or ``cv`` folds."""
@@ -293,8 +301,7 @@ class Scorer(BinaryClassifier):
     @property
     def _is_zero(self) -> bool:
         """True if the threshold of the classifier is kept."""
-        has_range = self.fpr_range is not None or self.tpr_range is not None
-        return self.threshold == "zero" or (self.threshold == "auto" and has_range)
+        return self.threshold == "zero" or (self.threshold == "auto" and bool(self._ranges))
 
     def _asked_rule(self) -> str:
         return "umbrella" if self.threshold == "auto" else self.threshold
