@@ -21,7 +21,7 @@ COUNT = (
 )
 CHOICE = (
     "loss sampling update bound kernel threshold strategy surrogate method step accelerate keep classifier stages "
-    "tied_total optimizer device"
+    "tied_total optimizer"
 )
 INVALID = {
     **dict.fromkeys(FRACTION.split(), (0.0, 1.0, -0.1, np.nan, "0.1")),
@@ -43,10 +43,12 @@ INVALID = {
     "validation_fraction": (1.0, -0.1, np.nan),
     "weight_decay": (-1.0, np.nan, "1"),
     "constraints": (3, {"feature": 0}),
+    "device": (0.5,),
 }
 FURTHER = {
     ("asvm", "tau"): (0, 1.0),
     ("svm_perf", "k_share"): (1.5,),
+    **{(name, "device"): ("unknown",) for name in ("deep_top_push", "sopa_s")},
     **{(name, "tol"): (1.5,) for name in ("sgd", "sgd_nn", "q_nn")},
     **{(name, "tau"): (0, -1.0) for name in ("sgd", "sgd_nn", "q_nn")},
     **{("two_nu_svm", nu): ("half", [0.5, 0.0], [0.5, "a"]) for nu in ("nu_pos", "nu_neg")},
