@@ -34,7 +34,7 @@ def linear(X, y, objective, decay, steps, optimizer="sgd", learning_rate=0.02):
     settings = SOPAS(batch_size=None, learning_rate=learning_rate, optimizer=optimizer, weight_decay=decay)
     networks = epochs(settings, start, X[y > 0], X[y < 0], objective, rng)
     path = [network[0][0][:, 0] for network in islice(networks, steps // LEAST_STEPS)]
-    return np.mean(path[len(path) // 2 :], axis=0)  # steps of a subgradient go to and fro
+    return np.mean(path[len(path) // 2 :], axis=0)  # steps of a subgradient oscillate
 
 
 def test_without_torch_the_error_says_what_to_install(monkeypatch):
