@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from npbench.report.chart import Chart, Line, Panel, Series
 from npbench.report.escape import file_name
 from npbench.report.render.drawing import draw
 from npbench.report.render.palette import Palette
+from npbench.report.sections.ranking import BARS_NOTE, diagram
 from npbench.report.select.metrics import axis_title
 from npbench.report.select.pairing import setting_text
 from npbench_benchmark.leaderboard import League, Standing, judge, leagues
@@ -23,9 +23,6 @@ MUTED_NOTE = (
     "Lines join the efficient methods with the same promise. Grey: methods that are efficient nowhere; on the page, "
     "point at one."
 )
-RANK_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Methods of one colour share a place."
-HALF_BAR = 0.18  # of the height of a row
-MIN_METHODS = 3
 
 
 def charts(records: pl.DataFrame, printed: Sequence[Any]) -> list[Chart]:
@@ -83,21 +80,9 @@ def _staircase(promise: str, efficient: Sequence[Standing]) -> Line:
 
 def _ranks(text: str, league: League) -> Chart | None:
     """Return the mean ranks of the methods that were run on all data sets, the best on top, with limits."""
-    shown = [one for one in league.standings if one.n_datasets == len(league.datasets)][::-1]
-    if len(shown) < MIN_METHODS or any(math.isnan(one.rank_limits[0]) for one in shown):
+    shown = [one for one in league.standings if one.n_datasets == len(league.datasets)]
+    columns = ("label", "rank", "rank_limits", "place")
+    panel = diagram(*([getattr(one, name) for one in shown] for name in columns))
+    if panel is None:
         return None
-    rows = {
-        place: [row for row, one in enumerate(shown) if one.place == place] for place in {one.place for one in shown}
-    }
-    panel = Panel(
-        "",
-        "mean rank (1 is best)",
-        "",
-        [
-            Series(f"place {place}", [shown[row].rank for row in same], same, joined=False)
-            for place, same in rows.items()
-        ],
-        y_labels=[f"{one.label}  {one.rank:.2f}" for one in shown],
-        boxes=[(*one.rank_limits, row - HALF_BAR, row + HALF_BAR) for row, one in enumerate(shown)],
-    )
-    return Chart(file_name(f"benchmark-{text}-ranks"), f"{text}: mean ranks", [[panel]], [RANK_NOTE])
+    return Chart(file_name(f"benchmark-{text}-ranks"), f"{text}: mean ranks", [[panel]], [BARS_NOTE])

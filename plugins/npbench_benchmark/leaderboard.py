@@ -20,8 +20,8 @@ from npbench.records.fields import METHOD
 from npbench.report.select.labels import method_labels
 from npbench.report.select.metrics import better
 from npbench.report.stats.paired import Limits
+from npbench.report.stats.ranks import ranking
 from npbench_benchmark.promises import Promise, expected
-from npbench_benchmark.ranks import pareto, ranking
 
 SCORE_OF_FAILURE = 1.0  # of a classifier that accepts nothing
 NOISE = 1.96  # standard deviations
@@ -136,6 +136,13 @@ def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame) -> L
     return League(promise, [standings[one] for one in order], broken, datasets, values[:, order])
 
 
+def pareto(score: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Return whether no other method is at least as good in both, and better in one; False without seconds."""
+    no_worse = (score <= score[:, None]) & (seconds <= seconds[:, None])
+    better = (score < score[:, None]) | (seconds < seconds[:, None])
+    return np.isfinite(seconds) & np.logical_not((no_worse & better).any(axis=1))
+
+
 def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each method and data set: means over repeats, and numbers of jobs and of answers."""
     is_bounded = bounded(records)
@@ -210,7 +217,7 @@ def _exceeds(records: pl.DataFrame) -> pl.Expr:
 
 
 def table(results: pl.DataFrame, labels: Sequence[str], value: str) -> tuple[list[str], np.ndarray]:
-    """Return the data sets, and a value of each method on each in the form of :mod:`npbench_benchmark.ranks`."""
+    """Return the data sets, and a value of each method on each in the form of :mod:`npbench.report.stats.ranks`."""
     wide = results.pivot("label", index="dataset", values=value).sort("dataset")
     return wide["dataset"].to_list(), wide.select(labels).cast(pl.Float64).to_numpy(writable=True)
 

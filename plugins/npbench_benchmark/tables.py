@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from npbench.report.sections.ranking import PLACES_NOTE, limits
 from npbench.report.select.recorded_settings import protocol_text, protocols
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, number
+from npbench.report.stats.ranks import fewest_to_separate, ranking
 from npbench_benchmark.charts import settings
 from npbench_benchmark.leaderboard import League, Standing, bounded, by_dataset, judge, leagues, np_scores, table
-from npbench_benchmark.ranks import fewest_to_separate, ranking
 
 FEW_NEGATIVES = 320  # in a data set
 SATURATED, WEAK = 0.06, 0.5  # misses of the median method, below and above
@@ -36,8 +37,7 @@ BOUND_NOTES = [
 ]
 SCORES = {"np_score": "P_nd + max(0, P_fa - rho) / rho, at most 1, without the noise of test parts"}
 RANK_NOTES = [
-    "Place: shared by methods whose mean ranks the data sets cannot separate (bootstrap over data sets, 95 %). Places: "
-    "95 % limits of the place by mean rank. Fewer than six data sets have neither.",
+    PLACES_NOTE,
     "P_nd: misses. Common: on the data sets on which all of these methods have all answers. At rho: with a threshold "
     "that makes P_fa on the test part rho.",
     "Candidates: median number in a selection. Unconverged: share of final fits. Seconds: of the processor, in "
@@ -179,7 +179,7 @@ def _ranked(one: Standing, n_datasets: int) -> Row:
         one.label,
         count(one.n_datasets, n_datasets),
         number(one.place, "d"),
-        _range(one.place_limits),
+        limits(one.place_limits),
         number(one.rank, ".2f"),
         number(one.p_nd),
         number(one.p_nd_common),
@@ -190,12 +190,6 @@ def _ranked(one: Standing, n_datasets: int) -> Row:
         number(one.unconverged, ".2f"),
         "yes" if one.is_efficient else "",
     ]
-
-
-def _range(limits: tuple[float, float]) -> Cell:
-    if any(map(math.isnan, limits)):
-        return MISSING
-    return Cell(" to ".join(dict.fromkeys(f"{place:.0f}" for place in limits)), further=ends(limits))
 
 
 def _kinds(records: pl.DataFrame, results: pl.DataFrame, common: Collection[str]) -> dict[str, Collection[str]]:
@@ -252,7 +246,7 @@ def _scorers(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet
             every[one].label,
             every[one].promise,
             number(ranked.places[one], "d"),
-            _range(tuple(ranked.place_limits[one])),
+            limits(ranked.place_limits[one]),
             number(ranked.ranks[one], ".2f"),
             number(every[one].at_rho),
         ]

@@ -129,7 +129,8 @@ def test_marks_of_mathematics_in_labels_are_literal():
     palette = Palette(odd)
     (legend,) = only_axes(*map(series, odd), title="$", palette=palette).figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [one.replace("$", r"\$") for one in odd]
-    paper.draw(chart(diagram([(one, 1.5) for one in odd], 1.0, [])), palette).draw_without_rendering()
+    ranked = diagram([*odd, "a", "b"], [1.5] * (len(odd) + 2), [(1.0, 2.0)] * (len(odd) + 2), [1] * (len(odd) + 2))
+    paper.draw(chart(ranked), Palette(["place 1"])).draw_without_rendering()
 
 
 def test_many_points_have_a_band_and_few_markers():
@@ -160,24 +161,17 @@ def test_maps_share_colours_and_mark_the_chosen_point():
 
 
 def test_ranking_has_a_row_for_each_solver():
-    ranks = [("np_svm C=1", 1.5), ("gen", 2.25), ("scorer", 3.75), ("np_svm C=10", 4.0)]
-    groups = [(1.5, 2.25), (2.25, 4.0)]
-    figure = paper.draw(chart(diagram(ranks, 1.9, groups)), PALETTE)
+    names, ranks, places = ["np_svm C=1", "gen", "scorer", "np_svm C=10"], [1.5, 2.25, 3.75, 4.0], [1, 1, 3, 3]
+    limits = [(rank - 0.5, rank + 0.25) for rank in ranks]
+    figure = paper.draw(chart(diagram(names, ranks, limits, places)), Palette(["place 1", "place 3"]))
     (axes,) = figure.axes
     figure.draw_without_rendering()
-    names = [text.get_text() for text in axes.get_yticklabels()]
-    assert names == [*(f"{label}  {rank:.2f}" for label, rank in reversed(ranks)), "critical difference 1.90"]
-    found = lines(axes)
-    for row, (label, rank) in enumerate(reversed(ranks)):
-        assert found[label].get_data() == ([rank], [row])
-        assert to_hex(found[label].get_color()).upper() == PALETTE.colour(label)
-    assert found["critical difference"].get_xdata() == pytest.approx([1, 2.9])
+    texts = [text.get_text() for text in axes.get_yticklabels()]
+    assert texts == [f"{label}  {rank:.2f}" for label, rank in zip(names[::-1], ranks[::-1], strict=True)]
+    points = {label: line.get_data() for label, line in lines(axes).items()}
+    assert [list(points["place 1"][0]), list(points["place 3"][1])] == [[1.5, 2.25], [1, 0]]
     boxes = [box.get_paths()[0].get_extents() for box in axes.collections if box.get_alpha()]
-    assert all(box.x0 > 4.0 for box in boxes)  # they hide no point
-    assert boxes[0].x1 < boxes[1].x0
-    members = [{label for row, (label, _) in enumerate(reversed(ranks)) if box.y0 < row < box.y1} for box in boxes]
-    assert members == [{"np_svm C=1", "gen"}, {"gen", "scorer", "np_svm C=10"}]
-    assert figure.legends == []
+    assert [(box.x0, box.x1) for box in boxes] == [pytest.approx(one) for one in limits]
 
 
 def test_ticks_are_the_measured_values_unless_they_are_many_or_long():
@@ -275,11 +269,12 @@ def test_no_text_is_cut_off_or_overlaps(columns):
     assert figure.get_figwidth() == (3.3 if columns == 1 else 6.9)
 
 
-@pytest.mark.parametrize("labels", [LONG, ["a", "b"], LABELS])
+@pytest.mark.parametrize("labels", [LONG, ["a", "b", "c"], LABELS])
 def test_no_text_of_a_ranking_is_cut_off_or_overlaps(labels):
-    ranks = [(label, 1.2 + 0.8 * place) for place, label in enumerate(labels)]
-    drawn = chart(diagram(ranks, 2.5, [(1.2, 2.0), (1.2, 2.0)]))
-    assert overlaps(paper.draw(drawn, Palette(labels))) == []
+    ranks = [1.2 + 0.8 * place for place in range(len(labels))]
+    limits, places = [(rank - 0.2, rank + 0.2) for rank in ranks], list(range(1, len(labels) + 1))
+    drawn = chart(diagram(labels, ranks, limits, places))
+    assert overlaps(paper.draw(drawn, Palette(f"place {place}" for place in places))) == []
 
 
 def test_a_users_settings_of_matplotlib_change_no_file(tmp_path):

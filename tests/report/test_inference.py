@@ -1,7 +1,6 @@
 """Tests and intervals against published examples, other libraries, brute force and what they promise."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from npbench.report.stats.paired import (
     wilcoxon,
     wilcoxon_rows,
 )
-from npbench.report.stats.ranks import critical_difference, friedman, groups
 
 # Demsar (2006), Table 6: AUC of C4.5, C4.5+m, C4.5+cf, C4.5+m+cf on 14 data sets. Of the last but one, the two figures
 # printed as 0.975 are ranked 2 and 3 there.
@@ -36,28 +34,6 @@ AFTER = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]
 FELL = np.subtract(BEFORE, AFTER)
 
 whole = st.integers(-4, 4).map(float)  # with ties and zeros
-
-
-def test_demsars_friedman_test():
-    test = friedman(DEMSAR, lower_is_better=False)
-    assert test.ranks.round(3).tolist() == [3.143, 2.0, 2.893, 1.964]
-    assert (round(test.chi2, 2), round(test.f, 2)) == (9.28, 3.69)
-    assert test.p == pytest.approx(stats.f.sf(3.69, 3, 39), abs=1e-4)
-    assert test.p < 0.05  # "F(3, 39) for alpha = 0.05 is 2.85": rejected
-    upside_down = friedman(-DEMSAR, lower_is_better=True)
-    np.testing.assert_array_equal(test.ranks, upside_down.ranks)
-
-
-def test_demsars_critical_values_and_nemenyi_test():
-    # Table 5 (a), for 2 to 10 settings; its last digits are cut off.
-    printed = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
-    found = [critical_difference(k, 1) / math.sqrt(k * (k + 1) / 6) for k in range(2, 11)]
-    assert found == pytest.approx(printed, abs=1.1e-3)
-    difference = critical_difference(4, 14)
-    assert round(difference, 2) == 1.25
-    # "the post-hoc test is not powerful enough" at 5 %: 3.143 - 1.964 = 1.18 < 1.25.
-    ranks = friedman(DEMSAR, lower_is_better=False).ranks
-    assert groups(ranks.tolist(), difference) == [(ranks.min(), ranks.max())]
 
 
 def test_demsars_wilcoxon_test():
@@ -203,25 +179,3 @@ def test_limits_agree_where_normal_approximation_begins():
     values = np.random.default_rng(0).normal(size=51)
     exact, normal = shift_interval(values[:50]), shift_interval(values)
     assert normal == pytest.approx(exact, abs=0.1)
-
-
-def test_friedman_without_ties_is_scipys_and_its_ends_are_defined():
-    for k in (3, 5):
-        figures = np.random.default_rng(k).random((9, k))
-        test = friedman(figures, lower_is_better=True)
-        assert test.chi2 == pytest.approx(stats.friedmanchisquare(*figures.T).statistic)
-        assert test.f == pytest.approx(8 * test.chi2 / (9 * (k - 1) - test.chi2))
-    alike = friedman(np.ones((4, 3)), lower_is_better=True)
-    assert (alike.ranks.tolist(), alike.chi2, alike.p) == ([2.0, 2.0, 2.0], 0.0, 1.0)
-    one_order = friedman(np.tile([3.0, 1.0, 2.0], (4, 1)), lower_is_better=True)
-    assert (one_order.ranks.tolist(), one_order.f, one_order.p) == ([3.0, 1.0, 2.0], math.inf, 0.0)
-
-
-@given(st.lists(st.integers(2, 20), min_size=2, max_size=8), st.integers(1, 8))
-def test_groups_are_maximal_sets_of_close_ranks(halves, difference):
-    ranks = [half / 2 for half in halves]
-    spans = itertools.combinations_with_replacement(sorted(ranks), 2)
-    close = [(low, high) for low, high in spans if high - low < difference]
-    near = {(low, high) for low, high in close if sum(low <= rank <= high for rank in ranks) > 1}
-    within = {(low, high) for low, high in near for a, b in near if (a, b) != (low, high) and a <= low and high <= b}
-    assert sorted(groups(ranks, float(difference))) == sorted(near - within)

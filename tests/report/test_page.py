@@ -67,7 +67,7 @@ def sections():
     roc = Chart("roc", "ROC", [[Panel("ROC", "FPR", "TPR", [curve], x_log=True, window=(0.0, 0.1))]])
     surface = Surface([1, 10], [0.1, 1, 10], np.array([[1, 2], [3, np.nan], [5, 6]]), (10, 1), "loss")
     search = Chart("search", "Search", [[Panel("loss", "C", "gamma", surface=surface, x_log=True, y_log=True)]])
-    ranks = diagram(list(zip(LABELS, (1.2, 2.0, 2.8), strict=True)), 0.9, [(1.2, 2.0), (2.0, 2.8)])
+    ranks = diagram(LABELS, (1.2, 2.0, 2.8), [(1.0, 2.2), (1.2, 2.4), (2.5, 3.0)], (1, 1, 3))
     sheet = Sheet(f"Table {EVIL}", ["solver", "p_fa"], [[EVIL, "0.1±0.02"]], [EVIL])
     return [
         Section(f"np {EVIL}", [sheet], [rates], [EVIL]),
@@ -81,7 +81,9 @@ def pictures():
     drawn = {}
     with tempfile.TemporaryDirectory() as folder:
         for chart in (chart for section in sections() for chart in section.charts):
-            _, svg, _ = drawing.save_drawing(drawing.draw(chart, Palette(LABELS)), chart.name, Path(folder))
+            _, svg, _ = drawing.save_drawing(
+                drawing.draw(chart, Palette([*LABELS, "place 1", "place 3"])), chart.name, Path(folder)
+            )
             drawn[chart.name] = svg.read_text(encoding="utf-8")
     return {**drawn, "own": drawn["roc"]}  # of an experiment, not a chart of a section
 

@@ -1,9 +1,7 @@
-"""Average ranks of settings over data sets, with a critical difference."""
+"""Mean ranks of settings over data sets, and places that they share where the data sets cannot separate them."""
 
 from __future__ import annotations
 
-import math
-import string
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,20 +10,22 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from npbench.report.chart import Chart, Line, Panel, Series, short_names
+from npbench.report.chart import Chart, Panel, Series, short_names
 from npbench.report.escape import file_name
 from npbench.report.select.metrics import Direction, better
 from npbench.report.select.pairing import Block, blocks, setting_text
-from npbench.report.sheet import Row, Sheet, number
-from npbench.report.stats.paired import SIGNIFICANCE_LEVEL, wilcoxon
-from npbench.report.stats.ranks import Friedman, critical_difference, friedman, groups
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, ends, number
+from npbench.report.stats.paired import Limits
+from npbench.report.stats.ranks import ranking
 
-MIN_DATASETS = 3
-MIN_FOR_DIAGRAM = 6  # with fewer, nearly all settings are in one group
-# Data sets and solvers above which the distributions are close to their limits (Demsar).
-ASYMPTOTIC = (10, 5)
+MIN_DATASETS, MIN_FOR_DIAGRAM = 3, 3  # data sets; settings
 ROW_LABEL_WIDTH = 30  # characters
-BAR_STEP = 0.02  # distance of bars, of the width of the diagram
+HALF_BAR = 0.18  # of the height of a row
+PLACES_NOTE = (
+    "Place: shared by those whose mean ranks the data sets cannot separate (bootstrap over data sets, 95 %). Places: "
+    "95 % limits of the place by mean rank. Fewer than six data sets have neither."
+)
+BARS_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Settings of one colour share a place."
 
 
 @dataclass(frozen=True)
@@ -75,64 +75,51 @@ def _complete(same: Sequence[Block], labels: Sequence[str]) -> tuple[list[str], 
 
 
 def _shown(one: Ranked, problem: str, metric: str, direction: Direction) -> tuple[Sheet, Chart | None]:
-    n, k = one.means.shape
-    test = friedman(one.means, lower_is_better=direction == "lower")
-    order = sorted(zip(one.labels, test.ranks.tolist(), strict=True), key=lambda pair: (pair[1], pair[0]))
-    title = f"{metric}: average ranks over {n} data sets, {one.setting}"
-    notes = [_test_result(one, test), f"Data sets: {', '.join(one.datasets)}."]
+    found = ranking(one.means if direction == "lower" else -one.means)
+    order = np.lexsort([np.array(one.labels), found.ranks, found.places]).tolist()
+    title = f"{metric}: mean ranks over {len(one.datasets)} data sets, {one.setting}"
+    notes = [PLACES_NOTE, f"Data sets: {', '.join(one.datasets)}."]
     if one.n_omitted:
         notes.append(f"Settings missing on some of these: {one.n_omitted}.")
     name = file_name(f"{problem}-{one.setting}-{metric}-ranks")
-    rows: list[Row] = [[label, number(rank, ".2f")] for label, rank in order]
-    if k == 2:
-        return Sheet(title, ["solver", "rank"], rows, notes, name, detail=True), None
-    difference = critical_difference(k, n)
-    spans = groups([rank for _, rank in order], difference)
-    letters = list(zip(string.ascii_lowercase, spans, strict=False))
-    for row, (_, rank) in zip(rows, order, strict=True):
-        row.append("".join(letter for letter, (first, last) in letters if first <= rank <= last))
-    notes.append("Settings that share a letter do not differ significantly; a setting without one differs from all.")
-    chart = Chart(name, title, [[diagram(order, difference, spans)]], notes) if n >= MIN_FOR_DIAGRAM else None
-    return Sheet(title, ["solver", "rank", "group"], rows, notes, name, detail=True), chart
+    rows: list[Row] = [
+        [one.labels[k], number(found.places[k], "d"), limits(found.place_limits[k]), number(found.ranks[k], ".2f")]
+        for k in order
+    ]
+    sheet = Sheet(title, ["solver", "place", "places", "rank"], rows, notes, name, detail=True)
+    columns = (one.labels, found.ranks, found.rank_limits, found.places)
+    panel = diagram(*([column[k] for k in order] for column in columns))
+    return sheet, None if panel is None else Chart(name, title, [[panel]], [BARS_NOTE])
 
 
-def diagram(ranks: Sequence[tuple[str, float]], difference: float, spans: Sequence[tuple[float, float]]) -> Panel:
-    """Draw average ranks, best first, a critical difference (Demsar 2006), and a bar beside each insignificant span."""
-    rows = list(enumerate(reversed(ranks)))
-    short = short_names(label for label, _ in ranks)
-    names = ["\n".join(textwrap.wrap(f"{short[label]}  {rank:.2f}", ROW_LABEL_WIDTH)) for _, (label, rank) in rows]
-    # Bars stand side by side, right of all points: spans overlap, and boxes on each other would hide the points.
-    right = max([1 + difference, *(rank for _, rank in ranks)])
-    step, bars = BAR_STEP * right, []
-    for place, (first, last) in enumerate(spans, start=1):
-        inside = [row for row, (_, rank) in rows if first <= rank <= last]
-        start = right + place * step
-        bars.append((start, start + step / 2, min(inside) - 0.35, max(inside) + 0.35))
-    scale = Line("critical difference", [1, 1 + difference], [len(rows)] * 2)
+def limits(places: Sequence[float]) -> Cell:
+    """Return the limits of a place as a cell."""
+    if np.isnan(places).any():
+        return MISSING
+    return Cell(" to ".join(dict.fromkeys(f"{place:.0f}" for place in places)), further=ends(places))
+
+
+def diagram(
+    labels: Sequence[str], ranks: Sequence[float], limits: Sequence[Limits], places: Sequence[int]
+) -> Panel | None:
+    """Draw mean ranks, the best on top, with bars as limits and a colour for each place; None for few data sets."""
+    if len(labels) < MIN_FOR_DIAGRAM or np.isnan(limits).any():
+        return None
+    top = len(labels) - 1
+    rows = {place: [k for k, one in enumerate(places) if one == place] for place in dict.fromkeys(places)}
+    short = short_names(labels)
+    names = [
+        "\n".join(textwrap.wrap(f"{short[one]}  {rank:.2f}", ROW_LABEL_WIDTH))
+        for one, rank in zip(labels, ranks, strict=True)
+    ]
     return Panel(
         "",
-        "average rank (1 is best)",
+        "mean rank (1 is best)",
         "",
-        [Series(label, [rank], [row], joined=False) for row, (label, rank) in rows],
-        y_labels=[*names, f"{scale.label} {difference:.2f}"],
-        boxes=bars,
-        lines=[scale],
+        [
+            Series(f"place {place}", [ranks[k] for k in same], [top - k for k in same], joined=False)
+            for place, same in rows.items()
+        ],
+        y_labels=names[::-1],
+        boxes=[(low, high, top - k - HALF_BAR, top - k + HALF_BAR) for k, (low, high) in enumerate(limits)],
     )
-
-
-def _test_result(one: Ranked, test: Friedman) -> str:
-    n, k = one.means.shape
-    if k == 2:
-        p = wilcoxon((one.means[:, 0] - one.means[:, 1]).tolist())
-        found = "all means are equal" if p is None else f"p = {p:.2g}"
-        return f"Two settings on {n} data sets, signed-rank test over their means: {found}."
-    f = "inf" if math.isinf(test.f) else f"{test.f:.2f}"
-    text = (
-        f"Friedman's chi2 = {test.chi2:.2f}; Iman and Davenport's F({k - 1}, {(k - 1) * (n - 1)}) = {f}, "
-        f"p = {test.p:.2g}; Nemenyi's critical difference at 5 % is {critical_difference(k, n):.2f}."
-    )
-    if test.p > SIGNIFICANCE_LEVEL:
-        text += " The ranks do not differ significantly overall, so no pair should be read as different."
-    if n <= ASYMPTOTIC[0] or k <= ASYMPTOTIC[1]:
-        text += f" With at most {ASYMPTOTIC[0]} data sets or {ASYMPTOTIC[1]} settings these are approximations."
-    return text

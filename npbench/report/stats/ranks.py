@@ -1,61 +1,90 @@
-"""Comparison of solvers over several data sets by ranks, after Demsar (2006)."""
+"""Compare methods over data sets: mean ranks, and places with the uncertainty of the choice of data sets.
+
+``values`` has a row for each data set and a column for each method: lower is better, and NaN is a method that was not
+run.
+"""
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Sequence
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 from npbench.numerics.signed_rank import DIGITS
-from npbench.report.stats.paired import SIGNIFICANCE_LEVEL
+from npbench.report.stats.paired import MIN_VALUES
+
+RESAMPLES = 2000
+TAIL = 2.5  # percent, at each end of 95 % limits
+POWER = 0.8
 
 
 @dataclass(frozen=True)
-class Friedman:
-    """Average ranks, and the tests that they are all equal."""
+class Ranking:
+    """Mean ranks of methods, and the places that they share with others."""
 
-    ranks: np.ndarray  # (n_solvers,), averages over data sets; 1 is best
-    chi2: float  # statistic of Friedman
-    f: float  # statistic of Iman and Davenport (1980)
-    p: float  # of f
+    ranks: np.ndarray  # means over the data sets that a method was run on; NaN without any
+    rank_limits: np.ndarray  # (n_methods, 2), 95 % limits by the bootstrap over data sets; NaN for fewer than six
+    places: np.ndarray  # methods that the data sets cannot separate share the best of their places
+    place_limits: np.ndarray  # (n_methods, 2), 95 % limits of the place by mean rank; NaN for fewer than six data sets
 
 
-def friedman(values: np.ndarray, *, lower_is_better: bool) -> Friedman:
-    """Rank k solvers on N data sets, 2 or more each (``values``: N x k), and test whether their average ranks R differ.
+def ranking(values: np.ndarray) -> Ranking:
+    """Rank methods: those that were run on more data sets first, then by mean rank.
 
-    ``chi2 = 12 N / (k (k+1)) (sum R^2 - k (k+1)^2 / 4)`` and ``F = (N-1) chi2 / (N (k-1) - chi2)``, which has an F
-    distribution with k - 1 and (k-1) (N-1) degrees of freedom. Ties share their mean rank. Unlike
-    :func:`scipy.stats.friedmanchisquare`, chi2 is not corrected for ties, as in Demsar's example; this is conservative.
-
-    J. Demsar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7, section 3.2.2.
+    Data sets are drawn again with replacement, with a fixed seed. The best method shares its place with those behind it
+    until the 95 % limits of the difference of mean ranks exclude 0; there the next place begins.
     """
-    n, k = values.shape
-    rounded = np.round(values, DIGITS)
-    ranks = np.mean(stats.rankdata(rounded if lower_is_better else -rounded, axis=1), axis=0)
-    chi2 = 12 * n / (k * (k + 1)) * float(np.sum((ranks - (k + 1) / 2) ** 2))
-    rest = n * (k - 1) - chi2  # 0 if all data sets have the same order
-    f = (n - 1) * chi2 / rest if rest > 1e-9 else math.inf
-    return Friedman(ranks, chi2, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))))
+    each = _ranks(values)
+    n, counts = len(each), np.sum(np.isfinite(each), axis=0)
+    ranks = _means(np.ones(n), each)
+    places = _positions(counts, ranks)
+    if n < MIN_VALUES:
+        unknown = np.full((len(counts), 2), np.nan)
+        return Ranking(ranks, unknown, places, unknown)
+    drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), RESAMPLES)
+    resampled = _means(drawn, each)
+    best = -1
+    for method in np.lexsort([ranks, places]):
+        behind = np.percentile(resampled[:, method] - resampled[:, best], TAIL) > 0
+        if best < 0 or counts[method] < counts[best] or behind:
+            best = method
+        places[method] = places[best]
+    limits = [TAIL, 100 - TAIL]
+    of_places = np.percentile(_positions(counts, resampled), limits, axis=0, method="nearest")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of a method without any rank
+        of_ranks = np.nanpercentile(resampled, limits, axis=0)
+    return Ranking(ranks, of_ranks.T, places, of_places.T)
 
 
-@functools.cache
-def critical_difference(n_solvers: int, n_datasets: int) -> float:
-    """Return Nemenyi's critical difference at 5 %: closer average ranks do not differ significantly.
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Return ranks on each data set; ties share their mean rank."""
+    ranks: np.ndarray = stats.rankdata(np.round(values, DIGITS), axis=1, nan_policy="omit")
+    return ranks
 
-    ``q sqrt(k (k+1) / (6 N))`` for k solvers on N data sets, q the quantile of the studentised range over sqrt 2
-    (Demsar 2006, section 3.2.2).
+
+def _means(weights: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Return means of ranks weighted by data set; NaN where no rank has a weight."""
+    sums, totals = weights @ np.nan_to_num(ranks), weights @ np.isfinite(ranks)
+    return np.round(np.divide(sums, totals, out=np.full(sums.shape, np.nan), where=totals > 0), DIGITS)
+
+
+def _positions(counts: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Return one more than the number of methods on more data sets, or on as many with a lower mean rank."""
+    lower = means[..., np.newaxis, :] < means[..., :, np.newaxis]
+    before = (counts > counts[:, np.newaxis]) | ((counts == counts[:, np.newaxis]) & lower)
+    positions: np.ndarray = 1 + np.sum(before, axis=-1)
+    return positions
+
+
+def fewest_to_separate(values: np.ndarray) -> float:
+    """Return how many data sets like these would separate two methods by rank, with 80 % power at 5 %.
+
+    ``n = ((z_0.975 + z_0.8) s / d)^2`` for the mean d and the standard deviation s of the difference of ranks.
     """
-    q = float(stats.studentized_range.ppf(1 - SIGNIFICANCE_LEVEL, n_solvers, np.inf)) / math.sqrt(2)
-    return q * math.sqrt(n_solvers * (n_solvers + 1) / (6 * n_datasets))
-
-
-def groups(ranks: Sequence[float], difference: float) -> list[tuple[float, float]]:
-    """Return first and last rank of each maximal set of solvers with ranks less than the critical difference apart."""
-    ordered = sorted(ranks)
-    lasts = [max(end for end, last in enumerate(ordered) if last - first < difference) for first in ordered]
-    spans = [(start, end) for start, end in enumerate(lasts) if end > start and (not start or lasts[start - 1] < end)]
-    return [(ordered[start], ordered[end]) for start, end in spans]
+    difference = np.diff(_ranks(values), axis=1)
+    mean, deviation = float(np.mean(difference)), float(np.std(difference, ddof=1))
+    return ((stats.norm.isf(0.025) + stats.norm.ppf(POWER)) * deviation / mean) ** 2 if mean else math.inf

@@ -7,12 +7,14 @@ import math
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
 from npbench.numerics.thresholds import RULES
 from npbench.records.reading import conformed
 from npbench_benchmark.charts import charts, figure
-from npbench_benchmark.leaderboard import by_dataset, leagues, np_scores, table
+from npbench_benchmark.leaderboard import by_dataset, leagues, np_scores, pareto, table
 from npbench_benchmark.promises import Promise, expected, false_alarms
 from npbench_benchmark.tables import places, tables
 from sample_records import cells, record
@@ -362,3 +364,10 @@ def test_charts():
     assert [label.split()[0] for label in ranks.y_labels] == ["uzawa", "sgd", "gen"]
     assert {series.label: list(series.y) for series in ranks.series} == {"place 1": [2], "place 2": [1], "place 3": [0]}
     assert figure(frame(RECORDS), []).axes
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6))
+def test_efficient_methods(points):
+    score, seconds = np.array(points, float).T
+    beaten = [any((s <= a and t <= b) and (s, t) != (a, b) for s, t in points) for a, b in points]
+    assert pareto(score, seconds).tolist() == [not one for one in beaten]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from npbench_benchmark.ranks import fewest_to_separate, pareto, ranking
+from npbench.report.stats.ranks import fewest_to_separate, ranking
 
 TABLES = arrays(
     float, st.tuples(st.integers(1, 8), st.integers(1, 5)), elements=st.sampled_from([0.1, 0.2, 0.3, np.nan])
@@ -79,10 +79,3 @@ def test_power_of_the_number_of_data_sets():
     t = difference.mean(axis=1) / difference.std(axis=1, ddof=1) * np.sqrt(n)
     assert np.mean(t > 1.96) == pytest.approx(0.8, abs=0.05)
     assert fewest_to_separate(np.array([[1.0, 2.0], [2.0, 1.0]])) == np.inf
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6))
-def test_efficient_methods(points):
-    score, seconds = np.array(points, float).T
-    beaten = [any((s <= a and t <= b) and (s, t) != (a, b) for s, t in points) for a, b in points]
-    assert pareto(score, seconds).tolist() == [not one for one in beaten]
