@@ -9,6 +9,7 @@ import numpy as np
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.pauc_metrics import ranks_within
+from npbench.numerics.pauc_surrogates import threshold_within
 from npbench.values import is_range
 
 
@@ -41,6 +42,9 @@ class FprRangeClassifier(BinaryClassifier):
     def _ranks(self, signs: np.ndarray) -> tuple[int, int]:
         """Return ``first`` and ``last``: the negatives in the range have ranks first < j <= last."""
         return ranks_within(int(np.sum(signs < 0)), *self.fpr_range)
+
+    def _threshold(self, signs: np.ndarray, scores: np.ndarray) -> float:
+        return threshold_within(signs, scores, *self.fpr_range)
 
 
 def require_ranges(**ranges: Any) -> None:

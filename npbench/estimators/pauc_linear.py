@@ -51,7 +51,7 @@ class FeatureMapClassifier(LinearClassifier):
     gamma : float, optional
         Bandwidth of ``exp(-gamma ||x - x'||^2)`` with ``n_components``; None for ``1 / n_features``.
     random_state : int, RandomState or None, default=None
-        Seed of the samples drawn for the kernel map.
+        Seed of the samples drawn, for the kernel map or in minibatches.
 
     Attributes
     ----------
@@ -103,13 +103,11 @@ class RankingClassifier(FeatureMapClassifier, PlanesClassifier):
 
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Find weights for features ``Z`` and labels in {-1, +1}; ``start`` is the result for another C."""
-        return self._structural_svm(Z, signs, start, self.max_iter)
+        return self._structural_svm(Z, signs, start)
 
-    def _structural_svm(
-        self, Z: Any, signs: np.ndarray, start: Solution | None, max_planes: int, method: Method = "level"
-    ) -> Trained:
-        problem = Z, signs, self._ranks(signs), self.C, self._surrogate, method
-        return structural_svm(*problem, tol=self.tol, max_iter=max_planes, start=start)
+    def _structural_svm(self, Z: Any, signs: np.ndarray, start: Solution | None, **options: Any) -> Trained:
+        options = {"tol": self.tol, "max_iter": self.max_iter} | options
+        return structural_svm(Z, signs, self._ranks(signs), self.C, self._surrogate, start=start, **options)
 
     def _surrogate(self, signs: np.ndarray, first: int, last: int) -> Risk:
         return StructuralRisk(signs, first, last)

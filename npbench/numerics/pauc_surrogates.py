@@ -50,7 +50,8 @@ class StructuralRisk:
 
     def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the risk at these scores and a subgradient."""
-        best, gradient = self._best(scores), np.zeros(len(scores))
+        all_count, gradient = self._most == len(self._negative), np.zeros(len(scores))
+        best = self._negative if all_count else largest(scores, self._negative, self._most)
         if self._first == 0 and self._last == self._most > len(self._positive):
             # All pairs count, so that ranks do not matter: the fewer positives are sorted, not the negatives.
             positive = self._positive[np.argsort(scores[self._positive])]
@@ -58,24 +59,15 @@ class StructuralRisk:
             counts = self._most - np.cumsum(np.bincount(below, minlength=len(positive) + 1)[:-1])
             gradient[best] = self._scale * below
         else:
-            positive, best = self._positive, self._ranked(best, scores)
+            positive, values = self._positive, scores[best]
+            # Processors order ties differently. Where all are tied, as at w = 0, the order of the samples decides.
+            best = best if values.min() == values.max() else best[np.argsort(values)]
             counts = self._counts_above(scores[positive], scores[best])
             gradient[best] = self._scale * np.cumsum(np.bincount(counts, minlength=self._most + 1)[:0:-1])
         # each positive loses to the negatives counted above it
         gradient[positive] = -self._scale * counts
         in_range = np.clip(counts - self._first, 0, self._last - self._first)
         return self._scale * self._margin * int(in_range.sum()) + float(gradient @ scores), gradient
-
-    def _best(self, scores: np.ndarray) -> np.ndarray:
-        """Return the indices of the negatives up to the largest rank that counts, in any order."""
-        all_count = self._most == len(self._negative)
-        return self._negative if all_count else largest(scores, self._negative, self._most)
-
-    def _ranked(self, best: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """Return the best negatives by ascending score."""
-        # Processors order ties differently. Where all are tied, as at w = 0, the order of the samples decides.
-        values = scores[best]
-        return best if values.min() == values.max() else best[np.argsort(values)]
 
     def _counts_above(self, positives: np.ndarray, ascending: np.ndarray) -> np.ndarray:
         """Return, for each positive, the r that maximises its bracket."""

@@ -15,7 +15,6 @@ from npbench.estimators.fpr_range import FprRangeClassifier, Step
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import column
 from npbench.numerics.pauc_metrics import strict
-from npbench.numerics.pauc_surrogates import threshold_within
 
 
 @keyword_parameters
@@ -77,12 +76,11 @@ class GreedyPAUC(FprRangeClassifier, LinearClassifier):
     }
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
-        lo, hi = self.fpr_range
         scale = StandardScaler(with_mean=False).fit(X).scale_
         features = _Features(X, scale, signs, self._ranks(signs))
         weights = self._combine(features) / scale
         scores = np.asarray(X @ weights)
-        self.coef_, self.intercept_ = weights[None, :], np.array([-threshold_within(signs, scores, lo, hi)])
+        self.coef_, self.intercept_ = weights[None, :], np.array([-self._threshold(signs, scores)])
         self.n_iter_, self.objective_ = len(self.order_), features.area(scores)
         self.converged_ = bool(np.ptp(scores) > 0)
         self.status_ = "complete" if self.converged_ else "constant"

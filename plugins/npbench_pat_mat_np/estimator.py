@@ -30,11 +30,6 @@ class PatMatNP(TopClassifier):
     beta : float
         Scale of the negatives' loss; positive. A larger one brings t closer to the quantile.
 
-    Attributes
-    ----------
-    status_ : {"converged", "collapsed", "stalled", "max_iter"}
-        How the fit ended. "collapsed": the gap met ``tol``, but w = 0 is optimal to within it.
-
     Notes
     -----
     The authors take gradient steps. Here planes below the loss, as for :class:`PAUCStruct`, prove the duality gap and
@@ -48,13 +43,11 @@ class PatMatNP(TopClassifier):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> X = scale(X)
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(500, random_state=0)
     >>> model = PatMatNP(rho=0.05, C=10.0).fit(X, y)
-    >>> model.status_, bool((model.decision_function(X)[y == 0] > 0).mean() <= 0.05)
-    ('converged', True)
+    >>> model.status_, int(sum(model.predict(X[y == 0])))  # of 250
+    ('converged', 12)
     """
 
     beta: float = parameter(POSITIVE, default=1.0)

@@ -13,7 +13,6 @@ from npbench.estimators.constraints import COUNT
 from npbench.estimators.fpr_range import FprRangeClassifier, Step, narrowed
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import column
-from npbench.numerics.pauc_surrogates import threshold_within
 from npbench_pauc_boost.smooth import SmoothArea
 from npbench_pauc_boost.stumps import Stumps
 
@@ -85,7 +84,7 @@ class PAUCBoost(FprRangeClassifier):
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         ranks = self._ranks(signs)
         scores = self._boost(X, signs, ranks)
-        self.intercept_ = -threshold_within(signs, scores, *self.fpr_range)
+        self.intercept_ = -self._threshold(signs, scores)
         self.n_iter_, self.objective_ = len(self.trace_), SmoothArea(signs, scores, *ranks).value(scores)
         self.converged_ = self.status_ != "constant"
 

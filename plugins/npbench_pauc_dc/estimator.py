@@ -77,7 +77,7 @@ class PAUCDC(PartialAUCClassifier):
 
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Look for weights for features ``Z`` and labels in {-1, +1}."""
-        ranks, convex = self._ranks(signs), self._structural_svm(Z, signs, start, MAX_PLANES)
+        ranks, convex = self._ranks(signs), self._structural_svm(Z, signs, start, max_iter=MAX_PLANES)
         if ranks[0] == 0:  # nothing concave: the problem is convex
             return convex
         risk, first = HingeRisk(signs, *ranks), convex.weights

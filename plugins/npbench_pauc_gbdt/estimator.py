@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 from npbench.estimators.constraints import COUNT, POSITIVE, TWO_OR_MORE
 from npbench.estimators.fpr_range import FprRangeClassifier, narrowed
 from npbench.estimators.parameters import keyword_parameters, parameter
-from npbench.numerics.pauc_surrogates import threshold_within
 from npbench.numerics.ranks import largest
 from npbench_pauc_gbdt.pairs import derivatives
 
@@ -93,7 +92,10 @@ class PAUCGBDT(FprRangeClassifier):
     }
 
     def _fit(self, X: Any, signs: np.ndarray) -> None:
-        lightgbm = _installed()
+        try:
+            import lightgbm  # optional
+        except ImportError as error:
+            raise ValueError("pauc_gbdt needs LightGBM: pip install 'npbench[lightgbm]'.") from error
         positive, negative = np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)
         first, last = self._ranks(signs)
         narrowest = min(len(negative), max(2 * last, LEAST_TOP))
@@ -121,7 +123,7 @@ class PAUCGBDT(FprRangeClassifier):
             "verbosity": -1,
         }
         # LightGBM refuses features that are all constant
-        ends = [_vector(each) for each in (X.min(axis=0), X.max(axis=0))]
+        ends = [np.ravel(each.toarray() if issparse(each) else each) for each in (X.min(axis=0), X.max(axis=0))]
         varies = np.any((ends[0] < ends[1]) & (np.max(np.abs(ends), axis=0) > LIGHTGBM_ZERO))
         self.booster_ = None
         if varies:
@@ -130,7 +132,7 @@ class PAUCGBDT(FprRangeClassifier):
         scores = self._scores(X)
         self.converged_ = bool(np.ptp(scores) > 0)
         self.status_ = "max_iter" if self.converged_ else "constant"
-        self.intercept_ = -threshold_within(signs, scores, *self.fpr_range)
+        self.intercept_ = -self._threshold(signs, scores)
 
     def _scores(self, X: Any) -> np.ndarray:
         trees = np.zeros(X.shape[0]) if self.booster_ is None else np.asarray(self.booster_.predict(_known(X)))
@@ -140,15 +142,3 @@ class PAUCGBDT(FprRangeClassifier):
 def _known(X: Any) -> Any:
     """Return samples of a type that LightGBM knows: its sparse ones are matrices."""
     return csr_matrix(X) if issparse(X) else X
-
-
-def _vector(values: Any) -> np.ndarray:
-    return values.toarray().ravel() if hasattr(values, "toarray") else np.asarray(values)
-
-
-def _installed() -> Any:
-    try:
-        import lightgbm  # optional
-    except ImportError as error:
-        raise ValueError("pauc_gbdt needs LightGBM: pip install 'npbench[lightgbm]'.") from error
-    return lightgbm

@@ -68,7 +68,7 @@ class PAUCStruct(PartialAUCClassifier):
 
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Find weights for features ``Z`` and labels in {-1, +1}; ``start`` is the result for another C."""
-        return self._structural_svm(Z, signs, start, self.max_iter, self.method)
+        return self._structural_svm(Z, signs, start, method=self.method)
 
     def _surrogate(self, signs: np.ndarray, first: int, last: int) -> Risk:
         return StructuralRisk(signs, first, last, self.surrogate)

@@ -6,9 +6,8 @@ import importlib
 import math
 import time
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, pairwise
-from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -105,20 +104,26 @@ class TorchNetworkClassifier(DenseClassifier):
 
     def _train(self, X: np.ndarray, signs: np.ndarray, last_rate: float, module: str, **options: Any) -> None:
         """Fit with the objective of a module here, judged by the partial AUC up to a false-positive rate."""
-        training, losses = _imported(type(self).__name__, "training", module)
+        try:
+            import torch  # noqa: F401
+        except ImportError as error:
+            raise ValueError(f"{type(self).__name__} needs PyTorch: pip install 'npbench[torch]'.") from error
+        training, losses = (importlib.import_module(f"npbench_torch.{name}") for name in ("training", module))
         random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         self.scaler_ = StandardScaler().fit(X)
         Z, held_out = self.scaler_.transform(X), self._held_out(signs, random)
         fitted = ~held_out
         judged = held_out if held_out.any() else fitted
         positives, negatives = (Z[fitted & (signs == sign)] for sign in (1, -1))
-        layers = _first_layers([X.shape[1], *[self.hidden] * self.n_layers * (self.hidden > 0), 1], random)
+        sizes = X.shape[1], *[self.hidden] * self.n_layers * (self.hidden > 0), 1
+        # weights that keep the variance of the units (He et al. 2015)
+        layers = [(random.normal(scale=math.sqrt(2 / n), size=(n, m)), np.zeros(m)) for n, m in pairwise(sizes)]
         objective = losses.Objective((len(positives), len(negatives)), **options)
         networks = training.epochs(self, layers, positives, negatives, objective, random)
         start, best, best_epoch = time.perf_counter(), (-math.inf, -math.inf), 0
         self.trace_, self.status_ = [], "max_iter"
         for epoch, network in enumerate(islice(networks, self.max_iter), 1):
-            area, loss = _judged(signs[judged], _outputs(network, Z[judged]), last_rate)
+            area, loss = _judged(signs[judged], outputs(network, Z[judged]), last_rate)
             self.trace_.append(Step(epoch, time.perf_counter() - start, area))
             if math.isnan(area):
                 self.status_ = "diverged"
@@ -129,7 +134,7 @@ class TorchNetworkClassifier(DenseClassifier):
                 self.status_ = "converged"
                 break
         self.n_iter_ = len(self.trace_)
-        scores = _outputs(layers, Z[judged])
+        scores = outputs(layers, Z[judged])
         layers[-1][1][:] -= self._threshold(signs[judged], scores)
         if np.ptp(scores) == 0:
             self.status_ = "constant"
@@ -146,7 +151,8 @@ class TorchNetworkClassifier(DenseClassifier):
         return held_out
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
-        return _outputs(list(zip(self.coefs_, self.intercepts_, strict=True)), self.scaler_.transform(X))
+        layers = list(zip(self.coefs_, self.intercepts_, strict=True))
+        return np.asarray(outputs(layers, self.scaler_.transform(X)))
 
 
 def _judged(signs: np.ndarray, scores: np.ndarray, last_rate: float) -> tuple[float, float]:
@@ -160,21 +166,9 @@ def _judged(signs: np.ndarray, scores: np.ndarray, last_rate: float) -> tuple[fl
     return strict(positive, negative, 0, k), float(np.mean(np.maximum(1 + top - positive, 0) ** 2))
 
 
-def _first_layers(sizes: list[int], random: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return weights that keep the variance of the units (He et al. 2015), and no intercepts."""
-    return [(random.normal(scale=math.sqrt(2 / n), size=(n, m)), np.zeros(m)) for n, m in pairwise(sizes)]
-
-
-def _outputs(layers: list[tuple[np.ndarray, np.ndarray]], Z: np.ndarray) -> np.ndarray:
+def outputs(layers: Sequence[Any], Z: Any, relu: Callable[[Any], Any] = lambda z: np.maximum(z, 0)) -> Any:
+    """Return the scores of samples by a network of rectified linear units, of NumPy or of torch."""
     *hidden, (w, b) = layers
     for W, c in hidden:
-        Z = np.maximum(Z @ W + c, 0)
-    return np.asarray(Z @ w + b)[:, 0]
-
-
-def _imported(classifier: str, *modules: str) -> list[ModuleType]:
-    try:
-        importlib.import_module("torch")
-    except ImportError as error:
-        raise ValueError(f"{classifier} needs PyTorch: pip install 'npbench[torch]'.") from error
-    return [importlib.import_module(f"npbench_torch.{module}") for module in modules]
+        Z = relu(Z @ W + c)
+    return (Z @ w + b)[:, 0]

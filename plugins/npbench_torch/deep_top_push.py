@@ -46,8 +46,7 @@ class DeepTopPush(TorchNetworkClassifier):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = DeepTopPush(rho=0.05, random_state=0).fit(X, y)  # doctest: +SKIP
-    >>> model.status_  # doctest: +SKIP
+    >>> DeepTopPush(rho=0.05, random_state=0).fit(X, y).status_  # doctest: +SKIP
     'converged'
     """
 

@@ -20,12 +20,8 @@ def pair_losses(positive: Tensor, negative: Tensor) -> Tensor:
 
 
 def temperature_for(losses: Tensor, share: float) -> float:
-    """Return the temperature at which exponential weights have a divergence of ``log(1 / share)`` from equal ones.
-
-    The divergence is that of Kullback and Leibler, in the mean over rows i. At this lambda the mean over i of ``lambda
-    (log mean_j exp(L_ij / lambda) + log(1 / share))`` is smallest, a bound of the mean of the largest losses of a row,
-    as many as a share of its entries.
-    """
+    """Return the temperature at which exponential weights have a divergence of ``log(1 / share)`` from equal ones."""
+    # of Kullback and Leibler, in the mean over rows
     scale, low, high = float(losses.max()) or 1.0, -math.log(SPAN), math.log(SPAN)
     for _ in range(N_HALVINGS):
         middle = (low + high) / 2

@@ -7,7 +7,6 @@ import numpy as np
 from npbench.estimators.constraints import POSITIVE, SHARE
 from npbench.estimators.fpr_range import FprRangeClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
-from npbench.numerics.pauc_surrogates import threshold_within
 from npbench_torch.classifier import TorchNetworkClassifier
 
 
@@ -48,8 +47,7 @@ class SOPAS(FprRangeClassifier, TorchNetworkClassifier):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = SOPAS(fpr_range=(0.0, 0.1), random_state=0).fit(X, y)  # doctest: +SKIP
-    >>> model.status_  # doctest: +SKIP
+    >>> SOPAS(fpr_range=(0.0, 0.1), random_state=0).fit(X, y).status_  # doctest: +SKIP
     'converged'
     """
 
@@ -65,6 +63,3 @@ class SOPAS(FprRangeClassifier, TorchNetworkClassifier):
         self._ranks(signs)
         options = {"temperature": self.temperature, "averaging": self.averaging}
         self._train(X, signs, self.fpr_range[1], "partial_auc", fpr=self.fpr_range[1], **options)
-
-    def _threshold(self, signs: np.ndarray, scores: np.ndarray) -> float:
-        return threshold_within(signs, scores, *self.fpr_range)

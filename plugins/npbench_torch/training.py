@@ -10,6 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from npbench.numerics.devices import on_device
+from npbench_torch.classifier import outputs
+
 LEAST_STEPS = 10  # of an epoch, or small samples would need thousands of epochs
 
 Array = np.ndarray
@@ -23,15 +26,9 @@ def epochs(
 ) -> Iterator[Layers]:
     """Yield the layers after each epoch, without end; ``settings`` has the attributes of a classifier here."""
     device = settings.device
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError("device is 'cuda', but PyTorch finds no GPU: use device='cpu', or PyTorch built for CUDA.")
-
-    def on_device(array: Array) -> Tensor:
-        return torch.tensor(array, dtype=torch.float32, device=device)
-
-    layers = [(on_device(W).requires_grad_(), on_device(b).requires_grad_()) for W, b in start]
-    samples = on_device(positives), on_device(negatives)
-    positive, negative = (lambda rows, X=X: scores(layers, X[rows.to(device)]) for X in samples)
+    layers = [tuple(on_device(part.astype("f4"), device).requires_grad_() for part in layer) for layer in start]
+    samples = [on_device(rows.astype("f4"), device) for rows in (positives, negatives)]
+    positive, negative = (lambda rows, X=X: outputs(layers, X[rows.to(device)], torch.relu) for X in samples)
     weights, intercepts = zip(*layers, strict=True)
     # no loss depends on the intercept of the scores
     groups: list[dict[str, Any]] = [{"params": weights, "weight_decay": settings.weight_decay}]
@@ -47,14 +44,6 @@ def epochs(
             objective(positive, negative, i.to(device), j.to(device)).backward()
             steps.step()
         yield [(W.detach().cpu().numpy().astype(float), b.detach().cpu().numpy().astype(float)) for W, b in layers]
-
-
-def scores(layers: list[tuple[Tensor, Tensor]], X: Tensor) -> Tensor:
-    """Return the scores of samples by a network of rectified linear units."""
-    *hidden, (w, b) = layers
-    for W, c in hidden:
-        X = torch.relu(X @ W + c)
-    return (X @ w + b)[:, 0]
 
 
 def _minibatches(n: int, size: int, random: np.random.Generator) -> Iterator[Tensor]:
