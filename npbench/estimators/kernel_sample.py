@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,22 +44,13 @@ def ordered_by_fold(folds: Sequence[Fold]) -> tuple[np.ndarray, list[Fold]]:
 
 def block(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return ``gram[rows][:, columns]``; bound by the bytes of the result where the indices are consecutive."""
-    row_runs = _runs(rows)
-    column_runs = row_runs if columns is rows else _runs(columns)
+    breaks = [np.flatnonzero(np.diff(index) != 1) + 1 for index in (rows, columns)]
     # a call for each pair of runs costs more than two passes with single indices
-    if min(len(row_runs), len(column_runs)) > MAX_RUNS:
+    if min(map(len, breaks)) >= MAX_RUNS:
         return gram.take(rows, axis=0).take(columns, axis=1)
-    result = np.empty((len(rows), len(columns)), gram.dtype)
-    for a, b in row_runs:
-        for c, d in column_runs:
-            result[a:b, c:d] = gram[rows[a] : rows[b - 1] + 1, columns[c] : columns[d - 1] + 1]
-    return result
-
-
-def _runs(index: np.ndarray) -> list[tuple[int, int]]:
-    """Return where runs of consecutive numbers begin and end."""
-    breaks = np.flatnonzero(index[1:] - index[:-1] != 1) + 1
-    return list(pairwise([0, *breaks.tolist(), len(index)]))
+    runs = [np.split(index, ends) for index, ends in zip((rows, columns), breaks, strict=True)]
+    down, across = ([slice(run[0], run[-1] + 1) for run in each] for each in runs)
+    return np.block([[gram[some, others] for others in across] for some in down])
 
 
 def shares_gram(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]], n_rows: int) -> bool:

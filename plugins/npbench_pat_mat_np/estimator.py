@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from npbench.estimators.constraints import POSITIVE
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.pauc_linear import TopClassifier, Trained
-from npbench.numerics.bundle import Solution, minimise
+from npbench.numerics.bundle import Risk, Solution, minimise
 
 MAX_NEWTON_STEPS = 100  # they converge quadratically, in some ten
 
@@ -66,25 +67,18 @@ class PatMatNP(TopClassifier):
         status = "collapsed" if is_zero else str(found.status)
         return Trained(found.w, found.objective, found.gap, status, found.trace, found)
 
-    def _surrogate(self, signs: np.ndarray, first: int, last: int) -> QuantileRisk:
-        return QuantileRisk(signs, self.rho, self.beta)
+    def _surrogate(self, signs: np.ndarray, first: int, last: int) -> Risk:
+        return partial(quantile_risk, signs, self.rho, self.beta)
 
 
-class QuantileRisk:
-    """The loss of :class:`PatMatNP` as a function of the scores, with its gradient. O(n_samples)."""
-
-    def __init__(self, signs: np.ndarray, rho: float, beta: float) -> None:
-        self._positive, self._negative = np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)
-        self._rho, self._beta = rho, beta
-
-    def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the loss at these scores and its gradient."""
-        gradient = np.zeros(len(scores))
-        t, of_negatives = quantile(scores[self._negative], self._rho, self._beta)
-        excess = np.maximum(1 + t - scores[self._positive], 0)
-        gradient[self._positive] = -2 * excess / len(excess)
-        gradient[self._negative] = 2 * np.mean(excess) * of_negatives
-        return float(np.mean(excess**2)), gradient
+def quantile_risk(signs: np.ndarray, rho: float, beta: float, scores: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the loss of :class:`PatMatNP` at these scores, and its gradient. O(n_samples)."""
+    positive, gradient = signs > 0, np.zeros(len(scores))
+    t, of_negatives = quantile(scores[~positive], rho, beta)
+    excess = np.maximum(1 + t - scores[positive], 0)
+    gradient[positive] = -2 * excess / len(excess)
+    gradient[~positive] = 2 * np.mean(excess) * of_negatives
+    return float(np.mean(excess**2)), gradient
 
 
 def quantile(scores: np.ndarray, rho: float, beta: float) -> tuple[float, np.ndarray]:

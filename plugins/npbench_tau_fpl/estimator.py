@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
 from npbench.estimators.constraints import COUNT
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.pauc_linear import TopClassifier
+from npbench.numerics.bundle import Risk
 from npbench.numerics.ranks import largest
 from npbench.numerics.thresholds import SAME_RATE
 
@@ -69,20 +71,15 @@ class TauFPL(TopClassifier):
         n = int(np.sum(signs < 0))
         return 0, min(n, self.n_top or math.ceil(self.rho * n - SAME_RATE))
 
-    def _surrogate(self, signs: np.ndarray, first: int, last: int) -> TopRisk:
-        return TopRisk(signs, last)
+    def _surrogate(self, signs: np.ndarray, first: int, last: int) -> Risk:
+        return partial(top_risk, signs, last)
 
 
-class TopRisk:
-    """The loss of :class:`TauFPL` as a function of the scores, with a subgradient. O(n_samples)."""
-
-    def __init__(self, signs: np.ndarray, k: int) -> None:
-        self._positive, self._negative, self._k = np.flatnonzero(signs > 0), np.flatnonzero(signs < 0), k
-
-    def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the loss at these scores and a subgradient."""
-        top, gradient = largest(scores, self._negative, self._k), np.zeros(len(scores))
-        excess = np.maximum(1 + np.mean(scores[top]) - scores[self._positive], 0)
-        gradient[self._positive] = -2 * excess / len(excess)
-        gradient[top] = 2 * np.mean(excess) / self._k
-        return float(np.mean(excess**2)), gradient
+def top_risk(signs: np.ndarray, k: int, scores: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the loss of :class:`TauFPL` at these scores, and a subgradient. O(n_samples)."""
+    positive, gradient = signs > 0, np.zeros(len(scores))
+    top = largest(scores, np.flatnonzero(signs < 0), k)
+    excess = np.maximum(1 + np.mean(scores[top]) - scores[positive], 0)
+    gradient[positive] = -2 * excess / len(excess)
+    gradient[top] = 2 * np.mean(excess) / k
+    return float(np.mean(excess**2)), gradient

@@ -1,5 +1,7 @@
 """Pat&Mat-NP: the optimum of a conic solver with the threshold as a variable, and the surrogate of the quantile."""
 
+from functools import partial
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from sklearn.exceptions import ConvergenceWarning
 
-from npbench_pat_mat_np.estimator import PatMatNP, QuantileRisk, quantile
+from npbench_pat_mat_np.estimator import PatMatNP, quantile, quantile_risk
 
 
 def sample(seed, n=200, shift=0.7):
@@ -56,7 +58,7 @@ def test_quantile_has_the_mean_loss_and_few_scores_above(scores, rho, beta):
 def test_gradient_is_that_of_differences(beta):
     rng = np.random.default_rng(0)
     y, s = np.repeat([1.0, -1.0], [40, 60]), rng.normal(size=100)
-    risk, step = QuantileRisk(y, 0.1, beta), 1e-6 * rng.normal(size=100)
+    risk, step = partial(quantile_risk, y, 0.1, beta), 1e-6 * rng.normal(size=100)
     ahead, behind = risk(s + step)[0], risk(s - step)[0]
     assert (ahead - behind) / 2 == pytest.approx(risk(s)[1] @ step, rel=1e-5)
 

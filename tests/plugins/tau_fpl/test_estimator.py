@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 
 from npbench.numerics.pauc_surrogates import StructuralRisk
-from npbench_tau_fpl.estimator import TauFPL, TopRisk
+from npbench_tau_fpl.estimator import TauFPL, top_risk
 
 
 def sample(seed, n=200, shift=1.2):
@@ -63,7 +63,7 @@ def test_collapse_is_found_and_reported():
 def test_loss_is_at_most_that_of_the_pairs_and_its_gradient_is_right(k):
     rng = np.random.default_rng(k)
     y, s = np.repeat([1.0, -1.0], [40, 60]), rng.normal(size=100)
-    value, gradient = TopRisk(y, k)(s)
+    value, gradient = top_risk(y, k, s)
     top = np.sort(s[40:])[::-1][:k]
     assert value == pytest.approx(np.mean(np.maximum(1 + top.mean() - s[:40], 0) ** 2), rel=1e-12)
     assert value <= np.mean(np.maximum(1 + top[None] - s[:40, None], 0) ** 2) * (1 + 1e-12)
@@ -71,7 +71,7 @@ def test_loss_is_at_most_that_of_the_pairs_and_its_gradient_is_right(k):
     hinge = np.mean(np.maximum(1 + top.mean() - s[:40], 0))
     assert hinge <= StructuralRisk(y, 0, k)(s)[0] * (1 + 1e-12)
     step = rng.normal(size=100) * 1e-7
-    ahead, behind = (TopRisk(y, k)(s + sign * step)[0] for sign in (1, -1))
+    ahead, behind = (top_risk(y, k, s + sign * step)[0] for sign in (1, -1))
     assert (ahead - behind) / 2 == pytest.approx(gradient @ step, rel=1e-5)
 
 
