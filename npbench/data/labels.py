@@ -240,8 +240,8 @@ def groups(by: Any, n: int) -> dict[Any, np.ndarray]:
         return {None: np.arange(n)}
     labels = complete(by, "by")
     codes = labels.codes.astype(np.min_scalar_type(len(labels.values)))  # 16 bits are sorted in one pass
-    rows = np.argsort(codes, kind="stable")
-    return dict(zip(labels.values, np.split(rows, np.cumsum(labels.counts)[:-1]), strict=True))
+    rows, ends = np.argsort(codes, kind="stable"), np.cumsum(np.bincount(labels.codes))[:-1]
+    return dict(zip(labels.values, np.split(rows, ends), strict=True))
 
 
 def refuse_others(labels: Labels, known: Classes, name: str = "y") -> None:

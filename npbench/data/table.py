@@ -16,9 +16,9 @@ TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)? ?([AaPp][Mm])?(Z|[+-]\d{2}:?\d{2})?"
 DATE_OR_TIME = rf"^({DATE}([T ]{TIME})?|{TIME})$"
 
 
-def row_place(row: int) -> str:
-    """Return where a row is, for errors."""
-    return f"row {row} (counted from 0)"
+def row_place(row: int, start: int = 0) -> str:
+    """Return where a row is, for errors; its batch starts at row ``start``."""
+    return f"row {start + row} (counted from 0)"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, dataclass_transform
 T = TypeVar("T")
 
 HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
-ENTRY = re.compile(r"^(\S.*?) : .*\n(?:(?:[ ]+.*)?\n)*", re.MULTILINE)
+ENTRY = re.compile(r"^(\S.*?)(?: : .*)?\n(?:(?:[ ]+.*)?\n)*", re.MULTILINE)
 ORDER = ("", "Parameters", "Attributes", "Raises", "Warns", "Notes", "References", "Examples")
 
 

@@ -11,14 +11,9 @@ SHORT_RUN = 4000  # scores; below, sorting all runs is faster than bisection
 
 
 class Ascending:
-    """Finite scores, sorted in runs that may be too long to be merged in memory.
+    """Finite scores, sorted in runs of float64 that may be too long to be merged in memory.
 
-    Parameters
-    ----------
-    runs : sequence of arrays
-        Ascending float64 scores.
-    release : callable, optional
-        Function that gives back the memory of runs in mapped files; it is called after each.
+    ``release`` gives back the memory of runs in mapped files; it is called after each.
     """
 
     def __init__(self, runs: Sequence[np.ndarray], release: Callable[[], Any] | None = None) -> None:
@@ -61,12 +56,13 @@ class Ascending:
         if len(self) < SHORT_RUN * len(self.runs):
             return self.every()[ranks - 1]
         # bisect the scores by their bits, which as integers are in the same order
-        low, high = (np.full(ranks.shape, _bits(np.array(end))) for end in (self.least(), self.largest()))
+        ends = _ordered(np.array([self.least(), self.largest()]).view(np.int64))
+        low, high = (np.full(ranks.shape, end) for end in ends)
         while np.any(low < high):
             middle = (low & high) + ((low ^ high) >> 1)  # a sum would overflow
-            enough = self.count(_number(middle)) >= ranks
+            enough = self.count(_ordered(middle).view(np.float64)) >= ranks
             low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
-        return _number(high) + 0.0  # no negative zero
+        return _ordered(high).view(np.float64) + 0.0  # no negative zero
 
 
 def ascending(scores: np.ndarray | Ascending) -> Ascending:
@@ -74,11 +70,6 @@ def ascending(scores: np.ndarray | Ascending) -> Ascending:
     return scores if isinstance(scores, Ascending) else Ascending([np.sort(scores)])
 
 
-def _bits(scores: np.ndarray) -> np.ndarray:
-    """Return integers in the order of the scores."""
-    bits = scores.view(np.int64)
+def _ordered(bits: np.ndarray) -> np.ndarray:
+    """Return the bits of scores as integers in their order, or of such integers the bits."""
     return np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)
-
-
-def _number(bits: np.ndarray) -> np.ndarray:
-    return np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits).view(np.float64)

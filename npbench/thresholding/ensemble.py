@@ -193,33 +193,21 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
         "guaranteed" keeps rho with probability 1 - delta, "on average" in the mean over samples; both hold out
         negatives. "measured" sets the umbrella's threshold on out-of-fold scores of all negatives and misses less; see
         Notes.
-    pos_label : int, float, bool or str, optional
-        Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
-    calibration_size : "aligned", float or int, default="aligned"
-        Negatives to hold out, as in :class:`npbench.NPThresholdClassifier`.
-    members : list of str, or mapping of str to classifier, optional
-        Further members, as ``["lightgbm"]``: see :class:`SoftVote`.
-    n_jobs : int, optional
-        Number of processes that fit members, -1 for one per core. The result does not depend on it.
+    pos_label, calibration_size
+        Label of the positives, and negatives to hold out, as in :class:`npbench.NPThresholdClassifier`.
+    members, n_jobs, verbose
+        Further members, as ``["lightgbm"]``, processes, and progress on a terminal, as in :class:`SoftVote`.
     random_state : int, RandomState or None, default=None
         Seed of everything that is random.
-    verbose : bool, default=True
-        Whether to show the progress of ``fit``, on a terminal.
 
     Attributes
     ----------
     members_ : dict of str to float
         Share of each model in the vote, largest first.
-    result_ : Threshold or GroupThresholds
-        The threshold with its promise, counts and ``to_json``.
-    threshold_ : float or dict
-        Threshold of the scores; one for each group with ``by``.
     classifier_ : NPThresholdClassifier
         Fitted vote with its threshold.
-    pos_label_ : label
-        Label of the positives.
-    classes_ : array of shape (2,)
-        The labels.
+    result_, threshold_, pos_label_, classes_
+        Those of ``classifier_``: the threshold with its promise, its value, and the labels.
 
     Raises
     ------
@@ -264,11 +252,6 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
             Labels of two classes.
         by : array of shape (n_samples,), optional
             Group of each sample, for a threshold in each group, as in :class:`npbench.NPThresholdClassifier`.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
         """
         self._validate_params()
         rule, cv = THRESHOLDS[self.promise]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -81,33 +81,12 @@ class Monitoring:
 
     def evidence_after(self, n: np.ndarray) -> np.ndarray:
         """Return the logarithm of the e-value after the first n negatives."""
-        return betting_evidence(self.alarms_among(n), n, self.rho) + self._log_stake
-
-    @property
-    def _log_stake(self) -> float:
-        return math.log(1.0 if self.promised is None else 0.5)  # the other half of alpha is for the bound itself
+        return betting_evidence(self.alarms_among(n), n, self.rho) + _log_stake(self.promised)
 
     def alarms_among(self, n: np.ndarray) -> np.ndarray:
         """Return the number of false alarms among the first n negatives."""
         ends, place = np.unique(n, return_inverse=True)
         return np.cumsum([np.count_nonzero(self.alarms[i:j]) for i, j in pairwise([0, *ends])])[place]
-
-    def strongest(self) -> tuple[float, int | None]:
-        """Return the largest evidence, 0 or more, and the number of negatives after which it exceeds 1 / alpha."""
-        largest, first, k = 0.0, None, 0
-        for start in range(0, self.n_negatives, BLOCK):
-            after = np.flatnonzero(self.alarms[start : start + BLOCK]) + start + 1  # evidence grows at alarms only
-            alarms = k + np.arange(1, len(after) + 1)
-            k += len(after)
-            # most need no incomplete beta function, of 10 microseconds: their bound is too low
-            near = evidence_bound(alarms, after, self.rho) > largest - ROUNDING
-            after, alarms = after[near], alarms[near]
-            evidence = betting_evidence(alarms, after, self.rho) + self._log_stake
-            # Ville's inequality: the evidence ever exceeds 1 / alpha with probability at most alpha
-            if first is None and len(crossed := after[evidence >= -math.log(self.alpha)]):
-                first = int(crossed[0])
-            largest = float(np.max(evidence, initial=largest))
-        return largest, first
 
     def __str__(self) -> str:
         rate = self.false_alarms / self.n_negatives
@@ -248,13 +227,12 @@ def monitor_placed(
         step = float(np.max(np.diff(shares, prepend=0, append=1)))  # between these scores, a distance is seen less it
         distance = min(1.0, _surely_found(n, len(placed), alpha) + step)
     alarms = placed > np.searchsorted(marks, threshold.value)
-    found = Monitoring(
-        rho=rho,
-        alpha=alpha,
-        n_negatives=len(placed),
-        false_alarms=int(np.sum(alarms)),
-        evidence=0.0,
-        exceeded_after=None,
+    return Monitoring(
+        rho,
+        alpha,
+        len(placed),
+        int(np.sum(alarms)),
+        *_strongest(alarms, rho, _log_stake(promised), -math.log(alpha)),
         shift_p_value=p_value,
         smallest_shift=distance,
         labelled=labelled,
@@ -263,8 +241,28 @@ def monitor_placed(
         n_before=n_before,
         promised=promised,
     )
-    evidence, first = found.strongest()
-    return replace(found, evidence=evidence, exceeded_after=first)
+
+
+def _log_stake(promised: float | None) -> float:
+    return math.log(1.0 if promised is None else 0.5)  # the other half of alpha is for the bound itself
+
+
+def _strongest(every: np.ndarray, rho: float, log_stake: float, enough: float) -> tuple[float, int | None]:
+    """Return the largest evidence, 0 or more, and the number of negatives after which there is enough."""
+    largest, first, k = 0.0, None, 0
+    for start in range(0, len(every), BLOCK):
+        after = np.flatnonzero(every[start : start + BLOCK]) + start + 1  # evidence grows at alarms only
+        alarms = k + np.arange(1, len(after) + 1)
+        k += len(after)
+        # most need no incomplete beta function, of 10 microseconds: their bound is too low
+        near = evidence_bound(alarms, after, rho) > largest - ROUNDING
+        after, alarms = after[near], alarms[near]
+        evidence = betting_evidence(alarms, after, rho) + log_stake
+        # Ville's inequality: the evidence ever exceeds 1 / alpha with probability at most alpha
+        if first is None and len(crossed := after[evidence >= enough]):
+            first = int(crossed[0])
+        largest = float(np.max(evidence, initial=largest))
+    return largest, first
 
 
 def _tested(threshold: Threshold, rho: float, alpha: float) -> tuple[float, float | None]:

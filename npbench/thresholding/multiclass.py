@@ -222,7 +222,6 @@ class NPMulticlassClassifier(ThresholdedClassifier):
         return self.estimator_.predict_proba(X)
 
     def _bounds(self, labels: Labels) -> dict[int, float]:
-        """Return the bounds by the places of their classes."""
         if not self.bounds:
             raise ValueError(f"bounds is {self.bounds}: bound a class, as in bounds={{{labels.values[0]!r}: 0.05}}.")
         for label, rate in self.bounds.items():
@@ -230,7 +229,6 @@ class NPMulticlassClassifier(ThresholdedClassifier):
         return _by_place("bounds", self.bounds, labels)
 
     def _weights(self, labels: Labels) -> np.ndarray:
-        """Return the weights of the error rates of all classes."""
         if self.weights is None:
             return np.array(labels.counts) / len(labels)
         given = _by_place("weights", self.weights, labels)

@@ -121,3 +121,16 @@ def test_sparse_samples_reach_the_numerics_in_canonical_form(same, form):
         for part in ("data", "indices", "indptr"):
             assert np.array_equal(getattr(samples, part), getattr(ROWS, part))
     assert np.array_equal(given.data, data)
+
+
+def test_entries_without_a_type_stay_in_the_docstring():
+    class Untyped(MeanDifference):
+        """Difference of class means.
+
+        Parameters
+        ----------
+        scale, converges
+            As in the base class.
+        """
+
+    assert "scale, converges\n    As in the base class." in keyword_parameters(Untyped).__doc__

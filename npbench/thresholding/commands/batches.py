@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import mmap
 from argparse import Namespace
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice, pairwise
@@ -16,15 +16,17 @@ import polars as pl
 
 from npbench.data.file_limits import read_table as read_arrow_table
 from npbench.data.file_limits import require_fits
-from npbench.data.labels import Labels, complete
+from npbench.data.labels import Labels, complete, groups
 from npbench.data.table import Table, days, row_place
 from npbench.data.table_files import FORMATS, read_table
 from npbench.errors import RequestError, unknown_name
 from npbench.numerics.order_statistics import Ascending
 from npbench.thresholding.commands import score_files
+from npbench.thresholding.commands.table_columns import numbers, times
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
 
 BATCH_ROWS = 1 << 21
 BUFFER_BYTES = 1 << 20  # of a column
@@ -33,35 +35,23 @@ MAX_VALUES = 100_000  # of a column of labels or groups that is read in batches
 WORDS = (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Datetime)
 
 
-class ParquetBatches:
-    """A Parquet file that is read in batches of rows, each below the limit; ``schema`` has the types of its columns."""
+def _opened(stream: IO[bytes]) -> tuple[Table, ParquetFile]:
+    """Return the columns of a Parquet file without rows, and the file."""
+    from pyarrow.parquet import ParquetFile
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        from pyarrow.parquet import ParquetFile
+    found: list[ParquetFile] = []
 
-        def opened() -> pa.Table:
-            # by its path, the file can be read when the stream is closed
-            self._file = ParquetFile(getattr(stream, "name", stream), buffer_size=BUFFER_BYTES, pre_buffer=False)
-            return self._file.schema_arrow.empty_table()
+    def empty() -> pa.Table:
+        # by its path, the file can be read when the stream is closed
+        found.append(ParquetFile(getattr(stream, "name", stream), buffer_size=BUFFER_BYTES, pre_buffer=False))
+        return found[0].schema_arrow.empty_table()
 
-        self.schema = read_arrow_table("Parquet", opened)[0].schema
-        self.n_rows = self._file.metadata.num_rows
-        require_fits(SCORE_BYTES * self.n_rows)
-
-    def read(self, names: Sequence[str], n_rows: int | None) -> Iterator[pl.DataFrame]:
-        """Yield columns in batches of some rows, or without a number all rows."""
-        from pyarrow import Table
-
-        if n_rows is None:
-            yield read_arrow_table("Parquet", lambda: self._file.read(names, use_threads=False))[0]
-            return
-        schema, batches = self._file.schema_arrow, self._file.iter_batches(n_rows, columns=names, use_threads=False)
-        schema = schema.empty_table().select(names).schema
-        while len(frame := read_arrow_table("Parquet", lambda: Table.from_batches(islice(batches, 1), schema))[0]):
-            yield frame
+    table = Table(read_arrow_table("Parquet", empty)[0])
+    require_fits(SCORE_BYTES * found[0].metadata.num_rows)
+    return table, found[0]
 
 
-LAZY = {**FORMATS, "parquet": replace(FORMATS["parquet"], read=ParquetBatches)}
+LAZY = {**FORMATS, "parquet": replace(FORMATS["parquet"], read=_opened)}
 
 
 class ScoreFile:
@@ -69,13 +59,15 @@ class ScoreFile:
 
     def __init__(self, options: Namespace) -> None:
         self.path = options.file
-        self._found = read_table(options.file, LAZY, **score_files.format_options(options))
-        is_table = isinstance(self._found, Table)
-        self.schema = self._found.frame.schema if is_table else self._found.schema
-        n_rows = len(self._found.frame) if is_table else self._found.n_rows
+        found = read_table(options.file, LAZY, **score_files.format_options(options))
+        self._table: Table
+        self._parquet: ParquetFile | None
+        self._table, self._parquet = (found, None) if isinstance(found, Table) else found
+        self.schema = self._table.frame.schema
+        n_rows = self._parquet.metadata.num_rows if self._parquet else len(self._table.frame)
         if not n_rows:
             raise RequestError(f"{self.path}: there are no rows.")
-        self.at_once = is_table or n_rows <= BATCH_ROWS
+        self.at_once = n_rows <= BATCH_ROWS or not self._parquet
 
     def require(self, **names: str | None) -> None:
         """Raise RequestError unless there are these columns, by the option that names them.
@@ -93,14 +85,24 @@ class ScoreFile:
 
     def batches(self, *names: str | None) -> Iterator[Table]:
         """Yield some columns, with the place of each row in the file."""
-        if isinstance(self._found, Table):
-            yield self._found
+        if not self._parquet:
+            yield self._table
             return
+        from pyarrow import Table as ArrowTable
+
         start, chosen = 0, sorted({name for name in names if name})
+        schema = self._parquet.schema_arrow.empty_table().select(chosen).schema
+        rest = self._parquet.iter_batches(BATCH_ROWS, columns=chosen, use_threads=False)
+
+        def following() -> pa.Table:
+            return ArrowTable.from_batches(islice(rest, None if self.at_once else 1), schema)
+
         try:
-            for frame in self._found.read(chosen, None if self.at_once else BATCH_ROWS):
-                yield Table(frame, partial(_place, start))
+            while len(frame := read_arrow_table("Parquet", following)[0]):
+                yield Table(frame, partial(row_place, start=start))
                 start += len(frame)
+            if start < self._parquet.metadata.num_rows:
+                raise RequestError("it has fewer rows than it says: it is damaged or incomplete.")
         except RequestError as error:
             raise RequestError(*(f"{self.path}: {fault}" for fault in error.faults)) from error
 
@@ -116,6 +118,48 @@ class ScoreFile:
             counted = [found]
         return Values(name, found["value"], found["rows"].to_numpy())
 
+    def used(
+        self,
+        score: str,
+        label: Values | None,
+        signs: np.ndarray,
+        by: Values | None,
+        *,
+        time: str | None = None,
+        weights: str | None = None,
+    ) -> Iterator[Batch]:
+        """Yield the rows with a score and a class, each batch sorted by time; ``signs`` are those of the labels.
+
+        At last, ``n_used`` has the numbers of rows by group, and ``note`` says which were left out.
+        """
+        lacking, n_infinite = Counter[str](), 0
+        self.n_used = np.zeros(len(by.values) if by else 1, dtype=np.int64)
+        for table in self.batches(score, *(one.name for one in (label, by) if one), time, weights):
+            given = numbers(table, score, "--score")
+            sign = signs[label.places(table)] if label else np.full(len(given), -1)
+            kept, counts = score_files.in_use(given, sign)
+            order = times(table, time, "--time").arg_sort().to_numpy() if time else np.arange(len(kept))
+            rows = order[kept[order]]
+            scores, groups = given.to_numpy()[rows], by.places(table)[rows] if by else np.zeros(len(rows), dtype=int)
+            lacking += counts
+            n_infinite += int(np.sum(~np.isfinite(scores)))
+            self.n_used += np.bincount(groups, minlength=len(self.n_used))
+            weight = numbers(table, weights, "--weights").to_numpy()[rows] if weights else None
+            yield Batch(scores, sign[rows], groups, weight)
+        if n_infinite:
+            n = np.sum(self.n_used)
+            raise RequestError(f"{n_infinite} of {n} scores are infinite: leave these samples out, or score them.")
+        self.note = score_files.left_out(lacking)
+
+
+class Batch(NamedTuple):
+    """Some rows with a score and a class; ``groups`` are places among the values of the column of groups."""
+
+    scores: np.ndarray
+    signs: np.ndarray
+    groups: np.ndarray
+    weights: np.ndarray | None
+
 
 class Values(NamedTuple):
     """Distinct values of a column, some of which may be spellings of one label, and their numbers of rows."""
@@ -124,13 +168,15 @@ class Values(NamedTuple):
     values: pl.Series
     rows: np.ndarray
 
-    def labels(self, name: str, rows: np.ndarray) -> tuple[Labels, dict[Any, np.ndarray]]:
+    def labels(self) -> Labels:
+        """Return the values as labels of classes."""
+        return Labels(self.values, self.name, self.rows)
+
+    def members(self, rows: np.ndarray) -> tuple[Labels, dict[Any, np.ndarray]]:
         """Return values that have some ``rows`` as complete labels of groups, times as days, and the places of each."""
         there = np.flatnonzero(rows)
-        labels = complete(Labels(days(self.values)[there], name, rows[there]), name)
-        ends = np.cumsum(np.bincount(labels.codes, minlength=len(labels.values)))[:-1]
-        members = np.split(there[np.argsort(labels.codes, kind="stable")], ends)
-        return labels, dict(zip(labels.values, members, strict=True))
+        labels = complete(Labels(days(self.values)[there], "by", rows[there]), "by")
+        return labels, {label: there[places] for label, places in groups(labels, len(there)).items()}
 
     def places(self, table: Table) -> np.ndarray:
         """Return the place of each row's value among the distinct ones."""
@@ -146,17 +192,12 @@ def _comparable(column: pl.Series) -> pl.Series:
     return column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum) else column
 
 
-def _place(start: int, row: int) -> str:
-    return row_place(start + row)
-
-
 class SortedRuns:
-    """Scores of parts with a small number each, as sorted runs in memory, or in a file if there is one."""
+    """Scores of parts with a small number each, as sorted runs in a file."""
 
-    def __init__(self, file: IO[bytes] | None) -> None:
-        self._file = file
-        self._runs: dict[int, list[Any]] = defaultdict(list)  # scores of each part, or where they are in the file
-        self._n_written = 0
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._n_written = file, 0
+        self._runs: dict[int, list[slice]] = defaultdict(list)  # where the scores of each part are in the file
 
     def add(self, scores: np.ndarray, parts: np.ndarray) -> None:
         """Add scores, given the part of each."""
@@ -165,23 +206,16 @@ class SortedRuns:
         for part, (start, end) in enumerate(pairwise([0, *ends])):
             if start < end:
                 scores[start:end].sort()
-                place = slice(start + self._n_written, end + self._n_written)
-                self._runs[part].append(scores[start:end] if self._file is None else place)
-        if self._file is not None:
-            self._file.write(scores.data)
-            self._n_written += len(scores)
+                self._runs[part].append(slice(start + self._n_written, end + self._n_written))
+        self._file.write(scores.data)
+        self._n_written += len(scores)
 
     def of(self, parts: Iterable[int]) -> Ascending:
         """Return the scores of some parts; after it, none can be added."""
-        runs = [run for part in parts for run in self._runs[part]]
-        if self._file is None or not self._n_written:
-            return Ascending(runs)
-        scores = np.frombuffer(self._pages)
-        return Ascending([scores[run] for run in runs], partial(self._pages.madvise, mmap.MADV_DONTNEED))
+        runs = [np.frombuffer(self._pages)[run] for part in parts for run in self._runs[part]]
+        return Ascending(runs, lambda: self._pages.madvise(mmap.MADV_DONTNEED))
 
     @cached_property
     def _pages(self) -> mmap.mmap:
-        """The file in memory."""
-        assert self._file is not None
         self._file.flush()
         return mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -72,7 +72,6 @@ def final_model(request: Request, *, delta: float = 0.05, rule: str = "umbrella"
 
 
 def _selected(request: Request, samples: BinaryData, rows: np.ndarray) -> Mapping[str, Any]:
-    """Return the parameters selected by cross-validation on some rows."""
     folds = getattr(request.protocol, "folds", None)
     parts = k_fold(rows, samples, folds if isinstance(folds, int) else FOLDS, random_state(request.seed, 0))
     places = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in parts]

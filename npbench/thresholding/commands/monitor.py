@@ -6,7 +6,6 @@ import math
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,6 @@ from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.commands.batches import ScoreFile
-from npbench.thresholding.commands.table_columns import numbers, times
 from npbench.thresholding.monitoring import Monitoring, monitor_placed, placed_scores
 from npbench.thresholding.threshold import GroupThresholds, Threshold
 from npbench.values import require_rate
@@ -45,12 +43,12 @@ def run(words: Sequence[str]) -> Exit:
     source.require(**asked)
     source.at_once = source.at_once or (options.time is not None and not _is_sorted(source, options.time))
     try:
-        found, note = _monitored(source, names, deployed, options)
+        found = _monitored(source, names, deployed, options)
     except ValueError as error:
         raise RequestError(str(error)) from error
     console = terminal.PipeSafeConsole()
-    if note:
-        write(note, console)
+    if source.note:
+        write(source.note, console)
     for name, one in found.items():
         write(str(one) if name is None else f"{name}: {one}", console)
     if not options.no_chart:
@@ -116,67 +114,44 @@ def _signs(labels: Labels, names: Mapping[str, Any], options: Namespace) -> np.n
     return signs
 
 
-@dataclass
-class _Followed:
-    """A threshold, and what the tests take of its negatives in the order of time."""
-
-    threshold: Threshold
-    blocks: list[np.ndarray] = field(default_factory=list)  # of scores of negatives, by placed_scores
-    n_rows: int = 0
-    n_pending: int = 0
-
-    def add(self, scores: np.ndarray, signs: np.ndarray) -> None:
-        self.blocks.append(placed_scores(self.threshold, scores[signs < 0]))
-        self.n_rows += len(signs)
-        self.n_pending += int(np.sum(signs == PENDING))
-
-
 def _monitored(
     source: ScoreFile, names: Mapping[str, Any], deployed: Threshold | GroupThresholds, options: Namespace
-) -> tuple[dict[Any, Monitoring], str]:
-    """Return the findings, by group if the threshold has groups, which share alpha, and a note on rows left out."""
+) -> dict[Any, Monitoring]:
+    """Return the findings, by group if the threshold has groups, which share alpha."""
     label = None if names["label"] is None else source.values(names["label"])
-    signs = None if label is None else _signs(Labels(label.values, label.name, label.rows), names, options)
+    signs = np.empty(0) if label is None else _signs(label.labels(), names, options)
     by, part_of = None, np.zeros(1, dtype=int)
     if isinstance(deployed, Threshold):
-        followed: dict[Any, _Followed] = {None: _Followed(deployed)}
+        parts: dict[Any, Threshold] = {None: deployed}
     else:
         if names["by"] is None:
             raise RequestError("The threshold has groups: name their column by --by.")
         by, members = source.values(names["by"]), deployed.members()
-        followed = {name: _Followed(deployed.groups[of[0]]) for name, of in members.items()}
+        parts = {name: deployed.groups[of[0]] for name, of in members.items()}
         places = {meaning(one): place for place, of in enumerate(members.values()) for one in of}
         groups = Labels(days(by.values))
         part_of = np.array([places.get(meaning(one), len(places)) for one in [*groups.values, ""]])[groups.codes]
-    lacking, rows, n_infinite = Counter[str](), np.zeros(len(part_of), dtype=np.int64), 0
-    for table in source.batches(names["score"], names["label"], names["by"], options.time):
-        scores = numbers(table, names["score"], "--score")
-        sign = np.full(len(scores), -1) if label is None or signs is None else signs[label.places(table)]
-        kept, counts = score_files.in_use(scores, sign)
-        order = times(table, options.time, "--time").arg_sort().to_numpy() if options.time else np.arange(len(kept))
-        in_time = order[kept[order]]
-        value = np.zeros(len(in_time), dtype=int) if by is None else by.places(table)[in_time]
-        given, sign = scores.to_numpy()[in_time], sign[in_time]
-        lacking += counts
-        rows += np.bincount(value, minlength=len(rows))
-        n_infinite += int(np.sum(~np.isfinite(given)))
-        by_part = np.argsort(part_of[value], kind="stable")
-        ends = np.cumsum(np.bincount(part_of[value], minlength=len(followed)))
-        for one, chosen in zip(followed.values(), np.split(by_part, ends), strict=False):
-            one.add(given[chosen], sign[chosen])
-    score_files.require_finite(n_infinite, int(np.sum(rows)))
+    blocks: dict[Any, list[np.ndarray]] = {name: [] for name in parts}  # of negatives, in the order of time
+    n_rows, n_pending = Counter[Any](), Counter[Any]()
+    for batch in source.used(names["score"], label, signs, by, time=options.time):
+        part = part_of[batch.groups]
+        chosen = np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=len(parts))))
+        for (name, one), rows in zip(parts.items(), chosen, strict=False):
+            sign = batch.signs[rows]
+            blocks[name].append(placed_scores(one, batch.scores[rows[sign < 0]]))
+            n_rows[name] += len(rows)
+            n_pending[name] += int(np.sum(sign == PENDING))
     alpha = options.alpha
     if by is not None and isinstance(deployed, GroupThresholds):
-        deployed.limits(by.labels("by", rows)[0])  # refuses unknown groups
+        deployed.limits(by.members(source.n_used)[0])  # refuses unknown groups
         require_rate("alpha", options.alpha)  # a share of 2 may be a rate
         alpha /= deployed.n_parts
     asked = {"alpha": alpha, "window": options.window, "labelled": label is not None}
-    found = {
-        name: monitor_placed(one.blocks, one.threshold, n_pending=one.n_pending, **asked)
-        for name, one in followed.items()
-        if one.n_rows or name is None
+    return {
+        name: monitor_placed(blocks[name], one, n_pending=n_pending[name], **asked)
+        for name, one in parts.items()
+        if n_rows[name] or name is None
     }
-    return found, score_files.left_out(lacking)
 
 
 def _drawn(found: Mapping[Any, Monitoring], path: Path) -> str:

@@ -77,12 +77,12 @@ def signs(labels: Any, options: Namespace) -> tuple[np.ndarray, Classes]:
     return classes(labels, options.positive, options.negative, **asked)
 
 
-def in_use(scores: pl.Series, signs: np.ndarray | None) -> tuple[np.ndarray, Counter[str]]:
+def in_use(scores: pl.Series, signs: np.ndarray) -> tuple[np.ndarray, Counter[str]]:
     """Return whether each row has a score and a class, and the numbers of rows and of those without."""
     is_scored = (scores.is_not_null() & scores.is_not_nan().fill_null(False)).to_numpy()
-    of_class = np.ones(len(scores), dtype=bool) if signs is None else signs != 0
-    lacking = dict(zip(LACKING, (~is_scored, is_scored & ~of_class), strict=True))
-    return is_scored & of_class, Counter(rows=len(scores), **{why: int(np.sum(rows)) for why, rows in lacking.items()})
+    lacking = dict(zip(LACKING, (~is_scored, is_scored & (signs == 0)), strict=True))
+    counts = Counter(rows=len(scores), **{why: int(np.sum(rows)) for why, rows in lacking.items()})
+    return is_scored & (signs != 0), counts
 
 
 def left_out(found: Counter[str]) -> str:
@@ -90,12 +90,6 @@ def left_out(found: Counter[str]) -> str:
     reasons = ", ".join(f"{found[why]} {why}" for why in LACKING if found[why])
     n = sum(found[why] for why in LACKING)
     return f"{counted(n)} of {found['rows']} left out: {reasons}." if reasons else ""
-
-
-def require_finite(wrong: int, n: int) -> None:
-    """Raise RequestError if some of n scores are infinite."""
-    if wrong:
-        raise RequestError(f"{wrong} of {n} scores are infinite: leave these samples out, or score them.")
 
 
 def stored(path: Path) -> tuple[Threshold | GroupThresholds, dict[str, Any]]:

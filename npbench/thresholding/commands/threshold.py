@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, Namespace
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from npbench.contracts import Estimate
-from npbench.data.labels import Classes, Labels
+from npbench.data.labels import Classes
 from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
 from npbench.numerics.thresholds import RULES
@@ -23,7 +21,6 @@ from npbench.report.render.drawing import own_style
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.commands.batches import ScoreFile, SortedRuns
-from npbench.thresholding.commands.table_columns import numbers
 from npbench.thresholding.rules import Asked, Part, bounded, calibrate_parts, kept_by_weight, united
 from npbench.thresholding.threshold import GroupThresholds, Threshold, clopper_pearson, described, rounded_down
 
@@ -45,10 +42,10 @@ def run(words: Sequence[str]) -> Exit:
     source.require(**names)
     # some results hold all scores, or take all ranks
     source.at_once |= options.keep_scores or options.contamination is not None
-    with nullcontext() if source.at_once else TemporaryFile() as file:
+    with TemporaryFile() as file:
         try:
             asked = Asked(rho, weighted=options.weights is not None, **given)
-            parts, known, note = _parts(source, options, SortedRuns(file), random)
+            parts, known = _parts(source, options, SortedRuns(file), random)
             found = calibrate_parts(parts, asked, random=random, keep_scores=options.keep_scores)
         except ValueError as error:
             raise RequestError(str(error)) from error
@@ -59,35 +56,22 @@ def run(words: Sequence[str]) -> Exit:
             samples = {name: Sample(found.groups[of[0]], united(parts[one] for one in of)) for name, of in members}
         else:
             samples = {None: Sample(found, parts[None])}
-        _conclude(found, samples, columns, options.output, note)
+        _conclude(found, samples, columns, options.output, source.note)
     return Exit.OK
 
 
 def _parts(
     source: ScoreFile, options: Namespace, runs: SortedRuns, random: np.random.RandomState
-) -> tuple[dict[Any, Part], Classes, str]:
-    """Return the scores of each group, the labels of both classes, and a note on rows left out."""
-    values = source.values(options.label)
-    signs, known = score_files.signs(Labels(values.values, options.label, values.rows), options)
-    by = None if options.by is None else source.values(options.by)
-    lacking, rows, n_infinite = Counter[str](), np.zeros(1 if by is None else len(by.values), dtype=np.int64), 0
-    for table in source.batches(options.score, options.label, options.by, options.weights):
-        scores, sign = numbers(table, options.score, "--score"), signs[values.places(table)]
-        kept, counts = score_files.in_use(scores, sign)
-        group = np.zeros(int(np.sum(kept)), dtype=np.int64) if by is None else by.places(table)[kept]
-        rows += np.bincount(group, minlength=len(rows))
-        lacking += counts
-        positive, weights = sign[kept] > 0, None
-        if options.weights is not None:
-            weights = numbers(table, options.weights, "--weights").to_numpy()[kept]
-        used = kept_by_weight(weights, positive, random)
-        given = scores.to_numpy()[kept]
-        n_infinite += int(np.sum(~np.isfinite(given)))
-        runs.add(given[used], (2 * group + positive)[used])
-    score_files.require_finite(n_infinite, int(np.sum(rows)))
-    places: Mapping[Any, Any] = {None: np.zeros(1, dtype=int)} if by is None else by.labels("by", rows)[1]
-    parts = {name: Part(runs.of(2 * of), runs.of(2 * of + 1)) for name, of in places.items()}
-    return parts, known, score_files.left_out(lacking)
+) -> tuple[dict[Any, Part], Classes]:
+    """Return the scores of each group, and the labels of both classes."""
+    label, by = source.values(options.label), None if options.by is None else source.values(options.by)
+    signs, known = score_files.signs(label.labels(), options)
+    for batch in source.used(options.score, label, signs, by, weights=options.weights):
+        positive = batch.signs > 0
+        used = kept_by_weight(batch.weights, positive, random)
+        runs.add(batch.scores[used], (2 * batch.groups + positive)[used])
+    places: Mapping[Any, Any] = {None: np.zeros(1, dtype=int)} if by is None else by.members(source.n_used)[1]
+    return {name: Part(runs.of(2 * of), runs.of(2 * of + 1)) for name, of in places.items()}, known
 
 
 def _parser() -> ArgumentParser:

@@ -154,6 +154,12 @@ def test_a_file_that_claims_too_much_is_refused(tmp_path, monkeypatch):
         threshold.run([str(tmp_path / "a.parquet")])
 
 
+def test_a_file_with_fewer_rows_than_it_says_is_refused(tmp_path):
+    pl.DataFrame({"score": np.arange(200.0), "label": np.arange(200) % 2}).write_parquet(tmp_path / "a.parquet")
+    with patch("pyarrow.parquet.ParquetFile.iter_batches", return_value=iter([])), pytest.raises(RequestError):
+        threshold.run([str(tmp_path / "a.parquet")])
+
+
 @pytest.mark.slow  # 12 million rows: 10 seconds
 @pytest.mark.parametrize("command", ["threshold", "monitor"])
 def test_memory_does_not_grow_with_the_rows(command, tmp_path):
