@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
+from npbench.estimators.samples import rows_in
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.splits import Fold
 from npbench.problem import Problem
@@ -58,8 +59,7 @@ def halved(limit: float | Callable[[Make], float]) -> Callable[[Search], Search]
         ) -> Selection:
             candidates = combinations(search)
             used = np.zeros(len(y), bool)
-            for fold in folds:
-                used[np.concatenate(fold)] = True
+            used[rows_in(folds)] = True
             most = limit(make) if callable(limit) else limit
             if len(candidates) <= LAST or len(candidates) * used.sum() <= most:
                 return whole(make, X, y, folds, problem, search, n_threads)

@@ -12,6 +12,7 @@ import numpy as np
 
 from npbench.estimators.kernel import MEGABYTE, KernelClassifier
 from npbench.estimators.nystroem import NystroemClassifier
+from npbench.estimators.samples import rows_in
 from npbench.evaluation.splits import Fold
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.devices import rows_of, to_numpy
@@ -31,7 +32,7 @@ def ordered_by_fold(folds: Sequence[Fold]) -> tuple[np.ndarray, list[Fold]]:
     The rows of each validation part are consecutive, so that the Gram matrices of folds are copied in few pieces. Rows
     to fit are sorted; those to validate stay in their order.
     """
-    rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
+    rows = rows_in(folds)
     # rows that are only fitted come last
     part = np.full(rows[-1] + 1, len(folds))
     for number, (_, validate) in enumerate(folds):

@@ -19,6 +19,7 @@ from npbench.estimators.constraints import COUNT, StrOptions
 from npbench.estimators.halving import halved
 from npbench.estimators.kernel import MEGABYTE, KernelClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
+from npbench.estimators.samples import rows_in
 from npbench.evaluation.selection import grid_search
 from npbench.evaluation.splits import Fold
 from npbench.numerics.centring import offsets, without_offsets
@@ -198,7 +199,7 @@ def select(
     n_threads: int = 1,
 ) -> Selection:
     """Choose parameters by grid search, with landmarks on the folds where all rows have them."""
-    n_rows = len(np.unique(np.concatenate([part for fold in folds for part in fold])))
+    n_rows = len(rows_in(folds))
     return grid_search(with_landmarks(make, len(y), n_rows), X, y, folds, problem, search, n_threads)
 
 

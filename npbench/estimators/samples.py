@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+
+from npbench.evaluation.splits import Fold
 
 LARGEST_FEATURE = 1e70  # squared norms of samples, and products of two of them, stay finite
 
@@ -22,6 +25,12 @@ def usable(X: Any, largest: float = LARGEST_FEATURE) -> Any:
             "scale the features to unit variance."
         )
     return X
+
+
+def rows_in(folds: Sequence[Fold]) -> np.ndarray:
+    """Return the rows that folds fit to or validate on, in order."""
+    rows: np.ndarray = np.unique(np.concatenate([part for fold in folds for part in fold]))
+    return rows
 
 
 def column(X: Any, j: int) -> np.ndarray:

@@ -92,14 +92,19 @@ class League:
     values: np.ndarray  # by data set and standing: what is ranked, lower is better; NaN where a method was not run
 
     @property
+    def methods(self) -> list[Standing]:
+        """All methods with this promise, those that keep it first."""
+        return [*self.standings, *self.broken]
+
+    @property
     def title(self) -> str:
         """Words to add to the setting."""
         return f", promise: {self.promise}" if self.promise else ""
 
 
-def leagues(records: pl.DataFrame) -> list[League]:
-    """Return the leagues of the records at one setting, the strongest promise first."""
-    results = by_dataset(records)
+def leagues(records: pl.DataFrame, results: pl.DataFrame | None = None) -> list[League]:
+    """Return the leagues of the records at one setting, the strongest promise first; ``results`` is by_dataset's."""
+    results = by_dataset(records) if results is None else results
     alone = list(_alone(records, results))
     return [_league(kind, alike, results) for kind in ("", *PROMISES) if (alike := _alike(alone, kind))]
 

@@ -68,7 +68,7 @@ def places(records: pl.DataFrame, keys: Sequence[str]) -> list[Sheet]:
     rows = [
         _placed(text + league.title, one, league, is_own=bool(one.keys & own))
         for text, league in found
-        if any(one.keys & own for one in [*league.standings, *league.broken])
+        if any(one.keys & own for one in league.methods)
         for one in [*_near(league.standings, own), *(one for one in league.broken if one.keys & own)]
     ]
     columns = ["setting", "method", "place", "data sets", "rank", "P_nd", "score", "promise"]
@@ -115,14 +115,15 @@ def _datasets(records: pl.DataFrame) -> Sheet:
 
 
 def _sheets(text: str, records: pl.DataFrame, common: Collection[str]) -> Iterator[Sheet]:
-    found, results = leagues(records), by_dataset(records)
+    results = by_dataset(records)
+    found = leagues(records, results)
     for league in found:
         title = f"{text}: ranking{league.title}"
         rows = [_ranked(one, len(league.datasets)) for one in league.standings]
         notes = [_judged(league, records), *_left(league), *RANK_NOTES, *_separation(league)]
         yield Sheet(title, RANK_COLUMNS, rows, notes, title.replace(":", ""))
     if bounded(records):
-        kept = [_kept(one) for league in found for one in [*league.standings, *league.broken]]
+        kept = [_kept(one) for league in found for one in league.methods]
         yield Sheet(f"{text}: who keeps the bound", BOUND_COLUMNS, kept, BOUND_NOTES, f"{text} bound")
         kinds = _kinds(records, results, common)
         yield from (_by_kind(text, league, kinds) for league in found)
@@ -238,7 +239,7 @@ def _rank_sheet(
 
 def _scorers(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet:
     """Return the misses of all methods with thresholds at rho on the test part: what their scores are worth."""
-    every = [one for league in found for one in [*league.standings, *league.broken]]
+    every = [one for league in found for one in league.methods]
     names = [one.label for one in every]
     ranked = ranking(table(results, names, "at_rho")[1])
     rows: list[Row] = [
@@ -261,7 +262,7 @@ def _scorers(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet
 
 
 def _scores(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet:
-    names = [one.label for league in found for one in [*league.standings, *league.broken]]
+    names = [one.label for league in found for one in league.methods]
     datasets, scores = table(results, names, "score")
     rows: list[Row] = [[name, *map(_score, row)] for name, row in zip(datasets, scores.tolist(), strict=True)]
     title = f"{text}: score by data set"
@@ -274,7 +275,7 @@ def _score(value: float) -> Cell:
 
 def _each(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet:
     """Return a row for each data set and method, the best of a promise first."""
-    promises = {one.label: one.promise for league in found for one in [*league.standings, *league.broken]}
+    promises = {one.label: one.promise for league in found for one in league.methods}
     by = pl.when(pl.col("promise").is_in(["", "none"])).then("score").otherwise("p_nd")
     alike = ["dataset", "promise"]
     results = results.with_columns(promise=pl.col("label").replace_strict(promises, return_dtype=pl.String))

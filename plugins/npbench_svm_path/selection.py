@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
+from npbench.estimators.samples import rows_in
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.splits import Fold
 from npbench.problem import Problem
@@ -36,7 +37,7 @@ def select(
     has_stages = estimators[0].stages != "asked"
     if len(estimators) == 1 and (has_stages or not estimators[0].searches):
         return Selection(candidates[0], float("nan"))
-    rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
+    rows = rows_in(folds)
     local_folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, held_out)) for fit, held_out in folds]
     X, y = X[rows], y[rows].astype(float)
     # with too few folds the estimator draws its own from the same rows

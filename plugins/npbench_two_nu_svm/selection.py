@@ -15,6 +15,7 @@ import numpy as np
 from npbench.contracts import Selection
 from npbench.estimators.halving import halved
 from npbench.estimators.kernel_sample import KernelSample, ordered_by_fold, search_by_kernel, shares_gram
+from npbench.estimators.samples import rows_in
 from npbench.evaluation import selection
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.splits import Fold
@@ -80,7 +81,7 @@ def _by_bandwidth(
 ) -> Selection:
     """Search nu under each bandwidth, with losses in the order of the ranks of what it visits."""
     estimator = make(gamma=[one["gamma"] for one in combinations(search)])
-    rows = np.unique(np.concatenate([part for fold in folds for part in fold]))
+    rows = rows_in(folds)
     local_folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, validate)) for fit, validate in folds]
     best, trace, n_uncertain = estimator.search(X[rows], y[rows], local_folds, n_threads)
     losses: dict[Any, float] = {}
