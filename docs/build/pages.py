@@ -34,8 +34,10 @@ from npbench.report.select.collect import collect
 from npbench.report.select.labels import method_labels
 from npbench.report.select.recorded_settings import notes, protocols
 from npbench.report.sheet import Section
-from npbench_benchmark.charts import settings
-from npbench_benchmark.leaderboard import Standing, bounded, leagues, score_of
+from npbench_benchmark.advice import advice, large, reach
+from npbench_benchmark.crossing import crossing
+from npbench_benchmark.leaderboard import LARGE, bounded, by_dataset, leagues, score_of, settings
+from npbench_benchmark.tables import RANK_NOTES, RATE_NOTE, ranked
 from npbench_papers.headlines import headline
 from npbench_papers.verdicts import MEANINGS, word
 
@@ -240,29 +242,34 @@ def beside(name: str, other: str, *methods: str) -> None:
 
 def _leagues(stored: pl.DataFrame, first: int) -> None:
     for text, records in settings(stored):
-        with_bound = bounded(records)
-        heads = ("above", "allowed", "P_fa/rho", "P_nd", "common") if with_bound else ("pauc",)
-        costs = ("seconds", "candidates", "unconverged")
         for league in leagues(records):
-            found = league.standings
-            cut = f", the first {first} of {len(found)}" if first < len(found) else ""
+            sheet = ranked(text, league, records)
+            cut = f", the first {first} of {len(sheet.rows)}" if first < len(sheet.rows) else ""
             cog.outl(f"\n{len(league.datasets)} data sets, `{text}`{league.title}{cut}:")
-            rows = (_standing(one, with_bound) for one in found[:first])
-            cog.outl(table(("method", "place", "places", "rank", *heads, *costs), rows))
-    cog.outl(f"{processors(stored)}\n")
+            cog.outl(table(sheet.columns, sheet.texts[:first]))
+            cog.outl(" ".join(note for note in sheet.notes[1:] if note not in (RATE_NOTE, *RANK_NOTES)))
+    cog.outl(f"\n{processors(stored)}\n")
 
 
-def _standing(one: Standing, with_bound: bool) -> list[str]:
-    low, high = one.place_limits
-    shown = [one.label, str(one.place), f"{low:.0f} to {high:.0f}", f"{one.rank:.1f}"]
-    if with_bound:
-        allowed = "-" if one.verdict == "" else f"{one.allowed:.2g}"
-        shown += [f"{one.above}/{one.n_jobs}", allowed, f"{one.most_alarms:.2f}", f"{one.p_nd:.2f}"]
-        shown.append("-" if one.p_nd_common is None else f"{one.p_nd_common:.2f}")
-    else:
-        shown.append(f"{1 - one.score:.3f}")
-    candidates = "-" if one.n_candidates is None else f"{one.n_candidates:.0f}"
-    return [*shown, f"{one.seconds:.2g}", candidates, "-" if one.unconverged is None else f"{one.unconverged:.0%}"]
+def use(*names: str) -> None:
+    """Write what to use when, by published benchmarks; of one with large data sets only, what to use for these."""
+    for name in names:
+        stored = published(name)
+        is_large = stored["n_samples"].min() > LARGE  # type: ignore[operator]
+        for line in (large if is_large else advice)(stored, "`{}`".format):
+            cog.outl("- **{}**: {}".format(*line.split(": ", 1)))
+    cog.outl()
+
+
+def carries(name: str) -> None:
+    """Write how far the ranking of a benchmark carries."""
+    cog.outl(reach(published(name)))
+
+
+def crossed(name: str, bound: str) -> None:
+    """Write scorers by thresholds of a benchmark at one bound."""
+    for sheet in crossing(bound, by_dataset(dict(settings(published(name)))[bound])):
+        cog.outl(f"\n{sheet.title}:\n{table(sheet.columns, sheet.texts)}\n{sheet.notes[0]}\n")
 
 
 def each(name: str, bound: str) -> None:

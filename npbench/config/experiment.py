@@ -18,7 +18,7 @@ from npbench.errors import RequestError, unknown_name
 
 GROUP = "experiment"
 FORMS: dict[str, type] = {"sweeps": dict, "settings": dict, "options": dict, "printed": list}  # the others are texts
-FUNCTIONS = ("table", "figure", "charts", "places")
+FUNCTIONS = ("advice", "table", "figure", "charts", "places")
 OWN_FORM = (
     "An experiment of npbench holds title, settings and sweeps, written as on the command line, instead of overrides: "
     "settings: {dataset: heart} and sweeps: {all: {solver: 'gen,np_svm'}}."
@@ -43,16 +43,13 @@ class Experiment:
         combination of a sweep runs.
     settings : mapping
         Settings common to all sweeps.
-    table, figure : str, optional
-        ``"module:function"``, called as ``function(records, printed, **options)`` with a Polars frame. A table
-        function returns a list of :class:`npbench.report.sheet.Sheet`, a figure function a
-        :class:`matplotlib.figure.Figure`. Without a table the ordinary summary is printed.
-    charts : str, optional
-        ``"module:function"``, called likewise, that returns a list of :class:`npbench.report.chart.Chart`.
+    advice, table, figure, charts : str, optional
+        ``"module:function"``, called as ``function(records, printed, **options)`` with a Polars frame. It returns the
+        sentences that a report begins with; a list of :class:`npbench.report.sheet.Sheet`, without which the ordinary
+        summary is printed; a :class:`matplotlib.figure.Figure`; or a list of :class:`npbench.report.chart.Chart`.
     places : str, optional
-        ``"module:function"``, called as ``function(records, keys, **options)`` with the records of a run and those that
-        other solvers have stored or published on the same data and splits, and the keys of the run's records. It
-        returns a list of Sheet that says where the run's solvers stand.
+        ``"module:function"``, called as ``function(records, keys, **options)`` with records of a run and of other
+        solvers on the same splits, and the keys of the run's. It returns a list of Sheet that says where these stand.
     options : mapping
         Keyword arguments of these functions.
     printed : sequence of mapping
@@ -65,6 +62,7 @@ class Experiment:
     paper: str = ""
     note: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    advice: str | None = None
     table: str | None = None
     figure: str | None = None
     charts: str | None = None

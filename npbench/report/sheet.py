@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -52,6 +52,8 @@ class Sheet:
     notes: Sequence[str] = ()  # sentences below the table
     name: str = ""  # stem of its file names; derived from the title by default
     detail: bool = False  # whether the terminal leaves the table to the files
+    # Columns by whose values readers of the page choose rows, each with its value at first; "" for all.
+    chosen: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> list[list[Cell]]:

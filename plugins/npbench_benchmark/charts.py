@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
 
 import polars as pl
 
 from npbench.report.chart import Chart, Line, Panel, Series
 from npbench.report.escape import file_name
-from npbench.report.render.drawing import draw
-from npbench.report.render.palette import Palette
 from npbench.report.sections.ranking import BARS_NOTE, diagram
 from npbench.report.select.metrics import axis_title
-from npbench.report.select.pairing import setting_text
-from npbench_benchmark.leaderboard import League, Standing, judge, leagues
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from npbench_benchmark.leaderboard import League, Standing, judge, leagues, settings
 
 MUTED_NOTE = (
     "Lines join the efficient methods with the same promise. Grey: methods that are efficient nowhere; on the page, "
@@ -30,19 +24,6 @@ def charts(records: pl.DataFrame, printed: Sequence[Any]) -> list[Chart]:
     found = {text: leagues(group) for text, group in settings(records)}
     ranks = [_ranks(text + league.title, league) for text, some in found.items() for league in some]
     return [_efficiency(judge(records), found), *(chart for chart in ranks if chart is not None)]
-
-
-def figure(records: pl.DataFrame, printed: Sequence[Any]) -> Figure:
-    """Draw score against seconds."""
-    chart = charts(records, printed)[0]
-    return draw(chart, Palette(series.label for panel in chart.panels for series in panel.series))
-
-
-def settings(records: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the settings of the problem in words, the largest first, each with its records."""
-    ordered = records.sort("problem_params", descending=True)
-    for (params,), group in ordered.group_by("problem_params", maintain_order=True):
-        yield setting_text(str(params)), group
 
 
 def _efficiency(metric: str, found: Mapping[str, Sequence[League]]) -> Chart:

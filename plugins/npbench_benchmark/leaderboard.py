@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from npbench.problem import PROBLEMS
 from npbench.records.fields import METHOD
 from npbench.report.select.labels import method_labels
 from npbench.report.select.metrics import better
+from npbench.report.select.pairing import setting_text
 from npbench.report.stats.paired import Limits
 from npbench.report.stats.ranks import ranking
 from npbench_benchmark.promises import Promise, expected
@@ -27,6 +28,8 @@ SCORE_OF_FAILURE = 1.0  # of a classifier that accepts nothing
 NOISE = 1.96  # standard deviations
 UNKNOWN = (math.nan, math.nan)  # limits over fewer than six data sets
 MOST_ALARMS = 0.95  # quantile over test parts
+FEW_NEGATIVES, LARGE = 320, 100_000  # negatives, samples of a data set: fewer than, more than
+SATURATED, WEAK = 0.06, 0.5  # misses of the median method, below and above
 
 
 @dataclass(frozen=True)
@@ -102,20 +105,50 @@ class League:
         return f", promise: {self.promise}" if self.promise else ""
 
 
-def leagues(records: pl.DataFrame, results: pl.DataFrame | None = None) -> list[League]:
-    """Return the leagues of the records at one setting, the strongest promise first; ``results`` is by_dataset's."""
+def settings(records: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the settings of the problem in words, the largest first, each with its records."""
+    ordered = records.sort("problem_params", descending=True)
+    for (params,), group in ordered.group_by("problem_params", maintain_order=True):
+        yield setting_text(str(params)), group
+
+
+def kinds(records: pl.DataFrame, results: pl.DataFrame, common: Collection[str] = ()) -> dict[str, Collection[str]]:
+    """Return kinds of data sets at one setting, each with its data sets; ``common`` are those of all settings."""
+    n_negative = (pl.col("n_samples") - pl.col("n_positive")).first()
+    sizes = records.group_by("dataset").agg(pl.col("n_samples").first(), n=n_negative)
+    misses = pl.coalesce("p_nd", "score").median()  # a problem without a bound has no misses
+    found = sizes.join(results.group_by("dataset").agg(misses=misses), on="dataset")
+    tests = {
+        "all": pl.lit(True),
+        "common": pl.col("dataset").is_in(list(common)),
+        "few": pl.col("n") < FEW_NEGATIVES,
+        "many": pl.col("n") >= FEW_NEGATIVES,
+        "saturated": pl.col("misses") < SATURATED,
+        "others": pl.col("misses").is_between(SATURATED, WEAK),
+        "weak": pl.col("misses") > WEAK,
+        "large": pl.col("n_samples") > LARGE,
+    }
+    return {kind: set(found.filter(test)["dataset"]) for kind, test in tests.items()}
+
+
+def leagues(
+    records: pl.DataFrame, results: pl.DataFrame | None = None, left: Collection[str] | None = None
+) -> list[League]:
+    """Return the leagues of the records at one setting, the strongest promise first; ``results`` is by_dataset's.
+
+    ``left`` has the labels of the methods that leave their leagues, where other records than these decide that.
+    """
     results = by_dataset(records) if results is None else results
     alone = list(_alone(records, results))
-    return [_league(kind, alike, results) for kind in ("", *PROMISES) if (alike := _alike(alone, kind))]
+    if left is None:
+        left = {one.label for one in alone if one.verdict == "exceeded"}
+    kinds = {kind: [one for one in alone if one.promise == kind] for kind in ("", *PROMISES)}
+    return [_league(kind, alike, results, left) for kind, alike in kinds.items() if alike]
 
 
-def _alike(alone: Sequence[Standing], promise: str) -> list[Standing]:
-    return [one for one in alone if one.promise == promise]
-
-
-def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame) -> League:
+def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame, left: Collection[str]) -> League:
     """Compare methods with the same promise by misses, those without one by score."""
-    kept = [one for one in alike if one.verdict != "exceeded"]
+    kept = [one for one in alike if one.label not in left]
     names = [one.label for one in kept]
     compared = results.filter(pl.col("label").is_in(names))
     datasets, values = table(compared, names, "score" if promise in ("", "none") else "p_nd")
@@ -137,7 +170,7 @@ def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame) -> L
         for place, one in enumerate(kept)
     ]
     order = sorted(range(len(kept)), key=lambda one: (standings[one].place, standings[one].rank, names[one]))
-    broken = [one for one in alike if one.verdict == "exceeded"]
+    broken = [one for one in alike if one.label in left]
     return League(promise, [standings[one] for one in order], broken, datasets, values[:, order])
 
 

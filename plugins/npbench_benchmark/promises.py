@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -72,6 +73,7 @@ def _sizes(promise: Promise, records: pl.DataFrame) -> Iterator[tuple[int, int, 
             yield count, n_test, rho
 
 
+@functools.lru_cache(maxsize=100_000)  # repeats and parts of a suite ask again
 def _seen(promise: Promise, n_calibration: int, n_test: int, rho: float) -> tuple[float, float]:
     """Return the probability that the rate on a test part exceeds rho, and the variance of this rate."""
     rule = RULES[promise.rule]

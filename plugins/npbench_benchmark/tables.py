@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from npbench.problem import PROBLEMS
 from npbench.report.sections.ranking import PLACES_NOTE, limits
+from npbench.report.select.metrics import better
 from npbench.report.select.recorded_settings import protocol_text, protocols
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, number
+from npbench.report.sheet import MISSING, Cell, Entry, Row, Sheet, count, ends, number
 from npbench.report.stats.ranks import fewest_to_separate, ranking
-from npbench_benchmark.charts import settings
-from npbench_benchmark.leaderboard import League, Standing, bounded, by_dataset, judge, leagues, np_scores, table
+from npbench_benchmark.crossing import crossing
+from npbench_benchmark.leaderboard import (
+    FEW_NEGATIVES,
+    LARGE,
+    SATURATED,
+    WEAK,
+    League,
+    Standing,
+    bounded,
+    by_dataset,
+    judge,
+    kinds,
+    leagues,
+    np_scores,
+    settings,
+    table,
+)
 
-FEW_NEGATIVES = 320  # in a data set
-SATURATED, WEAK = 0.06, 0.5  # misses of the median method, below and above
 WEIGHTS = (0.25, 1.0, 2.0, 5.0)  # of the excess, in scores
 SEPARATED = 3  # methods for which a note says how many data sets would separate them
 
 BOUND_COLUMNS = ["method", "promise", "verdict", "answers", "above rho", "share", "95 % limits", "allowed"]
 BOUND_COLUMNS += ["P_fa", "P_fa/rho, 95 %"]
-RANK_COLUMNS = ["method", "data sets", "place", "places", "rank", "P_nd", "common", "at rho", "score"]
-RANK_COLUMNS += ["seconds", "candidates", "unconverged", "efficient"]
 LOST_NOTE = "A job without an answer counts as one that accepts nothing, in every column but the seconds."
 BOUND_NOTES = [
     "Promise: guaranteed with probability 1 - delta, proved on average, measured (kept in simulations), or none.",
@@ -36,17 +49,19 @@ BOUND_NOTES = [
     LOST_NOTE,
 ]
 SCORES = {"np_score": "P_nd + max(0, P_fa - rho) / rho, at most 1, without the noise of test parts"}
+RATE_NOTE = (
+    "Above: test parts with P_fa > rho. Allowed: the share of them to expect if the promise is kept. P_fa/rho: 95 % of "
+    "the test parts have no more. P_nd: misses. Common: misses where all of these methods have all answers."
+)
 RANK_NOTES = [
     PLACES_NOTE,
-    "P_nd: misses. Common: on the data sets on which all of these methods have all answers. At rho: with a threshold "
-    "that makes P_fa on the test part rho.",
-    "Candidates: median number in a selection. Unconverged: share of final fits. Seconds: of the processor, in "
-    "selection and fit, geometric mean. Efficient: no other of these methods scores better in less time.",
+    "Seconds: of the processor, in selection and fit, geometric mean. Candidates: median number in a selection. "
+    "Unconverged: share of final fits.",
     LOST_NOTE,
 ]
 KIND_NOTE = (
-    "Mean ranks on some of the data sets, with their number. Common: those of all settings. Few: under "
-    f"{FEW_NEGATIVES} negatives. Saturated, weak: the median method misses under {SATURATED:.0%}, over {WEAK:.0%}."
+    f"Data sets: all; common to all settings; few, many: under {FEW_NEGATIVES} negatives or not; saturated, weak: the "
+    f"median method misses under {SATURATED:.0%}, over {WEAK:.0%}; others; large: over {LARGE:,} samples."
 ).replace("%", " %")
 WEIGHT_NOTE = (
     "Mean ranks by P_nd + w max(0, P_fa - rho) / rho for some weights w; as the score, but with the noise of test "
@@ -55,10 +70,45 @@ WEIGHT_NOTE = (
 
 
 def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
-    """Return for each setting who keeps the bound, the leagues, and details; last the protocol of each data set."""
-    groups = list(settings(records))
-    common = set.intersection(*({*group["dataset"]} for _, group in groups))
-    return [*(sheet for text, group in groups for sheet in _sheets(text, group, common)), _datasets(records)]
+    """Return for each setting the leagues, who keeps the bound, and details; then all standings and results."""
+    sheets = [sheet for text, group in settings(records) for sheet in _sheets(text, group)]
+    return [*sheets, *explorer([records]), _datasets(records)]
+
+
+def explorer(frames: Sequence[pl.DataFrame]) -> list[Sheet]:
+    """Return the tables that readers choose from, of records of one problem each: standings, and results by data set.
+
+    Methods that leave their league on all data sets of a setting have no place on a part of them.
+    """
+    standings: list[dict[str, Entry]] = []
+    results: list[dict[str, Entry]] = []
+    for records in frames:
+        problem, groups = str(records["problem"][0]), list(settings(records))
+        common = set.intersection(*({*group["dataset"]} for _, group in groups))
+        for text, group in groups:
+            every = by_dataset(group)
+            found = leagues(group, every)
+            left = {one.label for league in found for one in league.broken}
+            about: dict[str, Entry] = {"method": "", "problem": problem, "setting": text}
+            for kind, names in kinds(group, every, common).items():
+                among = pl.col("dataset").is_in(list(names))
+                for league in leagues(group.filter(among), every.filter(among), left) if names else ():
+                    of = {**about, "kind": kind, "promise": league.promise or MISSING}
+                    standings += [of | _standing(one, league, problem) for one in league.methods]
+            results += [about | row for row in _each(found, every, problem)]
+    first = standings[0]
+    shown = {name: str(first[name]) for name in ("problem", "setting", "kind", "promise")}
+    of_method = {"method": str(first["method"]), "problem": shown["problem"], "setting": "", "data set": ""}
+    return [
+        _explored("leaderboard", standings, [KIND_NOTE, RATE_NOTE, *RANK_NOTES], shown),
+        _explored("methods by data set", results, [], of_method),
+    ]
+
+
+def _explored(title: str, rows: Sequence[dict[str, Entry]], notes: Sequence[str], chosen: Mapping[str, str]) -> Sheet:
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [[row.get(name) for name in columns] for row in rows]
+    return Sheet(title, columns, cells, notes, title, detail=True, chosen=chosen)
 
 
 def places(records: pl.DataFrame, keys: Sequence[str]) -> list[Sheet]:
@@ -114,23 +164,26 @@ def _datasets(records: pl.DataFrame) -> Sheet:
     return Sheet("data sets: sizes and protocols", columns, rows, [note], detail=is_one)
 
 
-def _sheets(text: str, records: pl.DataFrame, common: Collection[str]) -> Iterator[Sheet]:
+def _sheets(text: str, records: pl.DataFrame) -> Iterator[Sheet]:
     results = by_dataset(records)
     found = leagues(records, results)
-    for league in found:
-        title = f"{text}: ranking{league.title}"
-        rows = [_ranked(one, len(league.datasets)) for one in league.standings]
-        notes = [_judged(league, records), *_left(league), *RANK_NOTES, *_separation(league)]
-        yield Sheet(title, RANK_COLUMNS, rows, notes, title.replace(":", ""))
+    yield from (ranked(text, league, records) for league in found)
     if bounded(records):
         kept = [_kept(one) for league in found for one in league.methods]
         yield Sheet(f"{text}: who keeps the bound", BOUND_COLUMNS, kept, BOUND_NOTES, f"{text} bound")
-        kinds = _kinds(records, results, common)
-        yield from (_by_kind(text, league, kinds) for league in found)
+        yield from crossing(text, results)
         yield from (_by_weight(text, league, results) for league in found if league.promise == "none")
         yield _scorers(text, found, results)
-    yield _scores(text, found, results)
-    yield _each(text, found, results)
+
+
+def ranked(text: str, league: League, records: pl.DataFrame) -> Sheet:
+    """Return the ranking of a league at one setting of the problem."""
+    title = f"{text}: ranking{league.title}"
+    cells = [_standing(one, league, records["problem"][0]) for one in league.standings]
+    general = [RATE_NOTE, *RANK_NOTES] if league.promise else RANK_NOTES
+    notes = [_judged(league, records), *_left(league), *_separation(league), *general]
+    columns = list(cells[0]) if cells else ["method"]
+    return Sheet(title, columns, [list(row.values()) for row in cells], notes, title.replace(":", ""))
 
 
 def _judged(league: League, records: pl.DataFrame) -> str:
@@ -175,46 +228,37 @@ def _kept(one: Standing) -> Row:
     ]
 
 
-def _ranked(one: Standing, n_datasets: int) -> Row:
-    return [
-        one.label,
-        count(one.n_datasets, n_datasets),
-        number(one.place, "d"),
-        limits(one.place_limits),
-        number(one.rank, ".2f"),
-        number(one.p_nd),
-        number(one.p_nd_common),
-        number(one.at_rho),
-        number(one.score),
-        MISSING if math.isnan(one.seconds) else number(one.seconds, ".2g"),
-        number(one.n_candidates, ".0f"),
-        number(one.unconverged, ".2f"),
-        "yes" if one.is_efficient else "",
-    ]
-
-
-def _kinds(records: pl.DataFrame, results: pl.DataFrame, common: Collection[str]) -> dict[str, Collection[str]]:
-    """Return kinds of data sets by name, each with its data sets."""
-    sizes = dict(records.group_by("dataset").agg((pl.col("n_samples") - pl.col("n_positive")).first()).iter_rows())
-    median = dict(results.group_by("dataset").agg(pl.col("p_nd").median()).iter_rows())
-    few = {name for name, n in sizes.items() if n is not None and n < FEW_NEGATIVES}
+def _standing(one: Standing, league: League, problem: str) -> dict[str, Entry]:
+    """Return the cells of a method by column: its place, its rates if a rate is bounded, and its cost."""
+    rates: dict[str, Entry] = {
+        "above": Cell(f"{one.above}/{one.n_jobs}", one.above, further=(("of", one.n_jobs),)),
+        "allowed": _number(one.allowed),
+        "P_fa/rho": number(one.most_alarms, ".2f"),
+        "P_nd": number(one.p_nd),
+        "common": number(one.p_nd_common),
+        "score": number(one.score),
+    }
     return {
-        "all": sizes.keys(),
-        "common": common,
-        "few": few,
-        "many": sizes.keys() - few,
-        "saturated": {name for name, misses in median.items() if misses < SATURATED},
-        "others": {name for name, misses in median.items() if SATURATED <= misses <= WEAK},
-        "weak": {name for name, misses in median.items() if misses > WEAK},
+        "method": one.label,
+        "data sets": count(one.n_datasets, len(league.datasets) or one.n_datasets),
+        "place": number(one.place or None, "d"),
+        "places": limits(one.place_limits),
+        "rank": number(one.rank or None, ".2f"),
+        **(rates if one.promise else _area(one.score, problem)),
+        "seconds": _number(one.seconds, ".2g"),
+        "candidates": number(one.n_candidates, ".0f"),
+        "unconverged": number(one.unconverged, ".2f"),
     }
 
 
-def _by_kind(text: str, league: League, kinds: Mapping[str, Collection[str]]) -> Sheet:
-    shown = {kind: [name in names for name in league.datasets] for kind, names in kinds.items()}
-    columns = ["method", *(f"{kind} ({sum(rows)})" for kind, rows in shown.items())]
-    ranks = [ranking(league.values[rows]).ranks for rows in shown.values()]
-    title = f"{text}: ranks by kind of data{league.title}"
-    return _rank_sheet(title, columns, [one.label for one in league.standings], ranks, KIND_NOTE)
+def _area(score: float, problem: str) -> dict[str, Entry]:
+    """Return the judging metric of a problem without a bound, by its name."""
+    metric = PROBLEMS[problem].judged_by
+    return {metric: number(1.0 - score if better(problem, metric) == "higher" else score)}
+
+
+def _number(value: float, form: str = ".3f") -> Cell:
+    return MISSING if math.isnan(value) else number(value, form)
 
 
 def _by_weight(text: str, league: League, results: pl.DataFrame) -> Sheet:
@@ -224,17 +268,12 @@ def _by_weight(text: str, league: League, results: pl.DataFrame) -> Sheet:
     columns = {**{f"w = {w:g}": f"w = {w:g}" for w in WEIGHTS}, "with noise": "each_part", "1 if above": "kept_misses"}
     columns["at rho"] = "at_rho"
     ranks = [ranking(table(own, names, column)[1]).ranks for column in columns.values()]
-    return _rank_sheet(f"{text}: ranks by other scores{league.title}", ["method", *columns], names, ranks, WEIGHT_NOTE)
-
-
-def _rank_sheet(
-    title: str, columns: Sequence[str], names: Sequence[str], ranks: Sequence[np.ndarray], note: str
-) -> Sheet:
+    title = f"{text}: ranks by other scores{league.title}"
     rows: list[Row] = [
         [name, *(number(None if math.isnan(rank) else rank, ".1f") for rank in row)]
         for name, row in zip(names, np.transpose(ranks).tolist(), strict=True)
     ]
-    return Sheet(title, columns, rows, [note], title.replace(":", ""), detail=True)
+    return Sheet(title, ["method", *columns], rows, [WEIGHT_NOTE], title.replace(":", ""), detail=True)
 
 
 def _scorers(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet:
@@ -261,39 +300,21 @@ def _scorers(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet
     return Sheet(f"{text}: scorers alone", columns, rows, [note], f"{text} scorers", detail=True)
 
 
-def _scores(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet:
-    names = [one.label for league in found for one in league.methods]
-    datasets, scores = table(results, names, "score")
-    rows: list[Row] = [[name, *map(_score, row)] for name, row in zip(datasets, scores.tolist(), strict=True)]
-    title = f"{text}: score by data set"
-    return Sheet(title, ["data set", *names], rows, [], title.replace(":", ""), detail=True)
-
-
-def _score(value: float) -> Cell:
-    return MISSING if math.isnan(value) else number(value)
-
-
-def _each(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet:
-    """Return a row for each data set and method, the best of a promise first."""
+def _each(found: Sequence[League], results: pl.DataFrame, problem: str) -> Iterator[dict[str, Entry]]:
+    """Yield a row for each method and data set, the best of a promise first."""
     promises = {one.label: one.promise for league in found for one in league.methods}
     by = pl.when(pl.col("promise").is_in(["", "none"])).then("score").otherwise("p_nd")
     alike = ["dataset", "promise"]
     results = results.with_columns(promise=pl.col("label").replace_strict(promises, return_dtype=pl.String))
-    ranked = results.with_columns(rank=by.rank().over(alike)).sort(*alike, "rank", "label")
-    rows: list[Row] = [
-        [
-            row["dataset"],
-            row["promise"] or MISSING,
-            row["label"],
-            number(row["rank"], "g"),
-            number(row["score"]),
-            number(row["p_fa"]),
-            number(row["p_nd"]),
-            number(row["above"], "d"),
-            count(row["n_good"], row["n_jobs"]),
-            MISSING if row["log_seconds"] is None else number(math.exp(row["log_seconds"]), ".2g"),
-        ]
-        for row in ranked.iter_rows(named=True)
-    ]
-    columns = ["data set", "promise", "method", "rank", "score", "P_fa", "P_nd", "above rho", "answers", "seconds"]
-    return Sheet(f"{text}: methods by data set", columns, rows, [], f"{text} methods by data set", detail=True)
+    for row in results.with_columns(rank=by.rank().over(alike)).sort(*alike, "rank", "label").iter_rows(named=True):
+        rates: dict[str, Entry] = {"P_fa": number(row["p_fa"]), "P_nd": number(row["p_nd"])}
+        rates |= {"score": number(row["score"]), "above": number(row["above"], "d")}
+        yield {
+            "method": row["label"],
+            "data set": row["dataset"],
+            "promise": row["promise"] or MISSING,
+            "rank": number(row["rank"], "g"),
+            **(rates if row["promise"] else _area(row["score"], problem)),
+            "answers": count(row["n_good"], row["n_jobs"]),
+            "seconds": MISSING if row["log_seconds"] is None else number(math.exp(row["log_seconds"]), ".2g"),
+        }

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
-    """Return the tables of an experiment as a section, or the ordinary tables if it defines none."""
+    """Return the advice and the tables of an experiment as sections, or the ordinary tables if it defines none."""
     notes = [*filter(None, (experiment.paper, experiment.note)), *recorded_settings.notes(records)]
     if not experiment.table:
         return [Section(experiment.title, notes=notes), *overview.sections(records)]
@@ -31,7 +31,11 @@ def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
     # The part of a title before the colon names the files.
     named = [replace(one, name=one.name or f"{experiment.name} {one.title.partition(':')[0]}") for one in sheets]
     charts = resolve(experiment.charts)(records, experiment.printed, **experiment.options) if experiment.charts else []
-    return [Section(experiment.title, named, charts, notes=notes)]
+    found = [Section(experiment.title, named, charts, notes=notes)]
+    if experiment.advice:
+        lines = resolve(experiment.advice)(records, experiment.printed, **experiment.options)
+        found.insert(0, Section("What to use when", notes=lines))
+    return found
 
 
 @own_style()

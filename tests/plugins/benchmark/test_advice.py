@@ -1,0 +1,171 @@
+"""What to use when: the sentences follow the records, whatever they name."""
+
+import re
+
+import numpy as np
+import pytest
+
+from npbench.records.reading import conformed
+from npbench.report.stats.paired import shift_interval
+from npbench_benchmark.advice import advice, gains, large, lines, reach
+from sample_records import frame, record
+
+UMBRELLA = {"delta": 0.05, "estimator": "sgd", "threshold": "umbrella", "calibration_size": 0.5}
+AVERAGE = {**UMBRELLA, "threshold": "average"}
+NAMES = [f"keel_set{n}" for n in range(8)]
+LOGISTIC = {"estimator": "sklearn.linear_model.LogisticRegression"}
+
+
+def results(solver, misses, p_fa=0.05, params=None, seconds=1.0, rho=0.1, names=NAMES, status="ok", **columns):
+    """Return three repeats on each data set; ``misses`` is a level, or one for each data set."""
+    level = np.broadcast_to(np.asarray(misses, dtype=float), len(names))
+    rule = (params or {}).get("threshold", "")
+    return [
+        record(
+            **{"solver": solver, "dataset": name, "repeat": n, "params": params or {}, "solver_status": rule},
+            **{"rho": rho, "problem_params": {"rho": rho}, "p_fa": p_fa, "p_nd": level[k], "status": status},
+            **{"np_score": level[k] + max(0.0, p_fa - rho) / rho, "seconds": seconds},
+            **{"select_cpu_seconds": seconds / 2, "fit_cpu_seconds": seconds / 2},
+            **{"n_samples": 3000, "n_positive": 500, "n_test_positive": 250, "key": f"{solver}{name}{n}{rho}"},
+            **columns,
+        )
+        for k, name in enumerate(names)
+        for n in range(3)
+    ]
+
+
+def made(*parts):
+    return conformed(frame(one for part in parts for one in part))
+
+
+def line(found, start):
+    (one,) = [text for text in found if text.startswith(start)]
+    return one
+
+
+def test_two_methods_that_change_their_records_change_places_in_the_sentence():
+    good, bad = (results("alpha", 0.2, params=UMBRELLA), results("beta", 0.4, params=UMBRELLA))
+    text = line(advice(made(good, bad)), "Guaranteed")
+    swapped = [{**one, "solver": {"alpha": "beta", "beta": "alpha"}[one["solver"]]} for one in [*good, *bad]]
+    swapped = [{**one, "method": one["solver"]} for one in swapped]
+    assert "alpha misses 0.20" in text
+    assert "beta" not in text
+    assert line(advice(made(swapped)), "Guaranteed") == text.replace("alpha", "beta")
+
+
+@pytest.mark.parametrize("params", [UMBRELLA, AVERAGE])
+def test_a_method_with_too_many_false_alarms_leaves_the_sentence(params):
+    others = results("beta", 0.4, params=params)
+    assert "alpha" in advice(made(results("alpha", 0.2, params=params), others))[0]
+    text = advice(made(results("alpha", 0.2, p_fa=0.2, params=params), others))[0]
+    assert "alpha" not in text
+    assert "beta" in text
+    assert "no method" in advice(made(results("alpha", 0.2, p_fa=0.2, params=params)))[0]
+
+
+def test_numbers_are_those_of_the_records():
+    text = advice(made(results("alpha", 0.3, params=UMBRELLA, p_fa=0.05)))[0]
+    assert "misses 0.30 at rho 0.1, above rho on 0 %" in text
+    half = results("alpha", 0.3, params=UMBRELLA) + results("alpha", 0.3, p_fa=0.11, names=["a"], params=UMBRELLA)
+    assert "above rho on 11 %" in advice(made(half))[0]  # three of 27
+    assert "mean P_fa of 0.050" in advice(made(results("alpha", 0.3, params=AVERAGE)))[0]
+
+
+def test_of_those_that_share_the_place_the_fastest_is_the_cheapest():
+    level = np.linspace(0.1, 0.4, 8)
+    slow = results("alpha", level, params=UMBRELLA, seconds=3.0)
+    wave = level + 0.01 * np.array([1, -1, 1, -1, 1, -1, 1, 1])  # better on three data sets
+    fast = results("beta", wave, params=UMBRELLA, seconds=0.5)
+    text = advice(made(slow, fast))[0]
+    assert re.search(r"cheapest.*beta at 0.1 \(misses 0.25, 0.5 s in place of 3 s\)", text)
+    assert "cheapest" not in advice(made(slow, results("beta", wave, params=UMBRELLA, seconds=9.0)))[0]
+    assert "cheapest" not in advice(made(slow, results("beta", level + 0.1, params=UMBRELLA, seconds=0.5)))[0]
+
+
+def test_bounds_at_which_others_lead_have_clauses_of_their_own():
+    at = {rho: [results("alpha", a, rho=rho, p_fa=0.0), results("beta", b, rho=rho, p_fa=0.0)]
+          for rho, a, b in ((0.1, 0.2, 0.3), (0.05, 0.2, 0.3), (0.01, 0.5, 0.3))}  # fmt: skip
+    text = advice(made(*(part for parts in at.values() for part in parts)))[0]
+    assert "alpha misses 0.20, 0.20 at rho 0.1, 0.05" in text
+    assert "beta misses 0.30 at rho 0.01" in text
+    assert text.startswith("No promise")
+
+
+def test_the_first_with_few_negatives_is_named_where_it_is_another():
+    few = [{**one, "n_samples": 800} for one in results("alpha", 0.4) + results("beta", 0.2)]
+    many = results("alpha", 0.2, names=[f"m{n}" for n in range(30)])
+    many += results("beta", 0.3, names=[f"m{n}" for n in range(30)])
+    text = advice(made(few, many))[0]
+    assert re.search(r"alpha misses 0.24 .*fewer than 320 negatives \(8 data sets\) at 0.1: beta \(misses 0.20", text)
+    assert "320" not in advice(made([{**one, "n_samples": 5000} for one in few], many))[0]
+
+
+def test_large_data_sets_have_a_sentence_with_the_jobs_without_an_answer():
+    big = {"names": ["x", "y"]}
+    records = results("alpha", 0.2, **big) + results("beta", 0.3, **big) + results("gamma", 0.1, **big)
+    records = [{**one, "n_samples": 200_000, "n_positive": 1000, "n_test_positive": 500} for one in records]
+    assert list(large(made(results("alpha", 0.2)))) == []
+    (text,) = large(made(records))
+    assert "2 data sets" in text
+    assert "gamma misses 0.10" in text
+    lost = [
+        {**one, "status": "timeout"} if one["solver"] == "gamma" and one["dataset"] == "x" else one for one in records
+    ]
+    (text,) = large(made(lost))
+    assert "alpha misses 0.20" in text
+    assert "1 of 3 methods" in text
+    assert advice(made(lost, results("alpha", 0.2)))[-1] == text
+
+
+def areas(solver, values, params=None, method=None):
+    """Return three repeats on each data set, with areas that all of them share."""
+    about = {"problem": "pauc", "problem_params": '{"fpr_range":[0.0,0.1]}', "n_samples": 3000, "n_positive": 500}
+    return [
+        record(
+            **{"solver": solver, "method": method or solver, "params": params or {}, "dataset": name, "repeat": n},
+            **{
+                "pauc": value,
+                "p_fa": None,
+                "p_nd": None,
+                "rho": None,
+                "seconds": 1.0,
+                "n_test_positive": 250,
+                "key": f"{solver}{name}{n}",
+                **about,
+            },
+        )
+        for name, value in zip([f"s{n:02d}" for n in range(len(values))], values, strict=True)
+        for n in range(3)
+    ]
+
+
+@pytest.mark.parametrize(("gain", "word"), [(0.05, "gains"), (-0.05, "loses"), (0.0, "does not gain")])
+def test_what_training_for_the_range_gains_on_logistic_regression(gain, word):
+    base = np.linspace(0.5, 0.7, 12)
+    noise = 0.01 * (-1.0) ** np.arange(12)
+    linear = base + gain + noise
+    records = made(
+        areas("asvm", linear), areas("scorer", base, LOGISTIC, "logistic_regression"), areas("auc_svm", base)
+    )
+    (text,) = gains(records)
+    low, high = shift_interval(linear - base)
+    assert f"asvm {word} at [0.0, 0.1]" in text
+    assert f"[{low:+.3f}, {high:+.3f}], 12 data sets" in text
+    named = text.partition("repeat: ")[2]
+    expected = {"gains": "none", "loses": "none"}.get(word, "s00, s02, s04, s06, s08 and 1 more")
+    assert named.startswith(expected)
+    assert text in advice(records)[0]
+    assert advice(records)[0].startswith("Partial AUC")
+    assert list(gains(made(areas("asvm", linear)))) == []
+
+
+def test_how_far_the_ranking_carries():
+    level = [0.01, 0.02, 0.2, 0.3, 0.4, 0.6, 0.3, 0.3]
+    text = reach(made(results("alpha", level)))
+    assert text.startswith("Of 8 data sets, 8 are KEEL's")
+    assert "minority on 8" in text
+    assert "2 are saturated" in text
+    assert "1 are weak" in text
+    other = results("alpha", 0.3, names=["a", *NAMES[1:]])
+    assert reach(made(other)).startswith("Of 8 data sets, 7 are KEEL's")
+    assert lines(made(other), [])[-1] == reach(made(other))
