@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.externals.array_api_compat import (
     array_namespace,
     device,
@@ -49,3 +50,20 @@ def to_numpy(values: Any) -> np.ndarray:
 def rows_of(X: Any, rows: np.ndarray) -> Any:
     """Return a copy of some rows."""
     return array_namespace(X).take(X, beside(rows, X), axis=0)
+
+
+def solve_positive(H: Any, v: Any) -> Any:
+    """Return ``H^-1 v`` for a symmetric H; LinAlgError unless it is positive definite, where the library has Cholesky.
+
+    The standard has no solver by Cholesky factors, which take half of the operations or less.
+    """
+    if isinstance(H, np.ndarray):
+        return np.asarray(cho_solve(cho_factor(H), v))
+    if not is_torch_array(H):
+        return array_namespace(H).linalg.solve(H, v)
+    import torch
+
+    factor, failed = torch.linalg.cholesky_ex(H)
+    if int(failed):
+        raise np.linalg.LinAlgError("The matrix is not positive definite.")
+    return torch.cholesky_solve(v[:, None], factor)[:, 0]

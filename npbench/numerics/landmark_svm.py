@@ -23,13 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from npbench.numerics.devices import array_namespace, beside, device, to_numpy
+from npbench.numerics.devices import array_namespace, beside, device, is_numpy_namespace, to_numpy
 from npbench.numerics.newton_steps import divide, line_search
 from npbench.numerics.threads import one_blas_thread
 
 Array = Any  # of any library with the functions of the array API standard
 
 ROW_BLOCK = 8192  # rows whose products are summed in single precision
+ROW_BLOCK_ELSEWHERE = 1 << 17  # of other libraries: on a GPU each call costs 10 microseconds, and sums are parallel
 WARM_WIDTH = 0.02  # first width of a warm start, in units of the range of p
 SHRINKAGE = 0.2  # factor by which the width falls after a round
 NEAR_SHARES = (32, 8, 2, 1)  # one in eight samples counts as near the margin; more after a failed step
@@ -73,10 +74,10 @@ class Features:
         return self._joined(lambda block, _: block @ w)
 
     def weights(self, x: Array) -> Array:
-        """Return X'x."""
+        """Return X'x, or x'X for rows of x."""
         x = self._typed(x)
         zeros = self.xp.zeros(self.X.shape[1], dtype=self.xp.float64, device=self.device)
-        return sum(self._map(lambda block, rows: x[rows] @ block), zeros)
+        return sum(self._map(lambda block, rows: x[..., rows] @ block), zeros)
 
     def product(self, x: np.ndarray) -> np.ndarray:
         """Return XX'x, from sums in double precision, for NumPy's arrays."""
@@ -110,14 +111,16 @@ class Features:
     def _map(self, product: Callable[[Array, slice], Array]) -> Iterable[Array]:
         """Return a product with each block of rows."""
         n = self.X.shape[0]
+        is_numpy = is_numpy_namespace(self.xp)
+        size = ROW_BLOCK if is_numpy else ROW_BLOCK_ELSEWHERE
 
         def work(start: int) -> Array:
-            rows = slice(start, min(start + ROW_BLOCK, n))
+            rows = slice(start, min(start + size, n))
             block = self.X[rows, :]
             return product(self.xp.astype(block, self.xp.float64) if self.exact else block, rows)
 
-        starts = range(0, n, ROW_BLOCK)
-        if self.n_threads == 1 or len(starts) == 1:
+        starts = range(0, n, size)
+        if self.n_threads == 1 or len(starts) == 1 or not is_numpy:
             return map(work, starts)
         with ThreadPoolExecutor(self.n_threads) as pool:
             return list(pool.map(work, starts))
@@ -127,6 +130,11 @@ def scores_of(X: Array, Z: Array, solutions: Sequence[np.ndarray]) -> np.ndarray
     """Return the scores ``ZX'x`` of the features Z for each solution x of a problem with features X, without b."""
     fitted, scored = Features(X), Features(Z)
     return np.array([to_numpy(scored.scores(fitted.weights(beside(x, X)))) for x in solutions])
+
+
+def floats(*values: Array) -> list[float]:
+    """Return arrays of one value each as floats, from one transfer: a GPU is waited for once."""
+    return to_numpy(array_namespace(*values).stack(values)).tolist()
 
 
 class _Rounded:
@@ -147,21 +155,24 @@ class _Rounded:
         xp, slopes, moves = self.xp, self.reach / self.width, self.reach > 0.0
         # outside of this interval of b, all x are at their bounds
         divisors = xp.where(moves, slopes, 1.0)
-        most = float(xp.max(xp.where(moves, g + (self.anchor - self.lower) / divisors, -np.inf)))
-        least = float(xp.min(xp.where(moves, g - (self.upper - self.anchor) / divisors, np.inf)))
+        most, least, span = floats(
+            xp.max(xp.where(moves, g + (self.anchor - self.lower) / divisors, -np.inf)),
+            xp.min(xp.where(moves, g - (self.upper - self.anchor) / divisors, np.inf)),
+            xp.sum(self.upper - self.lower),
+        )
         if most == -np.inf:
             return self.anchor
-        allowed, before = ROUNDING * float(xp.sum(self.upper - self.lower)), np.inf
+        allowed, before = ROUNDING * span, np.inf
         b = min(max(self.b, least), most)
         for _ in range(MAX_BALANCE_STEPS):
             self.b, raw = b, self.anchor + slopes * (g - b)
             x = xp.minimum(xp.maximum(raw, self.lower), self.upper)
-            excess = float(xp.sum(x)) + self.rest
+            total, slope = floats(xp.sum(x), xp.sum(xp.where(raw == x, slopes, 0.0)))
+            excess = total + self.rest
             if abs(excess) <= allowed:
                 break
             least, most = (b, most) if excess > 0.0 else (least, b)
             # Newton's step, or bisection if it leaves the interval or the last one did not halve the excess
-            slope = float(xp.sum(xp.where(raw == x, slopes, 0.0)))
             b = b + excess / slope if slope > 0.0 else np.inf
             if not least < b < most or abs(excess) > 0.5 * before:
                 b = 0.5 * (least + most)

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
-from npbench.numerics.devices import array_namespace, is_numpy_namespace
+from npbench.numerics.devices import array_namespace, solve_positive
 
 MAX_TRIALS = 30  # steps of a line search
 FLAT_SLOPE = 0.5  # slope that ends a line search, relative to the slope at its start
@@ -41,21 +40,15 @@ def line_search(slope_at: Callable[[float], float], slope: float) -> float:
 def divide(H: Any, v: Any) -> Any:
     """Return ``H^-1 v`` for a positive definite H, scaled to a unit diagonal, whatever the units of the features."""
     xp = array_namespace(H)
-    # the standard has no Cholesky solver, which takes half of the operations
-    solve = _by_cholesky if is_numpy_namespace(xp) else xp.linalg.solve
     scale, ridge = 1.0 / xp.sqrt(xp.linalg.diagonal(H)), LEAST_RIDGE
     H *= scale * scale[:, None]
     diagonal = xp.reshape(H, (-1,))[:: v.shape[0] + 1]  # a view
     while True:
         diagonal[...] = 1.0 + ridge
         try:
-            solved = scale * solve(H, scale * v)
+            solved = scale * solve_positive(H, scale * v)
         except np.linalg.LinAlgError:
             solved = -v
         if not float(v @ solved) < 0.0:
             return solved
         ridge *= 100.0
-
-
-def _by_cholesky(H: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return np.asarray(cho_solve(cho_factor(H), v))

@@ -30,17 +30,17 @@ from npbench.estimators.nystroem import with_landmarks
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
-from npbench.numerics import landmark_svm
+from npbench.numerics import rounded_hinge
+from npbench.numerics.devices import beside, to_numpy
+from npbench.numerics.landmark_svm import Features
 from npbench.numerics.rates import misclassified
 from npbench.numerics.shared_fits import Noted, identity_of, shared
-from npbench.numerics.smo_kernels import bias
 from npbench.numerics.threads import one_blas_thread
 from npbench.problem import Problem
 from npbench_ac_svm import cost_grid
 from npbench_ac_svm.estimator import ACSVM
 
 COSTS = ("C_pos", "C_neg")
-LOOSE = 10.0  # tolerance of Newton steps in a search, in units of tol
 
 
 @halved(20_000_000)  # the default grid, of 20,000 samples
@@ -117,14 +117,12 @@ def _by_newton_steps(
 ) -> list[tuple[np.ndarray, bool]]:
     """Return the scores of the validation samples for each model, and whether it converged, from landmarks."""
     entries: dict[tuple[float, float], tuple[np.ndarray, bool]] = {}
-    x, signs, tol = np.zeros(len(y)), y.astype(float), LOOSE * models[0].tol
-    fitted = landmark_svm.Features(features)
-    row: dict[float, np.ndarray] = {}  # the last solution at each cost of the positives
+    fitted, scored, signs = Features(features), Features(validated), beside(y.astype(float), features)
+    solutions: dict[float, Any] = {}  # the last one at each cost of the positives
+    w = 0.0 * fitted.weights(signs)
     for C_neg, C_pos in sorted({(model.C_neg, model.C_pos) for model in models}):
-        upper, lower = np.where(signs > 0, C_pos, 0.0), np.where(signs > 0, 0.0, -C_neg)
-        x, g = row.get(C_pos, x).copy(), signs.copy()
-        _, violation = landmark_svm.solve(fitted, lower, upper, x, g, tol, models[0].step_limit, p=signs)
-        row[C_pos] = x
-        scores = landmark_svm.scores_of(features, validated, [x])[0] + bias(x, g, lower, upper)
-        entries[C_pos, C_neg] = scores, violation <= tol
+        costs = beside(np.where(y > 0, C_pos, C_neg), features)
+        w, b, converged = rounded_hinge.fit(fitted, signs, costs, solutions.get(C_pos, w))
+        solutions[C_pos] = w
+        entries[C_pos, C_neg] = to_numpy(scored.scores(w)) + b, converged
     return [entries[model.C_pos, model.C_neg] for model in models]
