@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import signature
@@ -17,7 +18,8 @@ from npbench.contracts import resolve
 from npbench.errors import RequestError, unknown_name
 
 GROUP = "experiment"
-FORMS: dict[str, type] = {"sweeps": dict, "settings": dict, "options": dict, "printed": list}  # the others are texts
+# the others are texts
+FORMS: dict[str, type] = {"sweeps": dict, "crossed": dict, "settings": dict, "options": dict, "printed": list}
 FUNCTIONS = ("advice", "table", "figure", "charts", "places")
 OWN_FORM = (
     "An experiment of npbench holds title, settings and sweeps, written as on the command line, instead of overrides: "
@@ -40,7 +42,8 @@ class Experiment:
         Title; source; differences from the paper.
     sweeps : mapping of str to mapping
         Settings of each named sweep, as on the command line: ``{"solver": "np_svm,gen"}`` lists two values. Every
-        combination of a sweep runs.
+        combination of a sweep runs. In a file, each runs with each of the mappings that are ``crossed``, and null
+        leaves out one of the experiment that it extends.
     settings : mapping
         Settings common to all sweeps.
     advice, table, figure, charts : str, optional
@@ -107,11 +110,15 @@ def check(name: str, node: Any) -> Experiment:
     faults = list(_faults(node)) if isinstance(node, dict) else ["expected keys and values"]
     if faults:
         raise RequestError(*(f"The experiment {name!r} is malformed: {fault}." for fault in faults))
-    return Experiment(name=name, **{key: value for key, value in node.items() if value is not None})
+    found = {key: value for key, value in node.items() if value is not None}
+    parts = [found.pop("sweeps"), found.pop("crossed", {"": {}})]
+    used = [[(key, part) for key, part in several.items() if part is not None] for several in parts]
+    sweeps = {f"{one} {other}".strip(): {**sweep, **more} for (one, sweep), (other, more) in itertools.product(*used)}
+    return Experiment(name=name, sweeps=sweeps, **found)
 
 
 def _faults(node: Mapping[str, Any]) -> Iterator[str]:
-    known = [f.name for f in fields(Experiment) if f.name != "name"]
+    known = ["crossed", *(f.name for f in fields(Experiment) if f.name != "name")]
     yield from (unknown_name("key", str(key), known).removesuffix(".") for key in node if key not in known)
     yield from (f"{key} is missing" for key in ("title", "sweeps") if not node.get(key))
     for key in (key for key in known if node.get(key)):
@@ -120,9 +127,11 @@ def _faults(node: Mapping[str, Any]) -> Iterator[str]:
             yield f"{key} is {node[key]!r}, expected {WORDS[form]}"
         elif key in FUNCTIONS:
             yield from _unfit(key, node[key], node.get("options"))
-        elif key in ("sweeps", "printed"):
+        elif key in ("sweeps", "crossed", "printed"):
             parts = node[key].values() if form is dict else node[key]
-            yield from (f"{key} has {part!r}, expected keys and values" for part in parts if not isinstance(part, dict))
+            yield from (
+                f"{key} has {part!r}, expected keys and values" for part in parts if not isinstance(part, dict | None)
+            )
 
 
 def _unfit(key: str, target: str, options: Any) -> Iterator[str]:

@@ -38,13 +38,18 @@ class Notes:
             self.saved = {clock: saved + facts[clock] for clock, saved in self.saved.items()}
             self.on_reuse(facts["seconds"])
             return facts, numbers
-        wall, cpu = time.perf_counter(), time.process_time()
+        begin = self._clocks()
         facts, numbers = compute()
-        facts = {**facts, "seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
+        facts = facts | {clock: now - begin[clock] for clock, now in self._clocks().items()}
         size = numbers.size + sum(other.size for _, other in self.new.values())
         if not facts.get("private") and size <= MAX_NUMBERS:
             self.new[identity] = facts, numbers
         return facts, numbers
+
+    def _clocks(self) -> dict[str, float]:
+        """Return what clocks would show if nothing were reused."""
+        now = {"seconds": time.perf_counter(), "cpu_seconds": time.process_time()}
+        return {clock: shown + self.saved[clock] for clock, shown in now.items()}
 
 
 _notes: ContextVar[Notes | None] = ContextVar("notes", default=None)

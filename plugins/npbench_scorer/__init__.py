@@ -13,7 +13,7 @@ def npbench_solvers() -> list[Solver]:
         solves=("np", "qvalue", "pauc"),
         grid_search="npbench_scorer.selection:select",
         imports=("estimator",),
-        of_threshold=("threshold", "delta", "randomized"),
+        of_threshold=("threshold", "delta", "randomized", "calibration_size", "cv"),
         title="Any classifier or solver, thresholded on held-out samples",
         reference="Tong, Feng, Li (2018), Science Advances 4(2): the umbrella threshold",
         tags=frozenset({"sparse", "stochastic"}),

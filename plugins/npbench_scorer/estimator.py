@@ -29,6 +29,7 @@ from npbench_scorer.fits import Fit
 
 Rule = Callable[[np.ndarray, np.ndarray], float]  # from labels in {-1, +1} and scores to a threshold
 Part = tuple[np.ndarray, np.ndarray]  # rows to fit to, and others to score
+NO_THRESHOLD: dict[str, Any] = {"threshold": "zero", "n_splits": 1, "cv": None, "contamination": None}
 
 
 @keyword_parameters
@@ -63,7 +64,8 @@ class Scorer(BinaryClassifier):
     randomized : bool, default=False
         Whether a coin decides between two neighbouring thresholds, so that the bound is met exactly.
     fpr_range, tpr_range : pair of float, optional
-        Ranges of a partial AUC, which needs no threshold: with either, "auto" is "zero". A solver gets them.
+        Ranges of a partial AUC, which needs no threshold: with either, "auto" is "zero". A solver gets them, or for
+        ``rho`` the upper end of the false-positive rates.
     contamination : pair of float, optional
         Shares (m0, m1) of wrong labels, as in :func:`npbench.threshold`: the bound is on the true negatives. Measured
         rates count the labels of the test part as they are.
@@ -72,6 +74,10 @@ class Scorer(BinaryClassifier):
         of these accept it.
     cv : int or "oob", optional
         Number of folds, 2 or more, to cross-fit instead of holding out, or out-of-bag scores of one fit.
+    search_by : {"errors", "ranking"}, default="errors"
+        What judges the candidates of a search for ``rho``: the errors on the validation parts, with a threshold from
+        samples held out in each fold, or the partial AUC there, up to ``rho``, of classifiers fitted to the rest. The
+        latter serves all thresholds: jobs that differ in theirs share the search.
     random_state : int, RandomState or None, default=None
         Seed of the held-out samples, and of the classifier if it takes one and ``params`` has none.
 
@@ -129,13 +135,14 @@ class Scorer(BinaryClassifier):
     n_splits: int = parameter(COUNT, default=1)
     cv: int | Literal["oob"] | None = parameter(None, TWO_OR_MORE, StrOptions({OOB}), default=None)
     contamination: tuple[float, float] | None = parameter(tuple, list, None, default=None)
+    search_by: Literal["errors", "ranking"] = parameter(StrOptions({"errors", "ranking"}), default="errors")
     fpr_range: tuple[float, float] | None = parameter(tuple, list, None, default=None)
     tpr_range: tuple[float, float] | None = parameter(tuple, list, None, default=None)
     random_state: Any = parameter("random_state", default=None)
 
     def without_threshold(self) -> Scorer:
         """Return a copy that is not fitted and holds out no sample, for a threshold that is set outside."""
-        return clone(self).set_params(threshold="zero", n_splits=1, cv=None)
+        return clone(self).set_params(**NO_THRESHOLD)
 
     def classifier(self) -> Any:
         """Return the classifier, not fitted, with the parameters of the problem and a seed if it takes one."""
@@ -209,7 +216,8 @@ class Scorer(BinaryClassifier):
             out_of_bag.with_votes(classifier)
 
     def _build(self) -> Any:
-        asked: dict[str, Any] = {"rho": self.rho} if self.q is None else {"q": self.q}
+        within = self.fpr_range[1] if self.fpr_range else 1.0
+        asked: dict[str, Any] = {"rho": within if within < 1.0 else self.rho} if self.q is None else {"q": self.q}
         return inner.build(self.estimator, self.params or {}, asked | self._ranges)
 
     @property

@@ -20,14 +20,16 @@ from npbench.estimators.halving import Candidates, halved
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
-from npbench.problem import Problem
+from npbench.numerics.shared_fits import Noted, identity_of, shared
+from npbench.problem import NeymanPearson, PartialAUC, Problem
 from npbench.registry import installed
 from npbench.thresholding.classifier import OOB
 from npbench.values import canonical
-from npbench_scorer.estimator import Rule, Scorer
+from npbench_scorer.estimator import NO_THRESHOLD, Rule, Scorer
 from npbench_scorer.inner import has_grid_search
 
-TREES = 300_000  # rows times candidates from which forests and boosting are searched in rungs
+# rows times candidates from which a search takes rungs: of forests and boosting, and of all that are judged by ranking
+TREES, RANKED = 300_000, 50_000
 
 
 def _limit(make: Callable[..., Scorer]) -> float:
@@ -35,6 +37,8 @@ def _limit(make: Callable[..., Scorer]) -> float:
     scorer = make()
     if has_grid_search(scorer.estimator):
         return float(getattr(_search_of(scorer), "limit", np.inf))
+    if scorer.search_by == "ranking":
+        return RANKED
     return TREES if "max_depth" in scorer.classifier().get_params() else np.inf
 
 
@@ -52,8 +56,13 @@ def select(
 
     Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`, and so are the losses,
     to the tolerance of the solver's own search. Falls back on it if ``params`` has fewer than two candidates, or such
-    of different names, for several splits, for out-of-bag scores, and for classifiers without a ``grid_search``.
+    of different names, for several splits, for out-of-bag scores, and for classifiers without a ``grid_search``. Where
+    the scorer is searched by ranking, the losses are those of the partial AUC up to rho, and no threshold is set.
     """
+    if make().search_by == "ranking" and isinstance(problem, NeymanPearson):
+        area = PartialAUC(fpr_range=(0.0, problem.rho))
+        if all(area.measurable(int(np.sum(y[rows] > 0)), int(np.sum(y[rows] < 0))) for _, rows in folds):
+            make, problem = partial(make, **NO_THRESHOLD), area
     kinds = combinations({name: values for name, values in search.items() if name != "params"})
     grid = _grid(search.get("params", ()))
     scorers = [make(**kind, params=search["params"][0]) for kind in kinds] if grid else []
@@ -63,11 +72,11 @@ def select(
     table = {
         canonical({**kind, "params": params}): loss
         for kind, one in zip(kinds, found, strict=True)
-        for params, loss in zip(combinations(grid), one.losses, strict=True)
+        for params, loss in zip(combinations(grid), one[0], strict=True)
     }
     candidates = combinations(search)
     losses = [table[canonical(candidate)] for candidate in candidates]
-    unconverged = sum(one.n_unconverged for one in found)
+    unconverged = sum(one[1] for one in found)
     return least_loss(candidates, losses, unconverged)
 
 
@@ -89,8 +98,11 @@ def _search(
     problem: Problem,
     grid: Mapping[str, Sequence[Any]],
     n_threads: int,
-) -> Selection:
-    """Search the grid of the solver inside, each of its scores judged against the threshold of its fold."""
+) -> tuple[list[float], int]:
+    """Search the grid of the solver inside, each of its scores judged against the threshold of its fold.
+
+    Return the losses, and the number of fits not converged.
+    """
     parts: list[Fold] = []
     rules = []
     for fit, validate in folds:
@@ -110,8 +122,17 @@ def _search(
     judged: Any = _Thresholded(problem, rules)
     # of all rows, by whose number the rules find the samples that set the threshold
     search = getattr(_search_of(scorer), "__wrapped__", _search_of(scorer))
-    selection: Selection = search(inside, X, y, parts, judged, grid, n_threads)
-    return selection
+
+    def find() -> Noted:
+        found: Selection = search(inside, X, y, parts, judged, grid, n_threads)
+        return {"unconverged": found.n_unconverged}, np.array(found.losses)
+
+    identity = ""
+    if scorer.threshold == "zero":  # of which jobs share the search
+        about = kind.__qualname__, classifier.get_params(deep=False), combinations(grid), repr(problem)
+        identity = identity_of(*about, X, y, *itertools.chain.from_iterable(parts))
+    facts, losses = shared(identity, find)
+    return losses.tolist(), facts["unconverged"]
 
 
 def _search_of(scorer: Scorer) -> Any:

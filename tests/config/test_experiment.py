@@ -109,6 +109,7 @@ def test_file_inherits_from_another(loader):
         ({"tabel": "x"}, "Unknown key 'tabel': did you mean 'table'?"),
         ({"sweeps": ["solver=centroid"]}, "sweeps is ['solver=centroid'], expected keys and values"),
         ({"sweeps": {"few": "solver=centroid"}}, "sweeps has 'solver=centroid', expected keys and values"),
+        ({"crossed": {"few": "seed=1"}}, "crossed has 'seed=1', expected keys and values"),
         ({"printed": {"rho": 0.1}}, "expected a list"),
         ({"printed": [3]}, "printed has 3"),
         ({"table": "npbench.report.nothing:table"}, "No module named 'npbench.report.nothing'"),
@@ -126,6 +127,20 @@ def test_malformed_file(changes, expected):
     assert fault.startswith("The experiment 'demo' is malformed: ")
     assert expected in fault
     assert "\n" not in fault
+
+
+def test_each_sweep_runs_with_each_of_the_crossed_settings(loader):
+    written(
+        sweeps={"few": {"problem.rho": 0.1}, "many": {"problem.rho": 0.05}}, crossed={"own": {}, "set": {"seed": 1}}
+    )
+    Path("mine/experiment/less.yaml").write_text(
+        "defaults: [demo, _self_]\nsweeps: {many: null}\ncrossed: {own: null}\n"
+    )
+    for name, expected in {"demo": [(0.1, 0), (0.1, 1), (0.05, 0), (0.05, 1)], "less": [(0.1, 1)]}.items():
+        found, _, faults = composed(f"+experiment={name}", "solver=centroid")
+        assert not faults
+        assert [(c.problem.rho, c.seed) for c in found] == expected
+        assert {c.repeats for c in found} == {2}
 
 
 def test_file_is_not_a_mapping(loader):

@@ -75,6 +75,34 @@ def test_records_are_those_of_jobs_on_their_own(stored, tmp_path):
     assert min(record["fit_seconds"] for record in records.values() if record["status"] == "ok") >= 0.05
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_search_by_ranking_is_shared_by_all_thresholds_and_bounds(stored, tmp_path, n_jobs):
+    (job, *_) = scorers(tmp_path)
+    fixed = {"estimator": "counting.Counting", "search_by": "ranking"}
+    grid = {"params": [{"folder": str(tmp_path), "C": C} for C in (0.01, 0.1, 1.0)]}
+    held_out = [{"threshold": "average", "calibration_size": size} for size in (0.5, 0.6)]
+    kinds = [*held_out, {"threshold": "empirical"}, {"threshold": "empirical", "cv": 2}]
+    planned = Jobs(
+        (
+            dataclasses.replace(
+                job, request=dataclasses.replace(job.request, params=fixed | kind, search=grid, problem=rho)
+            ),
+            [0, 1],
+        )
+        for kind in kinds
+        for rho in (NeymanPearson(rho=0.2), NeymanPearson(rho=0.1))
+    )
+    counts, records = stored(local.records, list(planned), n_jobs=n_jobs)
+    assert counts == {"ok": 16}
+    n_folds = job.request.protocol.folds
+    chosen = {(one["repeat"], one["rho"], one["chosen_params"]) for one in records.values()}
+    assert len(chosen) == 4  # one choice for each bound
+    by_split = [len({params for repeat, _, params in chosen if repeat == split}) for split in (0, 1)]
+    # three candidates in each fold; of each that is chosen, a fit without half, without .6, and to two folds and to all
+    assert len([*tmp_path.glob("?" * 32)]) == sum(3 * n_folds + n_chosen * (1 + 1 + 3) for n_chosen in by_split)
+    assert all(one["select_seconds"] >= 0.05 * 3 * n_folds for one in records.values())
+
+
 def test_fits_that_warn_are_repeated_with_their_warnings(stored, tmp_path):
     _, records = stored(local.records, scorers(tmp_path, warns=True)[:2], n_jobs=1)
     assert len([*tmp_path.glob("?" * 32)]) == 2

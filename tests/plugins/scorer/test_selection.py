@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 
 from npbench import registry
 from npbench.contracts import resolve
@@ -63,6 +64,48 @@ def test_losses_are_those_of_independent_fits(fixed, search, folds):
     quick, slow = (method(make, X, Y, folds, problem, search) for method in (select, grid_search))
     np.testing.assert_allclose(quick.losses, slow.losses, rtol=1e-12, atol=1e-12)
     assert (quick.params, quick.loss, quick.n_candidates) == (slow.params, slow.loss, slow.n_candidates)
+
+
+FOLDS = [{}, {"cv": 3}, {"calibration_size": "aligned"}, {"threshold": "empirical"}, {"contamination": (0.9, 0.0)}]
+
+
+@pytest.mark.parametrize("fixed", FOLDS, ids=repr)
+@pytest.mark.parametrize(
+    ("inside", "kind", "params"),
+    [
+        ("sklearn.neighbors.KNeighborsClassifier", KNeighborsClassifier, [{"n_neighbors": n} for n in (30, 3)]),
+        ("ac_svm", resolve(registry.installed().solver("ac_svm").estimator), AC_GRID[:6]),
+    ],
+    ids=["neighbours", "ac_svm"],
+)
+def test_search_by_ranking_is_that_of_partial_areas_whatever_the_threshold(inside, kind, params, fixed):
+    make = partial(Scorer, estimator=inside, **fixed, rho=0.1, search_by="ranking", random_state=0)
+    found = select(make, X, Y, CV, PROBLEM, {"params": params})
+    losses = []
+    for one in params:
+        fitted = [(kind(**one).fit(X[fit], Y[fit]), rows) for fit, rows in CV]
+        losses.append(1 - np.mean([area(Y[rows], scores_of(model, X[rows]), 0.1) for model, rows in fitted]))
+    np.testing.assert_allclose(found.losses, losses, rtol=1e-12)
+    assert len({*losses}) > 1
+    assert found.params["params"] == params[int(np.argmin(losses))]
+
+
+def scores_of(model, X):
+    return model.decision_function(X) if hasattr(model, "decision_function") else model.predict_proba(X)[:, 1]
+
+
+def area(y, scores, rho):
+    """Return the share of pairs of a positive and a top negative that are in order."""
+    negatives = np.sort(scores[y < 0])[::-1]
+    pairs = scores[y > 0][:, None] - negatives[: int(rho * len(negatives))]
+    return np.mean((pairs > 0) + 0.5 * (pairs == 0))
+
+
+def test_search_by_ranking_takes_errors_where_no_negative_is_in_the_range():
+    make = partial(scorer, rho=0.01, search_by="ranking")
+    found = select(make, X, Y, CV, NeymanPearson(rho=0.01), {"params": [{"C": 0.01}, {"C": 10.0}]})
+    alone = grid_search(make, X, Y, CV, NeymanPearson(rho=0.01), {"params": [{"C": 0.01}, {"C": 10.0}]})
+    assert found.losses == alone.losses
 
 
 @pytest.mark.usefixtures("shared")
