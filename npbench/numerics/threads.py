@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 _lock = threading.Lock()
 _inside = 0
@@ -30,6 +30,7 @@ def one_blas_thread() -> Iterator[None]:
     # if several threads are inside, the first sets the limit and the last resets it
     with _lock:
         if _inside == 0:
+            _take_control()
             _limiter = _controller().limit(limits=1, user_api="blas")
         _inside += 1
     try:
@@ -38,4 +39,11 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             _inside -= 1
             if _inside == 0:
+                _take_control()
                 _limiter.restore_original_limits()
+
+
+def _take_control() -> None:
+    """Let this thread set the number: from 3.8 on, threadpoolctl ignores all threads but the first that has set it."""
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
