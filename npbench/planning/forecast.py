@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from npbench.evaluation.job import Job
-from npbench.planning.plan import Jobs, Plan
+from npbench.planning.plan import Jobs, Plan, fits_of
 from npbench.records.fields import Role, names
 from npbench.records.provenance import available_cores
 
@@ -24,6 +24,7 @@ SAME_KEY = ["status", "error", "trace"]
 SAME_SETTING = names(Role.IDENTITY, without=Role.ASKED)
 
 CASE = names(Role.COST)  # columns of the records that an estimate depends on
+ALONE = ("select_seconds", "fit_seconds")  # with the time of fits that other jobs shared
 STARTING_SECONDS = 1.0  # of a worker, which serves one solver: modules and compiled kernels
 
 
@@ -38,8 +39,9 @@ class Forecast:
 
 def past_records(plan: Plan) -> pl.DataFrame:
     """Return the columns of the records that a forecast depends on; of a trace, whether there is one."""
-    columns = {*plan.jobs.parts[0][0].setting, *SAME_KEY, *SAME_SETTING, *CASE, "seconds"}
-    return plan.store.frame(sorted(columns)).with_columns(pl.col("trace").str.head(0))
+    columns = {*plan.jobs.parts[0][0].setting, *SAME_KEY, *SAME_SETTING, *CASE, "seconds", *ALONE}
+    alone = pl.max_horizontal("seconds", pl.sum_horizontal(ALONE))
+    return plan.store.frame(sorted(columns)).with_columns(pl.col("trace").str.head(0), seconds=alone)
 
 
 def reason_of_same(record: Mapping[str, Any], trace: bool) -> str:
@@ -144,7 +146,13 @@ def _n_fits(columns: Mapping[str, Any]) -> int:
 def forecast(todo: Jobs, frame: pl.DataFrame, n_jobs: int, time_limit: float | None) -> Forecast | None:
     """Return the time of at least one job; None if no past job is comparable."""
     estimates = Estimates(frame)
-    counts = [(estimates.seconds(job), len(repeats)) for job, repeats in todo.parts]
+    counts, begun = [], set[str]()
+    for job, repeats in todo.parts:
+        seconds, fits = estimates.seconds(job), fits_of(job.request)
+        if seconds is not None and fits in begun:  # the search is shared
+            seconds /= _n_fits(job.columns)
+        begun |= {fits} - {""}
+        counts.append((seconds, len(repeats)))
     known = [(min(seconds, time_limit or math.inf), count) for seconds, count in counts if seconds is not None]
     if not known:
         return None

@@ -5,7 +5,9 @@ import pytest
 from misbehaving_jobs import gaussians, jobs
 
 from npbench.evaluation.protocols import CrossValidation, Holdout, Permutations
-from npbench.planning.forecast import Estimates
+from npbench.planning.forecast import STARTING_SECONDS, Estimates, forecast
+from npbench.planning.plan import Jobs
+from npbench.registry import installed
 from sample_jobs import changed
 
 (JOB,) = jobs(gaussians(), {"act": ""})
@@ -54,6 +56,18 @@ def test_nothing_comparable_is_no_estimate():
     gen = dataclasses.replace(JOB.request.solver, name="gen")
     other = store((changed(job_of(), solver=gen), 1.0), (job_of(n_samples=800), 1.0))
     assert Estimates(other).seconds(job_of()) is None
+
+
+def test_jobs_that_share_a_search_fit_once_more_each():
+    scorer, params = installed().solver("scorer"), {"estimator": "sklearn.svm.SVC", "search_by": "ranking"}
+    thresholds = [{"threshold": rule} for rule in ("umbrella", "average")] + [{"threshold": "umbrella", "cv": 4}]
+    planned = [changed(job_of(), solver=scorer, params=params | one) for one in thresholds]
+    other = changed(job_of(), solver=scorer, params={**params, "estimator": "sklearn.svm.NuSVC"})
+    frame = store((planned[0], 41.0))  # ten candidates on four folds, and a fit
+    for asked, seconds in ((planned, 41 + 2), ([*planned, other], 2 * 41 + 2), ([JOB, planned[0], JOB], 41)):
+        found = forecast(Jobs((job, [0]) for job in asked), frame, 1, None)
+        assert found.seconds == pytest.approx(seconds, abs=3 * STARTING_SECONDS)
+        assert found.seconds >= seconds
 
 
 @pytest.mark.parametrize("search", ['{"C":5}', "{", "[1]"])
