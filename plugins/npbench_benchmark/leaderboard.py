@@ -153,7 +153,7 @@ def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame, left
     compared = results.filter(pl.col("label").is_in(names))
     datasets, values = table(compared, names, "score" if promise in ("", "none") else "p_nd")
     answered = compared.group_by("dataset").agg((pl.col("n_good") == pl.col("n_jobs")).all(), n=pl.len())
-    common = answered.filter(pl.col("n_good"), n=len(kept))["dataset"].implode()
+    common = answered.filter(pl.col("n_good"), n=len(kept))["dataset"].to_list()
     misses = dict(compared.filter(pl.col("dataset").is_in(common)).group_by("label").agg(pl.mean("p_nd")).iter_rows())
     found = ranking(values)
     efficient = pareto(np.array([one.score for one in kept]), np.array([one.seconds for one in kept]))

@@ -95,7 +95,7 @@ def _compared(source: Path, good: pl.DataFrame, scores: pl.DataFrame) -> list[di
     from npbench_benchmark.board.verification import SUBMITTED
 
     if origin(source) in (OWN, PUBLISHED):
-        has_scores = good["key"].is_in(scores["key"].implode()) | (good["distribution"] == SUBMITTED)
+        has_scores = good["key"].is_in(scores["key"].to_list()) | (good["distribution"] == SUBMITTED)
         good = good.filter(has_scores.fill_null(False))
     return good.to_dicts()
 
