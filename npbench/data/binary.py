@@ -15,7 +15,7 @@ from npbench.data.checks import Features
 from npbench.data.copies import row_hashes
 from npbench.errors import RequestError
 
-OPTIONAL = ("published", "categorical", "groups")
+OPTIONAL = ("published", "categorical", "groups", "time")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,8 @@ class BinaryData:
         Columns of category codes, which have no order.
     groups : int64 ndarray of shape (n_samples,), optional
         Group of each row, such as a patient. Rows of one group are never divided.
+    time : float64 ndarray of shape (n_samples,), optional
+        Time of each row in any unit, for ``protocol=time``.
     columns : tuple of str, optional
         Names of the features.
     words : mapping of int to tuple of str, optional
@@ -50,6 +52,7 @@ class BinaryData:
     published: np.ndarray | None = None
     categorical: np.ndarray | None = None
     groups: np.ndarray | None = None
+    time: np.ndarray | None = None
     columns: tuple[str, ...] | None = None
     words: Mapping[int, tuple[str, ...]] | None = None
 
@@ -63,14 +66,15 @@ class BinaryData:
         *,
         categorical: Any = None,
         groups: Any = None,
+        time: Any = None,
         columns: Any = None,
         copy: bool = True,
     ) -> BinaryData:
         """Convert and check features and labels, given as array-likes; RequestError has a message for each fault.
 
         ``categorical`` columns are numbers from 0, or a boolean for each column, or a mapping from numbers to words;
-        ``groups`` are numbers or strings. Without ``copy``, ``X`` is converted in place if possible and becomes
-        read-only.
+        ``groups`` are numbers or strings, ``time`` numbers. Without ``copy``, ``X`` is converted in place if possible
+        and becomes read-only.
         """
         faults: list[str] = []
         features, labels = checks.features(X, faults, copy=copy), checks.labels(y, faults)
@@ -85,6 +89,7 @@ class BinaryData:
                 None if published is None else checks.divisions(published, len(labels), faults),
                 None if categorical is None else checks.category_mask(categorical, features, faults),
                 None if groups is None else checks.group_codes(groups, len(labels), faults),
+                None if time is None else checks.times(time, len(labels), faults),
                 None if columns is None else checks.column_names(columns, features.shape[1], faults),
                 {int(k): tuple(v) for k, v in categorical.items()} if isinstance(categorical, Mapping) else None,
             )

