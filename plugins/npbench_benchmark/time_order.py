@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
+from npbench.records.fields import METHOD
 from npbench.report.sheet import MISSING, Row, Sheet, number
 from npbench_benchmark.charts import settings
 from npbench_benchmark.leaderboard import Standing, leagues
@@ -33,20 +34,27 @@ def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
 
 
 def _sheet(title: str, records: pl.DataFrame) -> Sheet:
-    rho, names = records["rho"][0], sorted(records["dataset"].unique())
-    found = {"all": list(_pairs(records)), **{name: list(_pairs(records.filter(dataset=name))) for name in names}}
+    kinds = _kinds(records)
+    names, rho = sorted(kinds[0]["dataset"].unique()), records["rho"][0]
+    found = {"all": _pairs(*kinds), **{name: _pairs(*(part.filter(dataset=name) for part in kinds)) for name in names}}
     rows = [_row(name, pair, rho) for name, pairs in found.items() for pair in pairs]
     promised = [pair for pair in found["all"] if pair[0].promise != "none"]
     return Sheet(title, COLUMNS, rows, [*([cost(promised, rho)] if promised else []), NOTE], title.replace(":", ""))
 
 
-def _pairs(records: pl.DataFrame) -> Iterator[Pair]:
-    """Yield the methods with records of both kinds."""
+def _kinds(records: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the records in the order of time and the shuffled ones, of jobs that are there in both ways."""
     is_shuffled = pl.Series([json.loads(params)["shuffled"] for params in records["protocol_params"]], dtype=pl.Boolean)
-    parts = (records.filter(~is_shuffled), records.filter(is_shuffled))
-    in_time, shuffled = ([one for league in leagues(part) for one in league.methods] for part in parts)
-    by_label = {one.label: one for one in shuffled}
-    yield from ((one, by_label[one.label]) for one in in_time if one.label in by_label)
+    one, other = records.filter(~is_shuffled), records.filter(is_shuffled)
+    job = [*METHOD, "dataset", "repeat"]
+    return one.join(other, job, how="semi", nulls_equal=True), other.join(one, job, how="semi", nulls_equal=True)
+
+
+def _pairs(in_time: pl.DataFrame, shuffled: pl.DataFrame) -> list[Pair]:
+    if in_time.is_empty():
+        return []
+    by_label = {one.label: one for league in leagues(shuffled) for one in league.methods}
+    return [(one, by_label[one.label]) for league in leagues(in_time) for one in league.methods]
 
 
 def _row(dataset: str, pair: Pair, rho: float) -> Row:

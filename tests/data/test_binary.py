@@ -71,6 +71,7 @@ def test_different_data_have_different_hashes():
     optional = [
         *({"published": one} for one in divisions),
         *({"categorical": [0]}, {"categorical": [1]}, {"groups": [0, 0, 1, 2]}, {"groups": groups}),
+        *({"time": time} for time in ([1, 2, 2, 3], [1, 2, 3, 3])),
         *({"groups": groups, "categorical": [0]}, {"groups": groups, "published": [[0]]}),
     ]
     csr = sparse.csr_array(X)
@@ -133,6 +134,7 @@ def test_groups_do_not_depend_on_their_names(groups):
         ({"categorical": [0], "features": sparse.csr_array(X)}, "sparse"),
         ({"groups": [1, 2]}, "groups of shape (2,)"),
         *(({"groups": groups}, "rows without a group") for groups in ([1, 1, 2, np.nan], ["a", None, "b", "a"])),
+        *(({"time": time}, "times other than 4") for time in ([1, 2], [1, 2, 3, np.nan], list("abcd"), [True] * 4)),
         ({"columns": ["age"]}, "1 names for 3 columns"),
         ({"published": [0, 1]}, "(2,) and type int64"),
         ({"published": [[0.0, 1.0]]}, "(1, 2) and type float64"),

@@ -82,6 +82,20 @@ def test_uv_fetches_where_pip_is_absent(wheel, monkeypatch):
     assert locate(described(wheel)).read_bytes() == TABLE
 
 
+@pytest.mark.parametrize("has_pip", [True, False])
+def test_a_wheel_for_another_machine_is_fetched_if_it_is_named(wheel, tmp_path, monkeypatch, has_pip):
+    if not has_pip:
+        if shutil.which("uv") is None:
+            pytest.skip("uv is not installed")
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    (path,) = (tmp_path / "index").iterdir()
+    path.rename(path.with_name("toy_data-1.0-cp310-cp310-manylinux_2_28_aarch64.whl"))
+    with pytest.raises(RequestError, match="toy-data"):
+        locate(described(wheel))
+    built = dataclasses.replace(wheel, platform="aarch64-manylinux_2_28", python="3.10")
+    assert locate(described(built)).read_bytes() == TABLE
+
+
 def test_neither_pip_nor_uv(wheel, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", "")

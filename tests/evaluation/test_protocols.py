@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from npbench.data import BinaryData
 from npbench.errors import RequestError
-from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Official, Permutations
+from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Official, Permutations, TimeOrdered
 
 SHARES = st.floats(0.01, 0.6)
 PROTOCOLS_DRAWN = st.builds(CrossValidation, SHARES, st.integers(2, 12)) | (
@@ -136,6 +136,55 @@ def test_permutations_train_on_n_rows_and_test_on_the_rest_or_say_why_not(n_pos,
     assert len(split.folds) == (folds or n_train)
 
 
+def in_time(time, groups=None, n_pos=40):
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat([1, -1], [n_pos, len(time) - n_pos]))
+    return BinaryData.checked(np.arange(len(time))[:, None], y, time=rng.permutation(time), groups=groups)
+
+
+@pytest.mark.parametrize(("time", "cuts"), [(np.arange(200), [44, 72, 100, 128, 156]), (np.arange(200) // 40, None)])
+def test_nothing_is_tested_that_is_older_than_a_training_row(time, cuts):
+    data, protocol = in_time(time), TimeOrdered(origins=5 if cuts else 3)
+    sizes = []
+    for repeat in range(protocol.origins):
+        split, again = (protocol.split(data, 0, number) for number in (repeat, repeat + protocol.origins))
+        assert data.time[split.train].max() < data.time[split.test].min()
+        assert np.array_equal(np.sort([*split.train, *split.test]), np.arange(200))
+        assert_folds_partition(split.folds, split.train)
+        for _, validate in split.folds:
+            assert_stratified(data.y[validate], data.y[split.train])
+        assert np.array_equal(split.train, again.train)  # the cuts come again, with other folds
+        assert split.sha256 != again.sha256
+        sizes.append(len(split.train))
+    assert sizes == (cuts or [40, 120, 160])
+
+
+def test_shuffled_parts_have_the_sizes_of_those_in_time_and_keep_groups():
+    groups = np.arange(200) // 2
+    for data in (in_time(np.arange(200)), in_time(np.arange(200), groups)):
+        shuffled = [TimeOrdered(shuffled=True).split(data, 0, repeat) for repeat in range(5)]
+        assert [len(split.train) for split in shuffled] == [44, 72, 100, 128, 156]
+        for split in shuffled:
+            assert data.time[split.train].max() > data.time[split.test].min()
+            if data.groups is not None:
+                assert not set(data.groups[split.train]) & set(data.groups[split.test])
+
+
+@pytest.mark.parametrize(
+    ("data", "word"),
+    [
+        (of(labels(40, 160)), "has none: use protocol=cv"),
+        (in_time(np.arange(200) // 100), "time changes 1 times"),
+        (in_time(np.arange(200), np.arange(200) % 100), "groups"),
+        (in_time(np.arange(200), n_pos=5), "positive"),
+    ],
+)
+def test_data_that_time_cannot_split_are_refused_in_one_line(data, word):
+    with pytest.raises(RequestError, match=word) as refused:
+        TimeOrdered().split(data, 0, 0)
+    assert len(refused.value.faults) == 1
+
+
 def test_rows_are_drawn_without_regard_to_their_class():
     one, other = (of(labels(60, 40, order_seed)) for order_seed in (0, 1))
     protocol = Permutations(50)
@@ -246,7 +295,9 @@ def test_a_request_is_refused_for_all_repeats_or_for_none(protocol, n_pos, n_neg
         (Permutations(3, 1), ["protocol.n_train is 3", "protocol.folds is 1"]),
         (Permutations(10.0, "all"), ["protocol.n_train is 10.0", "protocol.folds is 'all'"]),
         (Permutations(True, True), ["protocol.n_train is True", "protocol.folds is True"]),
+        (TimeOrdered(1, 1.0, 1, 0), ["origins is 1", "min_part is 1.0", "folds is 1", "shuffled is 0"]),
         *((sound, []) for sound in (CrossValidation(), Holdout(), Nested(), Official((0, 10)), Permutations(10))),
+        (TimeOrdered(), []),
     ],
 )
 def test_every_parameter_out_of_range_is_named(protocol, words):
