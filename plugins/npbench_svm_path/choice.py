@@ -21,7 +21,6 @@ from npbench_svm_path.numerics.roc import ROC, Cuts, blocks, by_asymmetry, by_bo
 
 CLASSIFIER_KINDS = ("one", "int", "all")
 ONE, INT, ALL = range(3)
-KEPT_P_VALUE = 0.05  # level of the signed-rank test
 SAME_COST = 1e-9  # costs that differ by rounding: sums of errors weighted by numbers in ]0, 1[
 INFINITE_THRESHOLD = 1e6  # finite stand-in, in units of the largest score
 StagesName = Literal["asked", "asymmetries", "roc"]
@@ -57,13 +56,13 @@ class Choice(NamedTuple):
     kept: np.ndarray  # False if ONE replaces the choice, as nothing was significantly better
 
 
-def by_cost(validated: Validated, testing: np.ndarray) -> list[Choice]:
+def by_cost(validated: Validated, testing: np.ndarray, level: float = 0.05) -> list[Choice]:
     """Return the choices ONE, INT and ALL for testing asymmetries in ]0, 1[. O(n log n) for each classifier.
 
     ``ONE`` is trained with the nearest training asymmetry. ``INT`` and ``ALL`` have the least cost on the pooled
     validation parts, and are kept if their costs on the parts are smaller than for ``ONE`` by a one-sided
-    signed-rank test at 5 %. Among equal costs, ``ALL`` takes the classifier trained nearest to the testing asymmetry,
-    ``INT`` the threshold nearest to 0.
+    signed-rank test at ``level``. Among equal costs, ``ALL`` takes the classifier trained nearest to the testing
+    asymmetry, ``INT`` the threshold nearest to 0.
     """
     own = validated.nearest(testing)
     one = Choice(own, np.zeros(len(own)), np.ones(len(own), dtype=bool))
@@ -71,7 +70,7 @@ def by_cost(validated: Validated, testing: np.ndarray) -> list[Choice]:
 
     def kept(classifier: np.ndarray, threshold: np.ndarray) -> Choice:
         best = Choice(classifier, validated.finite(threshold), one.kept)
-        better = signed_rank.tails(costs - _fold_costs(validated, best, testing))[0] <= KEPT_P_VALUE
+        better = signed_rank.tails(costs - _fold_costs(validated, best, testing))[0] <= level
         return Choice(np.where(better, best.classifier, own), np.where(better, best.threshold, 0.0), better)
 
     return [one, kept(own, _best_thresholds(validated, own, testing)), kept(*_best_of_all(validated, testing))]
@@ -173,6 +172,7 @@ class Search:
 
     asymmetry: float
     rho: float | None
+    level: float
     classifier: Literal["one", "int", "all"]
     stages_name: StagesName
     totals: Sequence[float]  # of the lines, the main one first
@@ -183,7 +183,7 @@ class Search:
         """The classifier of each kind for the criterion."""
         testing = np.array([self.asymmetry])
         if self.rho is None:
-            return self._chosen(by_cost(self.validated, testing), testing)
+            return self._chosen(by_cost(self.validated, testing, self.level), testing)
         return self._chosen(by_bound(self.validated, self.asymmetry, self.rho), testing)
 
     @property
@@ -196,7 +196,7 @@ class Search:
         """All classifiers to measure."""
         if self.stages_name == "asymmetries":
             testing = self.validated.trained
-            return self._chosen(by_cost(self.validated, testing), testing)
+            return self._chosen(by_cost(self.validated, testing, self.level), testing)
         return list(self._points()) if self.stages_name == "roc" else self.asked
 
     @property

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, StrOptions
+from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, SHARE, StrOptions
 from npbench.estimators.kernel import KernelClassifier, KernelName
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.evaluation.splits import Fold
@@ -46,8 +46,10 @@ class SVMPath(KernelClassifier):
     classifier : {"one", "int", "all"}, default="all"
         Kind of classifier. For a cost, ``one`` is trained with the asymmetry of the true costs; ``int`` shifts its
         intercept; ``all`` has any training asymmetry and intercept. The last two are used if their costs on the folds
-        are smaller than those of ``one`` at a significance of 5 %, and ``one`` otherwise. At a bound, ``one`` is
+        are smaller than those of ``one`` at significance ``level``, and ``one`` otherwise. At a bound, ``one`` is
         any training asymmetry, ``int`` any intercept of the one trained with ``asymmetry``, and ``all`` both.
+    level : float, default=0.05
+        Level of the signed-rank test by which ``int`` and ``all`` replace ``one``, in ]0, 1]; at 1 they always do.
     total : float, optional
         C_pos + C_neg, positive; costs are per sample. By default the best value on held-out samples, along the line
         C_pos n_pos = C_neg n_neg.
@@ -124,6 +126,7 @@ class SVMPath(KernelClassifier):
     asymmetry: float = parameter(FRACTION, default=0.5)
     rho: float | None = parameter(None, FRACTION, default=None)
     classifier: Literal["one", "int", "all"] = parameter(StrOptions(set(CLASSIFIER_KINDS)), default="all")
+    level: float = parameter(SHARE, default=0.05)
     total: float | None = parameter(None, POSITIVE, default=None)
     tied_total: TiedTotal = parameter(StrOptions({"middle", "smallest"}), default="middle")
     ratios: Sequence[float] = parameter("array-like", default=(10, 0.1, 100, 0.01))
@@ -209,7 +212,7 @@ class SVMPath(KernelClassifier):
         grid = np.arange(1, self.n_asymmetries + 1) / (self.n_asymmetries + 1)
         trained = np.union1d(grid, self.asymmetry)
         validated = validate(sample, folds, totals, trained)
-        return Search(self.asymmetry, self.rho, self.classifier, self.stages, totals, validated)
+        return Search(self.asymmetry, self.rho, self.level, self.classifier, self.stages, totals, validated)
 
     def _require_consistent(self) -> None:
         """Raise a ValueError if parameters contradict each other when a classifier has to be chosen."""

@@ -42,13 +42,13 @@ class TwoNuSVM(KernelClassifier):
     ----------
     rho : float, default=0.05
         Bound on the false-alarm rate, in ]0, 1[.
-    strategy : {"bs", "bbs", "bs_narrow", "bbs_narrow", "gs", "wgs", "cd", "wcd"}, default="cd"
+    strategy : {"bs", "bbs", "bs_narrow", "bbs_narrow", "wbs", "wbbs", "gs", "wgs", "cd", "wcd"}, default="cd"
         Search of (nu_pos, nu_neg), for each gamma. ``gs``: over the full grid. ``cd``: by coordinate descent,
         along lines of the grid, the first through 1/2. ``wgs``, ``wcd``: the same with rates smoothed by a Gaussian
         window, over 3 x 3 points or 3 points of a line. ``bs``: the nu-SVM of least probability of error, with nu from
         the grid of nu_pos; then its intercept is shifted so that on the training sample P_fa <= rho, with the fewest
-        misses. ``bbs``: likewise with nu_pos = nu_neg. Of equal errors the wider bandwidth is taken; with
-        ``bs_narrow`` and ``bbs_narrow`` the narrower one.
+        misses. ``bbs``: likewise with nu_pos = nu_neg. ``wbs``, ``wbbs``: the same with rates smoothed over 3 values
+        of nu. Of equal errors the wider bandwidth is taken; with ``bs_narrow`` and ``bbs_narrow`` the narrower one.
     nu_pos, nu_neg : float, array of shape (n_values,) or None, default=None
         Largest share of margin errors among the positives, and among the negatives, in ]0, 1]; also the least share
         of support vectors. A number is fixed, an array holds the values to search, and None stands for 1/20,

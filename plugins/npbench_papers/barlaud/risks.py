@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from npbench.report.render.palette import BLUE, VERMILION
-from npbench.report.sheet import MISSING, Row, Sheet, number
+from npbench.report.sheet import MISSING, Row, Sheet, counted, spread
 from npbench_papers.axes import SMALL, Axes, Figure, tidy, traced
 from npbench_papers.records import Printed, is_stand_in, with_traces
 from npbench_papers.verdicts import claim, explained
@@ -50,16 +50,22 @@ ROW_SIZE = (9.0, 3.1)  # inches
 
 
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
-    """Return for each record of the problem np its errors, risks and accuracies after the last iteration.
+    """Return the errors, risks and accuracies after the last iteration, for each data set and algorithm.
 
-    Printed, by ``dataset``: ``stand_in``, whether the data are not the paper's.
+    Records are of the problem np; several samples or splits have a mean and its standard deviation. Printed, by
+    ``dataset``: ``stand_in``, whether the data are not the paper's.
     """
-    return [_sheet(record, course, printed) for record, course in with_traces(records, COLUMNS)]
+    fits: dict[str, list[tuple[dict[str, Any], pl.DataFrame]]] = {}
+    for record, course in with_traces(records, COLUMNS):
+        fits.setdefault(title(record), []).append((record, course))
+    return [_sheet(name, found, printed) for name, found in fits.items()]
 
 
 def plot(records: pl.DataFrame, printed: Printed) -> Figure:
-    """Draw the risks on the training and on the test part, and both accuracies: a row for each record with a trace."""
-    return traced(records, COLUMNS, _panels, ROW_SIZE, 3)
+    """Draw the risks on both parts, and the accuracies: a row for the first fit of each table."""
+    ordered = records.sort("seed", "repeat", "dataset_params", descending=True).to_dicts()
+    firsts = {title(record): record["key"] for record in ordered if record["trace"]}
+    return traced(records.filter(pl.col("key").is_in([*firsts.values()])), COLUMNS, _panels, ROW_SIZE, 3)
 
 
 def _panels(row: list[Axes], record: Mapping[str, Any], course: pl.DataFrame) -> None:
@@ -74,25 +80,35 @@ def _panels(row: list[Axes], record: Mapping[str, Any], course: pl.DataFrame) ->
 
 
 def title(record: Mapping[str, Any]) -> str:
-    """Return the title of a record's table."""
-    return f"{record['dataset']}, rho={record['rho']:g}, repeat {record['repeat']}, {algorithm(record)}"
+    """Return the title of the table of a record."""
+    return f"{record['dataset']}, rho={record['rho']:g}, {algorithm(record)}"
 
 
-def _sheet(record: Mapping[str, Any], course: pl.DataFrame, printed: Printed) -> Sheet:
-    if course.is_empty():
-        return Sheet(title(record), ["part", "measured"], [[name, MISSING] for name in DATA_PARTS.values()])
-    stand_in = is_stand_in(printed, record["dataset"])
-    last = course.row(-1, named=True)
-    rows: list[Row] = []
-    for part, name in DATA_PARTS.items():
-        shown = [number(last[f"{part}_{one}"], ".4f") for one in MEASURED]
-        rows.append([name, *shown, *_verdict(last, part, record["rho"], stand_in)])
-    excess = f"On the training part the surrogate type I risk minus rho is {last['train_risk_fa'] - record['rho']:.1e}."
+def _sheet(name: str, fits: Sequence[tuple[Mapping[str, Any], pl.DataFrame]], printed: Printed) -> Sheet:
+    measured = [(record, course.row(-1, named=True)) for record, course in fits if len(course)]
+    if not measured:
+        return Sheet(name, ["part", "measured"], [[part, MISSING] for part in DATA_PARTS.values()])
+    rho, stand_in = measured[0][0]["rho"], is_stand_in(printed, measured[0][0]["dataset"])
+    lasts = [last for _, last in measured]
+    rows: list[Row] = [
+        [
+            shown,
+            *(spread([last[f"{part}_{one}"] for last in lasts], ".4f") for one in MEASURED),
+            *_verdict(lasts, part, rho, stand_in),
+        ]
+        for part, shown in DATA_PARTS.items()
+    ]
+    steps = max(last["step"] for last in lasts)
+    statuses = " or ".join(dict.fromkeys(str(record["solver_status"]) for record, _ in measured))
+    excess = max(last["train_risk_fa"] for last in lasts) - rho
     return Sheet(
-        f"{title(record)}, after {last['step']} iterations, {record['solver_status']}",
-        ["part", *MEASURED.values(), "type I at most rho", "verdict"],
+        f"{name}, {counted(len(lasts), 'fit')} of at most {steps} iterations, {statuses}",
+        ["part", *MEASURED.values(), "fits with type I at most rho", "verdict"],
         rows,
-        [excess, *explained(VERDICT_NOTE, (row[-1] for row in rows))],
+        [
+            f"On the training part the surrogate type I risk minus rho is {excess:.1e} at most.",
+            *explained(VERDICT_NOTE, (row[-1] for row in rows)),
+        ],
     )
 
 
@@ -104,13 +120,16 @@ def algorithm(record: Mapping[str, Any]) -> str:
     return f"{how or params['accelerate']}, {features}"
 
 
-def _verdict(last: Mapping[str, float], part: str, rho: float, stand_in: bool) -> tuple[str, str]:
-    error, risk = last[f"{part}_p_fa"], last[f"{part}_risk_fa"]
-    kept = {"0/1": error <= rho, "surrogate": risk <= rho + BOUND_TOLERANCE}
-    names = " and ".join(name for name, holds in kept.items() if holds) or "neither"
-    learnt = last[f"{part}_p_nd"] < 1  # rejecting every sample keeps any bound
-    near_zero = all(kept.values()) and error <= NEAR_ZERO
-    return names, claim(learnt and near_zero, nearly=learnt and kept["0/1"], stand_in=stand_in)
+def _verdict(lasts: Sequence[Mapping[str, float]], part: str, rho: float, stand_in: bool) -> list[str]:
+    """Return how many fits keep the bound, and the verdict: by all fits, or in direction by most."""
+    errors = [last[f"{part}_p_fa"] for last in lasts]
+    kept = [last[f"{part}_risk_fa"] <= rho + BOUND_TOLERANCE for last in lasts]
+    learnt = [last[f"{part}_p_nd"] < 1 for last in lasts]  # rejecting every sample keeps any bound
+    near_zero = [*map(all, zip(learnt, kept, (error <= NEAR_ZERO for error in errors), strict=True))]
+    below = [error <= rho for error in errors]
+    nearly = sum(map(all, zip(learnt, below, strict=True)))
+    word = claim(all(near_zero), nearly=2 * nearly > len(lasts), stand_in=stand_in)
+    return [f"0/1: {sum(below)}/{len(lasts)}, surrogate: {sum(kept)}/{len(lasts)}", word]
 
 
 def _curves(axes: Axes, course: pl.DataFrame, parts: Sequence[str], names: Mapping[str, str]) -> None:

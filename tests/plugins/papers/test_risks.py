@@ -31,31 +31,47 @@ def frame(*records):
 
 def test_last_iteration_on_both_parts():
     (sheet,) = risks.table(frame(record(trace=course(train_risk_fa=[0.7, 0.4, 0.3, 0.2, 0.1 - 1e-9]))), ())
-    assert sheet.title == "counts, rho=0.1, repeat 0, with momentum, features uncentred, after 4 iterations, converged"
+    assert sheet.title == "counts, rho=0.1, with momentum, features uncentred, 1 fit of at most 4 iterations, converged"
     training, test = sheet.texts
     rates = ["0.1000", "0.1000", "0.1200", "0.1300", "0.1400", "0.1500"]
-    assert training == ["training", *rates, "0/1 and surrogate", "agrees in direction"]
+    assert training == ["training", *rates, "0/1: 1/1, surrogate: 1/1", "agrees in direction"]
     assert test[:3] == ["test", "0.1600", "0.1700"]
-    assert sheet.notes[0] == "On the training part the surrogate type I risk minus rho is -1.0e-09."
+    assert sheet.notes[0] == "On the training part the surrogate type I risk minus rho is -1.0e-09 at most."
 
 
 @pytest.mark.parametrize(
     ("error", "risk", "missed", "kept", "verdict"),
     [
-        (0.0, 0.1, 0.5, "0/1 and surrogate", "agrees"),
-        (0.0, 0.0, 1.0, "0/1 and surrogate", "differs"),  # it rejects every sample
-        (0.1, 0.1 + 9e-7, 0.5, "0/1 and surrogate", "agrees in direction"),
-        (0.1, 0.1 + 2e-6, 0.5, "0/1", "agrees in direction"),
-        (0.11, 0.1, 0.5, "surrogate", "differs"),
-        (0.11, 0.2, 0.5, "neither", "differs"),
+        (0.0, 0.1, 0.5, (1, 1), "agrees"),
+        (0.0, 0.0, 1.0, (1, 1), "differs"),  # it rejects every sample
+        (0.1, 0.1 + 9e-7, 0.5, (1, 1), "agrees in direction"),
+        (0.1, 0.1 + 2e-6, 0.5, (1, 0), "agrees in direction"),
+        (0.11, 0.1, 0.5, (0, 1), "differs"),
+        (0.11, 0.2, 0.5, (0, 0), "differs"),
     ],
 )
 def test_verdict_is_on_the_risks_kept(error, risk, missed, kept, verdict):
     trace = course(test_p_fa=[error] * 5, test_risk_fa=[risk] * 5, test_p_nd=[missed] * 5)
     (sheet,) = risks.table(frame(record(trace=trace)), ())
-    assert sheet.texts[1][-2:] == [kept, verdict]
+    assert sheet.texts[1][-2:] == ["0/1: {}/1, surrogate: {}/1".format(*kept), verdict]
     (sheet,) = risks.table(frame(record(trace=trace)), [{"dataset": "counts", "stand_in": True}])
     assert sheet.texts[1][-1] == "stand-in"
+
+
+def test_most_of_several_samples_make_a_direction():
+    good, loose = (
+        {"train_p_fa": [0.0] * 5, "train_risk_fa": [0.1] * 5, "train_p_nd": [0.5] * 5},
+        {"train_p_fa": [0.3] * 5},
+    )
+    for several, verdict in (
+        ((good, good), "agrees"),
+        ((good, good, loose), "agrees in direction"),
+        ((good, loose), "differs"),
+    ):
+        fits = [record(str(k), course(**one), dataset_params=f'{{"seed":{k}}}') for k, one in enumerate(several)]
+        (sheet,) = risks.table(frame(*fits), ())
+        assert sheet.texts[0][-1] == verdict
+    assert len(risks.plot(frame(*fits), ()).axes) == 3  # the first sample alone
 
 
 @pytest.mark.parametrize("trace", [None, "{}", '{"iteration":[0,1],"objective":[3,2]}'])

@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from npbench.numerics.rates import rates
-from npbench_svm_path import choice
 from npbench_svm_path.choice import ALL, INT, ONE, Validated, by_bound, by_cost, curves
 
 GAMMAS = np.array([1e-6, 0.05, 0.3, 0.5, 0.8, 0.999])
@@ -38,10 +37,9 @@ def fold_costs(v, row, threshold, gamma):
 
 @pytest.mark.parametrize("decimals", [None, 1, 0])
 @pytest.mark.parametrize("seed", range(3))
-def test_no_classifier_and_no_threshold_costs_less(seed, decimals, monkeypatch):
-    monkeypatch.setattr(choice, "KEPT_P_VALUE", 1.0)
+def test_no_classifier_and_no_threshold_costs_less(seed, decimals):
     v = validated(seed, decimals=decimals)
-    chosen = by_cost(v, GAMMAS)
+    chosen = by_cost(v, GAMMAS, level=1)
     for i, gamma in enumerate(GAMMAS):
         own = int(np.argmin(np.abs(v.trained - gamma)))
         table = [[cost(v.y, row - t, gamma) for t in thresholds(row)] for row in v.scores]
@@ -53,12 +51,11 @@ def test_no_classifier_and_no_threshold_costs_less(seed, decimals, monkeypatch):
         assert chosen[ONE].threshold[i] == 0
 
 
-def test_only_what_is_significantly_better_on_the_folds_is_kept(monkeypatch):
+def test_only_what_is_significantly_better_on_the_folds_is_kept():
     gammas = np.linspace(0.02, 0.98, 13)
     v = validated(1, n=200, drift=1.0, lines=1)
     kept = by_cost(v, gammas)
-    monkeypatch.setattr(choice, "KEPT_P_VALUE", 1.0)
-    best = by_cost(v, gammas)
+    best = by_cost(v, gammas, level=1)
     for kind in (INT, ALL):
         assert 0 < np.sum(kept[kind].kept) < len(gammas)
         for i, gamma in enumerate(gammas):
@@ -81,11 +78,10 @@ def test_four_folds_can_show_nothing_and_five_can():
         assert by_cost(v, np.array([0.5]))[INT].kept.tolist() == [kept]
 
 
-def test_ties_go_to_the_nearest_classifier_and_threshold(monkeypatch):
-    monkeypatch.setattr(choice, "KEPT_P_VALUE", 1.0)
+def test_ties_go_to_the_nearest_classifier_and_threshold():
     v = validated(2)
     same = Validated(v.y, v.starts, v.trained, np.tile(np.array([3.0, 1.0])[(v.y < 0).astype(int)], (18, 1)))
-    one, shifted, every = by_cost(same, np.array([0.11, 0.52, 0.89]))
+    one, shifted, every = by_cost(same, np.array([0.11, 0.52, 0.89]), level=1)
     assert every.classifier.tolist() == one.classifier.tolist() == [0, 4, 8]
     assert shifted.threshold.tolist() == every.threshold.tolist() == [2.0, 2.0, 2.0]
 

@@ -108,7 +108,7 @@ def test_threads_and_unused_rows_change_nothing(strategy):
 
 
 def test_selection_equals_the_search_of_fit():
-    for strategy in ("bs", "wgs", "cd"):
+    for strategy in ("bs", "wbs", "wgs", "cd"):
         model = TwoNuSVM(rho=RHO, strategy=strategy, tol=1e-9, **SEARCH).fit(X, Y)
         params = chosen(strategy, FOLDS["leave-one-out"]).params
         assert params == {"gamma": model.gamma_, "nu_pos": model.nu_pos_, "nu_neg": model.nu_neg_}

@@ -189,6 +189,18 @@ def test_balanced_bias_shifting_searches_the_diagonal(table):
     assert table.p_fa[found, found] == pytest.approx(table.p_fa.diagonal()[tied].min())
 
 
+@pytest.mark.parametrize("strategy", ["wbs", "wbbs"])
+@given(table=tables())
+def test_windowed_bias_shifting_gives_the_least_smoothed_error(strategy, table):
+    n, table.nu_neg, table.counts = len(table.nu_pos), table.nu_pos, [(21, 21)]  # any nu is feasible for equal classes
+    table.p_fa, table.p_nd = (np.resize(rates, (n, n)) for rates in (table.p_fa, table.p_nd))
+    best = run(strategy, table, by_error(0.5))
+    p_fa, p_nd = (by_hand(rates.diagonal()[None], (0, 1))[0] for rates in (table.p_fa, table.p_nd))
+    found = int(np.argmin(np.abs(np.array(table.nu_pos) - best.nu_pos)))
+    assert (best.p_fa, best.p_nd) == pytest.approx((p_fa[found], p_nd[found]))
+    assert p_fa[found] + p_nd[found] == pytest.approx(np.min(p_fa + p_nd))
+
+
 def test_bias_shifting_skips_infeasible_values():
     n = len(GRID)
     p_nd = np.tile(np.linspace(1, 0, n), (n, 1)).T  # the larger nu, the better
