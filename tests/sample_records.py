@@ -24,7 +24,8 @@ def record(**columns: Any) -> dict[str, Any]:
         **{"dataset": "pima", "dataset_params": "{}", "data_sha256": "d" * 64},
         **{"problem": "np", "problem_params": '{"rho":0.1}', "protocol": "cv", "protocol_params": PROTOCOL},
         **{"preprocess": "none", "missing": "refuse", "categories": "one_hot", "seed": 0, "repeat": 0},
-        **{"select_seconds": 1.0, "select_cpu_seconds": 1.0, "fit_seconds": 0.5, "fit_cpu_seconds": 0.5},
+        **{"select_seconds": 1.0, "select_cpu_seconds": columns.get("select_seconds", 1.0)},
+        **{"fit_seconds": 0.5, "fit_cpu_seconds": columns.get("fit_seconds", 0.5)},
         **{"cpu": "a", "n_jobs": 1, "n_threads": 1, **columns},
     }
 

@@ -14,6 +14,7 @@ from scipy.special import log_ndtr
 
 from npbench.numerics.losses import LOSSES as MARGIN_LOSSES
 from npbench.report.render.palette import COLOURS, FOREGROUND
+from npbench_datasets.gaussians import load_synthetic
 from npbench_papers.axes import panels, tidy
 from npbench_papers.bach import asymmetry_figures as figures
 from npbench_papers.bach.theory.expected_cost import ERF, HINGE, SQUARE
@@ -51,6 +52,25 @@ def draw_losses() -> Figure:
         axes.set(title=title, xlabel="margin y f(x)", ylim=(-0.6, 3.2))
         axes.legend(frameon=False)
         tidy(axes)
+    return drawing
+
+
+def synthetic() -> pl.DataFrame:
+    """Return the samples of the data set synthetic: columns ``x``, ``y`` and ``positive``."""
+    X, y = load_synthetic()
+    return pl.DataFrame({"x": X[:, 0], "y": X[:, 1], "positive": y > 0})
+
+
+def draw_synthetic() -> Figure:
+    """Draw both classes of the data set synthetic."""
+    drawing, ((axes,),) = panels(1, 1, (PANEL, PANEL))
+    for colour, ((positive,), points) in zip(
+        COLOURS, synthetic().group_by("positive", maintain_order=True), strict=False
+    ):
+        label = "positive" if positive else "negative"
+        axes.plot(points["x"], points["y"], ".", color=colour, markersize=2, alpha=0.5, label=label)
+    axes.legend(frameon=False, markerscale=4)
+    tidy(axes, x="first feature", y="second feature")
     return drawing
 
 

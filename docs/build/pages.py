@@ -38,7 +38,8 @@ from npbench_benchmark.advice import advice, large, reach
 from npbench_benchmark.crossing import crossing
 from npbench_benchmark.leaderboard import LARGE, bounded, by_dataset, leagues, score_of, settings
 from npbench_benchmark.tables import RANK_NOTES, RATE_NOTE, ranked
-from npbench_papers.headlines import headline
+from npbench_papers import claims
+from npbench_papers.records import is_stand_in
 from npbench_papers.verdicts import MEANINGS, word
 
 ROOT = Path(__file__).parents[2]
@@ -128,11 +129,37 @@ def experiment(name: str, *numbers: int) -> None:
 
 
 def items(paper: str) -> None:
-    """Write a table of a paper's published experiments: how run, its finding, ours, and the verdicts counted."""
+    """Write a table of a paper's published experiments: how run, and the verdicts on printed numbers counted."""
+    columns = ("item", "experiment", "how run", "printed numbers")
+    cog.outl(table(columns, (_item(name, jobs) for name, jobs in _published_of(paper).items())))
+
+
+def claims_of(paper: str) -> None:
+    """Write the claims of a paper's text with their verdicts, by section."""
+    rows = [
+        (section, f'"{quotation}"', f"`{name}`", measured, here, verdict)
+        for name, jobs in _published_of(paper).items()
+        for section, verdict, here, measured, quotation in _claims(name, jobs)
+    ]
+    once: dict[Any, tuple[str, ...]] = {}
+    for row in rows:
+        once.setdefault(row[:2] + row[3:] if row[-1] == "not run" else row, row)
+    columns = ("section", "the paper", "experiment", "measured", "here", "verdict")
+    ordered = sorted(once.values(), key=lambda row: row[0])
+    cog.outl(table(columns, ordered))
+
+
+def _published_of(paper: str) -> dict[str, str]:
+    """Return the published experiments of a paper, each with the one whose records it reads."""
     names = {path.stem: path.stem for path in (PUBLISHED / paper / "records").glob("*.parquet")}
     names |= {name: other for name, other in SAME_JOBS.items() if other in names}
-    columns = ("item", "experiment", "how run", "paper", "here", "verdicts")
-    cog.outl(table(columns, (_item(name, jobs) for name, jobs in sorted(names.items()))))
+    return dict(sorted(names.items()))
+
+
+def _claims(name: str, jobs: str) -> list[claims.Judged]:
+    described, sections = _sections(name, jobs)
+    sheets = [sheet for section in sections for sheet in section.sheets]
+    return list(claims.judged(published(jobs), described.printed, sheets))
 
 
 @functools.cache
@@ -144,19 +171,19 @@ def _sections(name: str, jobs: str) -> tuple[Experiment, list[Section]]:
 
 def _item(name: str, jobs: str) -> tuple[str, ...]:
     (described, sections), stored = _sections(name, jobs), published(jobs)
-    sheets = [sheet for section in sections for sheet in section.sheets]
     words = Counter(
         word(cell)
-        for sheet in sheets
+        for section in sections
+        for sheet in section.sheets
         for row in sheet.texts
+        if sheet.title != claims.TITLE
         for column, cell in zip(sheet.columns, row, strict=True)
         if column.startswith("verdict")
     )
     verdicts = ", ".join(f"{one} ({words[one]})" for one in MEANINGS if words[one])
     repeats = notes(stored)[0].removeprefix("As run: ").partition(";")[0]
-    stand_in = ", stand-in" if any(row.get("stand_in") for row in described.printed) else ""
-    about = described.paper.partition("), ")[2], f"`{name}`", repeats + stand_in
-    return *about, *headline(name, sheets), verdicts or "-"
+    stand_in = ", stand-in" if all(is_stand_in(described.printed, one) for one in stored["dataset"].unique()) else ""
+    return described.paper.partition("), ")[2], f"`{name}`", repeats + stand_in, verdicts or "-"
 
 
 def _npbench(words: Sequence[str], folder: str) -> tuple[int, str, str]:

@@ -72,6 +72,7 @@ THEORY: dict[str, tuple[Any, ...]] = {
     "asymmetry_corner": (asymmetry.corner, asymmetry.curves, OPPOSITE, "square"),
     "asymmetry_roc": (asymmetry.by_intercept_and_asymmetry, asymmetry.three_curves, asymmetry.HUMPS, "hinge"),
     "losses": (illustrations.draw_losses, illustrations.losses),
+    "gasso_figure2": (illustrations.draw_synthetic, illustrations.synthetic),
     "bach_figures2_3": (illustrations.draw_asymmetry, illustrations.asymmetry),
     "barlaud_figure2": (illustrations.draw_projection, illustrations.projection),
     "narasimhan_figures1_3": (ideas.draw_areas, ideas.areas),

@@ -14,6 +14,9 @@ from npbench.report.sheet import MISSING, Cell, number
 
 Printed = Sequence[Mapping[str, Any]]
 MACHINE = ["cpu", "n_jobs", "n_threads"]  # equal for seconds whose ratio means something
+CPU_SECONDS = pl.col("select_cpu_seconds").fill_null(0.0) + pl.col("fit_cpu_seconds")  # of selection and fit
+MAX_WAIT = 1.5  # wall clock over processor seconds; more where a busy machine lets a fit wait
+COLLAPSED = "collapsed"  # solver_status of a fit with w = 0 as its certified optimum, scored by a fallback
 
 
 def with_labels(records: pl.DataFrame) -> pl.DataFrame:
@@ -52,8 +55,8 @@ def printed_for(printed: Printed, **about: Any) -> dict[str, Any]:
 
 
 def is_stand_in(printed: Printed, dataset: Any) -> bool:
-    """Return whether a data set stands in for the paper's."""
-    return bool(printed_for(printed, dataset=dataset).get("stand_in"))
+    """Return whether a data set stands in for the paper's, by its name or a printed row."""
+    return str(dataset).endswith("_like") or bool(printed_for(printed, dataset=dataset).get("stand_in"))
 
 
 def mean_of(value: Any) -> float | None:
@@ -77,7 +80,17 @@ def compare_cells(
     return theirs, [difference(*three) for three in zip(here, theirs, forms.values(), strict=True)]
 
 
+def unhindered(records: pl.DataFrame) -> pl.DataFrame:
+    """Return the records whose training did not wait for a processor: the seconds of others are of a busy machine."""
+    return records.filter((TRAINING_SECONDS <= MAX_WAIT * CPU_SECONDS).fill_null(True))
+
+
 def timing_notes(records: pl.DataFrame) -> list[str]:
-    """Return a sentence for each machine and load that timed records."""
-    machines = dict.fromkeys(records.select(MACHINE).rows())
-    return [f"Timed on {cpu}; parallel jobs: {jobs}, threads of each: {threads}." for cpu, jobs, threads in machines]
+    """Return a sentence for each machine and load that timed records, and one for those of a busy machine."""
+    used = unhindered(records)
+    machines = dict.fromkeys(used.select(MACHINE).rows())
+    waited, about = len(records) - len(used), f"{MAX_WAIT:g} times their processor seconds"
+    busy = [f"Seconds of {waited} of {len(records)} jobs are left out: a busy machine let them take {about}."]
+    return (busy if waited else []) + [
+        f"Timed on {cpu}; parallel jobs: {jobs}, threads of each: {threads}." for cpu, jobs, threads in machines
+    ]

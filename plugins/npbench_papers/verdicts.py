@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import inf
+from math import inf, nextafter
 from statistics import fmean, stdev
+from typing import Literal
 
 from scipy.stats import norm, t
 
@@ -12,9 +13,9 @@ from npbench.report.stats.paired import Limits
 
 MEANINGS = {
     "agrees": "within the margin of the printed result, with 95 % limits no wider than it; or the claim always holds",
-    "agrees in direction": "beyond the margin, but on the same side; or the claim holds in most cases",
-    "differs: larger": "larger than printed, by more than the margin and the noise",
-    "differs: smaller": "smaller than printed, by more than the margin and the noise",
+    "agrees in direction": "beyond the margin, but on the same side; or the claim holds in half of the cases or more",
+    "differs: larger": "larger than the paper says, by more than the margin and the noise",
+    "differs: smaller": "smaller than the paper says, by more than the margin and the noise",
     "differs": "against the paper's claim",
     "no difference seen": "the noise of our result hides one of up to the size in brackets (80 % power)",
     "stand-in": "other data of the same shape: numbers cannot be compared",
@@ -33,20 +34,20 @@ def judge(
     *,
     limits: Limits | None = None,
     n: int = 0,
-    same_side: bool = False,
+    neutral: float | None = None,
     stand_in: bool = False,
     fallback: bool = False,
 ) -> str:
     """Return the verdict on a result, or "-" if none is printed.
 
-    ``limits`` are 95 % limits of our result, from ``n`` repeats. ``same_side``: both results have the same conclusion,
-    as two speed-ups above 1.
+    ``limits`` are 95 % limits of our result, from ``n`` repeats. Results on the same side of ``neutral`` have the same
+    conclusion, as speed-ups above 1.
 
     Examples
     --------
     >>> judge(0.2, 0.3, 0.01), judge(0.2, None, 0.01), judge(0.2, 0.3, 0.01, fallback=True)
     ('differs: smaller', '-', 'fallback')
-    >>> judge(3.0, 2.0, 0.3, same_side=True), judge(0.2, 0.22, 0.01, limits=(0.15, 0.25), n=10)
+    >>> judge(3.0, 2.0, 0.3, neutral=1), judge(0.2, 0.22, 0.01, limits=(0.15, 0.25), n=10)
     ('agrees in direction', 'no difference seen (10 pairs, 0.071)')
     """
     if stand_in:
@@ -60,32 +61,68 @@ def judge(
         return "agrees"
     if apart <= noise:
         return unseen(n, noise)
-    return "agrees in direction" if same_side else "differs: larger" if here > printed else "differs: smaller"
+    same_side = neutral is not None and (here > neutral) == (printed > neutral)
+    return _beyond(here, printed, same_side=same_side)
+
+
+def judge_within(
+    here: float,
+    bounds: Limits,
+    share: float,
+    *,
+    limits: Limits | None = None,
+    n: int = 0,
+    hold: Literal["all", "most", "some"] = "all",
+    neutral: float | None = None,
+    stand_in: bool = False,
+    fallback: bool = False,
+) -> str:
+    """Return the verdict on a claim that puts a result within ``bounds``, held by a ``share`` of the cases.
+
+    ``hold`` is the share that the claim needs; for "some" the result itself does not matter. Others as in
+    :func:`judge`.
+
+    Examples
+    --------
+    >>> judge_within(-0.1, (-inf, 0), 1, limits=(-0.2, -0.05), n=9), judge_within(-0.1, (-inf, 0), 0.6)
+    ('agrees', 'agrees in direction')
+    >>> judge_within(0.1, (-inf, 0), 0), judge_within(0.1, (-inf, 0), 0, limits=(-0.1, 0.3), n=9)
+    ('differs: larger', 'no difference seen (9 pairs, 0.29)')
+    >>> judge_within(4.0, (2, 3), 0, neutral=1), judge_within(4.0, (2, 3), 0)
+    ('agrees in direction', 'differs: larger')
+    """
+    if stand_in or fallback:
+        return "stand-in" if stand_in else "fallback"
+    if hold == "some":
+        return "agrees" if share > 0 else "differs"
+    low, high = bounds
+    least, most = limits or (here, here)
+    reaches = least <= nextafter(high, inf) and most >= nextafter(low, -inf)  # an open end too
+    if reaches and not low <= least <= most <= high:
+        return unseen(n, (most - least) / 2)
+    if not low <= here <= high and (limits or share < 0.5):  # without noise the cases decide
+        above, below = (neutral is not None and low >= neutral < here, neutral is not None and high <= neutral > here)
+        return _beyond(here, high, same_side=above or below)
+    if share < 0.5:
+        return "differs"
+    return "agrees" if share == 1 or hold == "most" else "agrees in direction"
+
+
+def _beyond(here: float, high: float, *, same_side: bool) -> str:
+    """Return the verdict on a result outside of bounds, perhaps on the same side of a neutral value."""
+    return "agrees in direction" if same_side else "differs: larger" if here > high else "differs: smaller"
 
 
 def judge_speedup(
     here: float | None, printed: float | None, limits: Limits | None = None, n: int = 0, *, stand_in: bool = False
 ) -> str:
     """Return the verdict on a speed-up, to :data:`SPEEDUP_TOLERANCE` of the printed one, as :func:`judge`."""
-    same_side, margin = (here or 0) > 1 and (printed or 0) > 1, SPEEDUP_TOLERANCE * (printed or 0)
-    return judge(here, printed, margin, limits=limits, n=n, same_side=same_side, stand_in=stand_in)
-
-
-def claim(holds: bool | None, *, nearly: bool = False, stand_in: bool = False) -> str:
-    """Return the verdict on a claim without printed numbers, or "not run" if nothing is measured.
-
-    ``nearly``: it holds in most of the cases.
-    """
-    if stand_in:
-        return "stand-in"
-    if holds is None:
-        return "not run"
-    return "agrees" if holds else "agrees in direction" if nearly else "differs"
+    return judge(here, printed, SPEEDUP_TOLERANCE * (printed or 0), limits=limits, n=n, neutral=1, stand_in=stand_in)
 
 
 def unseen(n: int, noise: float) -> str:
     """Return the verdict where the limits, with ``noise`` as half their width, are too wide to tell."""
-    size = f", {DETECTABLE * noise:.2g}" if noise < inf else ""
+    size = f", {DETECTABLE * noise:.2g}" if 0 < noise < inf else ""
     return f"no difference seen ({n} pairs{size})"
 
 

@@ -48,9 +48,9 @@ def bias_shifting(plane: Plane, rank: Rank, axes: Sequence[int] = ()) -> Candida
             f"most {most:.4g}. Add smaller values to the grid of nu_pos, or use strategy='bbs'."
         )
     half = 0.5 * (n_pos + n_neg)
-    points = np.minimum(1.0, np.outer(feasible, [half / n_pos, half / n_neg]))  # 1 up to rounding
-    rates = [plane.visit(*point, Nu(nu))[-2:] for nu, point in zip(feasible, points.tolist(), strict=True)]
-    return plane.least(points, smoothed(np.array([rates]), axes), rank)
+    points = [(min(1.0, nu * half / n_pos), min(1.0, nu * half / n_neg)) for nu in feasible]  # 1 up to rounding
+    rates = [plane.visit(*point, Nu(nu))[-2:] for nu, point in zip(feasible, points, strict=True)]
+    return plane.least(np.array(points), smoothed(np.array([rates]), axes), rank)
 
 
 def balanced_bias_shifting(plane: Plane, rank: Rank, axes: Sequence[int] = ()) -> Candidate:

@@ -17,6 +17,7 @@ import polars as pl
 
 from npbench.numerics import signed_rank
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
+from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed, compare_cells, printed_for
 from npbench_papers.verdicts import NOT_KNOWN, explained, judge
 
@@ -63,6 +64,7 @@ class Compared:
         return f"{params['total']:g}" if params["total"] else f"explored, {params['tied_total']} of ties"
 
 
+@with_claims
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return Table 1: at which share of the asymmetries one kind costs significantly more than another.
 
@@ -76,8 +78,8 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         for one in settings:
             shares = [100 * share for share in acceptance(one.cost)] if len(one.cost) else []
             here = [number(share, ".1f") for share in shares] or [MISSING] * len(PAIRS)
-            same_side = ahead(shares) == ahead([paper[pair] for pair in PAIRS if pair in paper])
-            word = judge(shares[0] if shares else None, paper.get(PAIRS[0]), SHARE_TOLERANCE, same_side=same_side)
+            first, neutral = shares[0] if shares else None, 100 * TEST_LEVEL
+            word = judge(first, paper.get(PAIRS[0]), SHARE_TOLERANCE, neutral=neutral)
             known.append(word)
             rows.append([name, one.setting, *here, ahead(shares), count(len(one.cost), len(one.records)), word])
         theirs, _ = compare_cells([MISSING] * len(PAIRS), paper, dict.fromkeys(PAIRS, ".1f"))
@@ -94,6 +96,7 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     return [Sheet("Proportions of acceptance of six one-sided tests", columns, rows, notes)]
 
 
+@with_claims
 def mismatch(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return Table 2: costs at the asymmetry with the largest gain on the first fold, measured on the others.
 
@@ -105,9 +108,7 @@ def mismatch(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         theirs, _ = compare_cells([MISSING] * len(FORMS), printed_for(printed, dataset=name), FORMS)
         for one in settings:
             here = _largest(one) if len(one.p_fa) > 1 else [MISSING] * len(FORMS)
-            gain, printed_gain = _gain(here, "first"), _gain(theirs, "all")
-            same_side = ((gain or 0) > 0) == ((printed_gain or 0) > 0)
-            word = judge(gain, printed_gain, GAIN_TOLERANCE, same_side=same_side)
+            word = judge(_gain(here, "first"), _gain(theirs, "all"), GAIN_TOLERANCE, neutral=0)
             rows.append([name, one.setting, *here, word])
         rows.append(["", "paper", *theirs, ""])
     notes = [

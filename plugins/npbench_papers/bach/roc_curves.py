@@ -12,19 +12,19 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from npbench.report.sheet import Row, Sheet, spread
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, spread
 from npbench_papers.axes import SMALL, Figure, panels
 from npbench_papers.bach.asymmetry_figures import CURVES
+from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed
-from npbench_papers.verdicts import NOT_KNOWN, claim
 
 TRACE_NUMBERS = {"by intercept": 1, "by asymmetry": 0, "by both": 2}
 TABLE_P_FA = np.array([0.05, 0.1, 0.2, 0.3, 0.5])
 FIGURE_P_FA = np.linspace(0, 1, 201)
 PANEL_WIDTH = 3.5  # inches, a column of a paper
-NOTES = ["The paper: by both is best everywhere. Agrees: lowest at all rates; in direction: at more than half of them."]
 
 
+@with_claims
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return the miss rates of each curve at some false-alarm rates: mean and standard deviation over the splits."""
     sheets = []
@@ -32,24 +32,21 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         curves = averaged(group, TABLE_P_FA)
         means = {kind: found.mean(axis=0) for kind, found in curves.items() if len(found)}
         rows: list[Row] = [
-            [kind, *(spread(column.tolist()) for column in found.T), *_verdict(kind, means)]
+            [kind, *(spread(column.tolist()) for column in found.T), _lowest(kind, means)]
             for kind, found in curves.items()
         ]
         n_splits = len(curves["by both"])
         title = f"{dataset}: P_nd at the P_fa of the column, on test parts; {n_splits} of {len(group)} splits"
-        sheets.append(
-            Sheet(title, ["curve", *(f"{rate:g}" for rate in TABLE_P_FA), "lowest at", "verdict"], rows, NOTES)
-        )
+        sheets.append(Sheet(title, ["curve", *(f"{rate:g}" for rate in TABLE_P_FA), "lowest at"], rows))
     return sheets
 
 
-def _verdict(kind: str, means: Mapping[str, np.ndarray]) -> tuple[str, str]:
-    """Return the number of rates at which no other curve misses less, and the verdict on the paper's claim."""
+def _lowest(kind: str, means: Mapping[str, np.ndarray]) -> Cell:
+    """Return the number of rates at which no other curve misses less."""
     if kind not in means:
-        return NOT_KNOWN, NOT_KNOWN
+        return MISSING
     lowest = means[kind] <= np.min(list(means.values()), axis=0)
-    word = claim(bool(lowest.all()), nearly=bool(lowest.mean() > 0.5)) if kind == "by both" else NOT_KNOWN
-    return f"{lowest.sum()} of {len(lowest)}", word
+    return Cell(f"{lowest.sum()} of {len(lowest)}", int(lowest.sum()))
 
 
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:

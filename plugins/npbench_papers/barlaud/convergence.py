@@ -14,6 +14,7 @@ from npbench.report.render.palette import BLUE, GREEN, VERMILION
 from npbench.report.sheet import Row, Sheet, number
 from npbench_papers.axes import SMALL, Axes, Figure, tidy, traced
 from npbench_papers.barlaud.risks import algorithm, title
+from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed, with_traces
 
 COLUMNS = ("iteration", "objective", "surrogate_p_fa", "kkt")
@@ -26,6 +27,7 @@ SHARES_OF_ITERATIONS = (0.1, 0.5, 1.0)
 PANEL_SIZE = (5.0, 3.2)  # inches
 
 
+@with_claims
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return the risks and the KKT residual of each record of the problem np after some of its iterations."""
     sheets = []

@@ -11,16 +11,17 @@ import numpy as np
 import polars as pl
 
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
-from npbench.report.stats.paired import median_interval, shift_interval, wilcoxon
+from npbench.report.stats.paired import median_interval, wilcoxon
+from npbench_papers.claims import with_claims
 from npbench_papers.davenport.strategies import Setting, settings
 from npbench_papers.records import Printed, compare_cells, timing_notes, values
-from npbench_papers.verdicts import NOT_KNOWN, SPEEDUP_TOLERANCE, claim, explained, judge, judge_speedup, unseen
+from npbench_papers.verdicts import SPEEDUP_TOLERANCE, explained, judge, judge_speedup
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".3f", "seconds": "g", "n_candidates": ".0f"}
-TEST_LEVEL = 0.05
 SCORE_TOLERANCE = 0.05
 
 
+@with_claims
 def table(
     records: pl.DataFrame,
     printed: Printed,
@@ -141,14 +142,13 @@ def _order(found: Sequence[Setting], baselines: Sequence[str], others: Sequence[
     return Sheet(
         f"Median np_score of a baseline, of the middle and of the best of {', '.join(others)}; one-sided signed-rank "
         "test over the splits",
-        ["data", "rho", "baseline", "its", "middle", "p", "best", "p of best", *papers, "verdict"],
+        ["data", "rho", "baseline", "its", "middle", "p", "best", "p of best", *papers],
         [_ahead(setting, baseline, others) for setting in found for baseline in baselines],
         [
             "Searches with fewer splits than the baseline are left out. The middle is the median of the medians; the "
             "test uses the median of the scores on each split. The best was chosen by its median, so its p is "
-            "multiplied by the number of candidates. The verdict is on the claim that the middle is ahead, by tests in "
-            "both directions at 5 %. Splits share samples: p and intervals hold for splits of these data, not for "
-            "other data."
+            "multiplied by the number of candidates. Splits share samples: p and intervals hold for splits of these "
+            "data, not for other data."
         ],
     )
 
@@ -160,7 +160,7 @@ def _ahead(setting: Setting, baseline: str, others: Sequence[str]) -> Row:
     papers = [number(one) for one in _order_printed(setting, baseline, others)]
     start: Row = [setting.name, number(setting.rho, "g"), baseline]
     if not (len(base) and present):
-        return [*start, *[MISSING] * 5, *papers, NOT_KNOWN]
+        return [*start, *[MISSING] * 5, *papers]
     medians = [median(one) for one in scores]
     best = int(np.argmin(medians))
     p, p_best = wilcoxon(base - np.median(scores, axis=0), "greater"), wilcoxon(base - scores[best], "greater")
@@ -172,17 +172,7 @@ def _ahead(setting: Setting, baseline: str, others: Sequence[str]) -> Row:
         Cell(f"{medians[best]:.3f} {present[best]}", float(medians[best])),
         number(p_best and min(1.0, p_best * len(present)), ".2g"),
         *papers,
-        _order_verdict(base - np.median(scores, axis=0)),
     ]
-
-
-def _order_verdict(gains: np.ndarray) -> str:
-    """Return the verdict on the claim that gains on the same splits are positive."""
-    ahead, behind = (wilcoxon(gains, side) for side in ("greater", "less"))
-    if min(ahead or 1.0, behind or 1.0) > TEST_LEVEL:
-        limits = shift_interval(gains) or (-np.inf, np.inf)
-        return unseen(len(gains), (limits[1] - limits[0]) / 2)
-    return claim(ahead is not None and ahead <= TEST_LEVEL)
 
 
 def _order_printed(setting: Setting, baseline: str, others: Sequence[str]) -> list[float | None]:

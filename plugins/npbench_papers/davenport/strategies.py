@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from npbench.values import canonical
-from npbench_papers.records import MACHINE, Printed, printed_for, with_labels
+from npbench_papers.records import MACHINE, Printed, printed_for, unhindered, with_labels
 
 NARROW_SUFFIX = "_narrow"  # of strategies with the other tie rule; the paper does not state its rule
 SPLIT = ["data_sha256", "seed", "repeat"]
@@ -42,8 +42,11 @@ class Setting:
         """Return an array of a column for each strategy, on the splits that all of them share."""
         if name not in self.good.columns:
             return [np.empty(0)] * len(strategies)
-        index = [*SPLIT, *MACHINE] if name == SECONDS else SPLIT  # times of two processors do not compare
-        wide = self.good.pivot(on="strategy", index=index, values=name, aggregate_function="last")
+        timed = name == SECONDS  # of two processors, or of a busy one, they do not compare
+        index = [*SPLIT, *MACHINE] if timed else SPLIT
+        wide = (unhindered(self.good) if timed else self.good).pivot(
+            on="strategy", index=index, values=name, aggregate_function="last"
+        )
         absent = [pl.lit(None, pl.Float64).alias(one) for one in strategies if one not in wide.columns]
         complete = wide.with_columns(absent).drop_nulls(strategies)
         return [complete[strategy].to_numpy() for strategy in strategies]

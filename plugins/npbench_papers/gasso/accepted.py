@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from statistics import fmean
-from typing import Any
 
 import polars as pl
 
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
+from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed, difference, mean_of, printed_for, with_labels
 from npbench_papers.verdicts import NOT_KNOWN, explained, judge
 
 GAIN_TOLERANCE = 2.0  # per cent of the positives accepted by the base
 
 
+@with_claims
 def table(records: pl.DataFrame, printed: Printed, *, base: str) -> list[Sheet]:
     """Return for each data set the test positives accepted at a q-value of at most q, also relative to ``base``.
 
@@ -54,7 +54,11 @@ def _sheet(dataset: str, group: pl.DataFrame, base: str, printed: Printed) -> Sh
                     in_paper,
                     difference(gain, in_paper, ".1f"),
                     count(len(good), len(one)),
-                    NOT_KNOWN if one["solver"][0] == base else _verdict(gain, in_paper, known),
+                    NOT_KNOWN
+                    if one["solver"][0] == base
+                    else judge(
+                        gain.value, in_paper.value, GAIN_TOLERANCE, neutral=0, stand_in=bool(known.get("stand_in"))
+                    ),
                 ]
             )
     return Sheet(
@@ -63,12 +67,6 @@ def _sheet(dataset: str, group: pl.DataFrame, base: str, printed: Printed) -> Sh
         rows,
         explained(f"The verdict is on the gain over {base}, to {GAIN_TOLERANCE:g} points.", (row[-1] for row in rows)),
     )
-
-
-def _verdict(gain: Cell, in_paper: Cell, known: Mapping[str, Any]) -> str:
-    same_side = ((gain.value or 0) > 0) == ((in_paper.value or 0) > 0)
-    stand_in = bool(known.get("stand_in"))
-    return judge(gain.value, in_paper.value, GAIN_TOLERANCE, same_side=same_side, stand_in=stand_in)
 
 
 def _means(same: pl.DataFrame, by: str) -> dict[str, float]:

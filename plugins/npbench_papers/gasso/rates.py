@@ -13,42 +13,35 @@ from npbench.report.chart import Chart
 from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, count, number, spread
 from npbench_papers.axes import Figure, drawn
-from npbench_papers.records import Printed, difference, printed_for, values, with_labels
-from npbench_papers.verdicts import (
-    NOT_KNOWN,
-    SPEEDUP_TOLERANCE,
-    claim,
-    explained,
-    judge,
-    judge_speedup,
-    kept,
-    mean_limits,
+from npbench_papers.claims import with_claims
+from npbench_papers.records import (
+    MACHINE,
+    Printed,
+    difference,
+    printed_for,
+    timing_notes,
+    unhindered,
+    values,
+    with_labels,
 )
+from npbench_papers.verdicts import NOT_KNOWN, explained, judge, kept, mean_limits
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
 P_ND_TOLERANCE = 0.05
-SIMILAR = 0.02  # difference of misses
-# What a paper says of the misses of a solver beside its rival's, as a condition on their difference.
-SAID = {
-    "lower": lambda gap: gap < 0,
-    "similar or lower": lambda gap: gap <= SIMILAR,
-    "similar": lambda gap: abs(gap) <= SIMILAR,
-    "higher": lambda gap: gap > 0,
-}
 
 
+@with_claims
 def table(records: pl.DataFrame, printed: Printed, *, compare: Sequence[str] = ()) -> list[Sheet]:
     """Return for each data set the rates of every solver at every rho, and the seconds of selection and fit.
 
     Records are of the problem np. Printed, by ``dataset``, ``rho`` and ``solver``: any of ``p_fa``, ``p_nd``,
     ``np_score`` and ``seconds``; ``stand_in: true`` for data that are not the paper's. A further table compares
-    ``compare``, a solver of the paper and its rival, with ``faster``, the paper's speed-up, and ``misses``, what it
-    says of them, in a word of ``SAID``.
+    ``compare``, a solver of the paper and its rival.
     """
     ordered = with_labels(records).sort("dataset", "rho", "label", "repeat")
     groups = ordered.group_by("dataset", maintain_order=True)
     sheets = [_sheet(str(dataset), group, printed) for (dataset,), group in groups]
-    return [*sheets, _rivals(ordered, printed, *compare)] if compare else sheets
+    return [*sheets, _rivals(ordered, *compare)] if compare else sheets
 
 
 def plot(records: pl.DataFrame, printed: Printed, *, compare: Sequence[str] = ()) -> Figure:
@@ -76,42 +69,40 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Printed) -> Sheet:
     )
 
 
-def _rivals(records: pl.DataFrame, printed: Printed, ours: str, rival: str) -> Sheet:
+def _rivals(records: pl.DataFrame, ours: str, rival: str) -> Sheet:
     """Return for each data set in how many cells, one for each rho, ``ours`` beats ``rival``, and its speed-up."""
     rows: list[Row] = []
     for (dataset,), group in records.filter(status="ok").group_by("dataset", maintain_order=True):
-        cells = group.group_by("rho", "solver").agg(pl.col("p_nd", "np_score", "p_fa", "seconds", "fit_seconds").mean())
+        seconds = unhindered(group).group_by("rho", "solver", *MACHINE).agg(pl.col("seconds", "fit_seconds").mean())
+        cells = group.group_by("rho", "solver").agg(pl.col("p_nd", "np_score", "p_fa").mean())
         both = cells.filter(solver=ours).join(cells.filter(solver=rival), on="rho", suffix="_rival")
-        known = printed_for(printed, dataset=dataset)
+        on = ["rho", *MACHINE]
+        timed = seconds.filter(solver=ours).join(seconds.filter(solver=rival), on=on, suffix="_rival", nulls_equal=True)
         n = len(both)
         better = {name: int((both[name] < both[f"{name}_rival"]).sum()) for name in ("p_nd", "np_score")}
-        ratio = {name: _geometric_mean(both[f"{name}_rival"] / both[name]) for name in ("seconds", "fit_seconds")}
-        stand_in, faster, said = bool(known.get("stand_in")), known.get("faster"), known.get("misses")
-        holds = [SAID[said](gap) for gap in (both["p_nd"] - both["p_nd_rival"]).drop_nulls()] if said else []
-        word = claim(all(holds) if holds else None, nearly=2 * sum(holds) > len(holds), stand_in=stand_in)
-        speed = ratio[known.get("faster_of", "seconds")]
+        ratios = [_geometric_mean(timed[f"{name}_rival"] / timed[name]) for name in ("seconds", "fit_seconds")]
         rows.append(
             [
                 str(dataset),
                 *(count(one, n) for one in better.values()),
                 *(count(int((both[name] <= both["rho"]).sum()), n) for name in ("p_fa", "p_fa_rival")),
-                said or NOT_KNOWN,
-                word if said or stand_in else NOT_KNOWN,
-                *(number(one, ".2f") for one in ratio.values()),
-                number(faster, ".2f"),
-                judge_speedup(speed, faster, stand_in=stand_in),
+                *(number(one, ".2f") for one in ratios),
             ]
         )
-    columns = ["data", "lower P_nd", "lower np_score", f"{ours} keeps rho", f"{rival} does", "paper: P_nd", "verdict"]
-    columns += ["seconds", "seconds to fit", "paper's speed-up", "verdict on it"]
+    columns = [
+        "data",
+        "lower P_nd",
+        "lower np_score",
+        f"{ours} keeps rho",
+        f"{rival} does",
+        "seconds",
+        "seconds to fit",
+    ]
     about = (
         f"Of the bounds rho at which both have results: {ours} has the lower mean P_nd or NP score than {rival}; mean "
-        f"P_fa is at most rho. Seconds are those of {rival} over those of {ours}, for selection and fit and for the "
-        f"fit. Verdicts: the paper's word on P_nd holds at all bounds, or at most of them (similar: to {SIMILAR:g}); "
-        f"the speed-up agrees with the paper's, to {100 * SPEEDUP_TOLERANCE:g} %."
+        f"P_fa is at most rho. Seconds are those of {rival} over those of {ours}, of selection and fit and of the fit."
     )
-    notes = explained(about, (cell for row in rows for cell in (row[6], row[-1])))
-    return Sheet(f"{ours} against {rival}", columns, rows, notes)
+    return Sheet(f"{ours} against {rival}", columns, rows, [about, *timing_notes(records.filter(status="ok"))])
 
 
 def _geometric_mean(ratios: pl.Series) -> float | None:

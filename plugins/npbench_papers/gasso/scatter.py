@@ -11,17 +11,14 @@ import polars as pl
 
 from npbench.report.sheet import MISSING, Row, Sheet, number
 from npbench_papers.axes import SMALL, Figure, panels, tidy
+from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed
-from npbench_papers.verdicts import NOT_KNOWN, explained, judge
+from npbench_papers.verdicts import NOT_KNOWN
 
 PANEL_WIDTH = 2.9  # inches
-CLOSE_TO_USUAL = 0.05  # largest relative difference from the usual start's value
-NOTE = (
-    "The paper: all starts end close to the usual one. The verdict is on the median of the starts beside it, to "
-    f"{100 * CLOSE_TO_USUAL:g} %."
-)
 
 
+@with_claims
 def table(records: pl.DataFrame, printed: Printed, *, start: str, by: str, values: Sequence[str]) -> list[Sheet]:
     """Return for each data set, problem and split the values of the usual start and of random starts.
 
@@ -66,14 +63,13 @@ def _sheet(key: Sequence[Any], group: pl.DataFrame, by: str, name: str) -> Sheet
     dataset, problem, *split = key
     setting = {**json.loads(problem), **dict(zip(("seed", "repeat"), split, strict=False))}
     where = ", ".join(f"{quantity}={value}" for quantity, value in setting.items())
-    header = [by, "usual start", "random: min", "median", "max", "starts", "usual is", "verdict"]
+    header = [by, "usual start", "random: min", "median", "max", "starts", "median / usual", "usual is"]
     groups = group.group_by("by", maintain_order=True)
     rows = [[number(value, "g"), *_compared(same, name)] for (value,), same in groups]
     return Sheet(
         f"{dataset}, {where}: {name} at the end, from random starts",
         header,
         rows,
-        explained(NOTE, (row[-1] for row in rows)),
     )
 
 
@@ -82,11 +78,11 @@ def _compared(same: pl.DataFrame, name: str) -> Row:
     random = values.filter(same["start"].is_not_null()).drop_nulls().to_list()
     usual = values.filter(same["start"].is_null()).drop_nulls().to_list()
     if not (random and usual):
-        return [*[MISSING] * 4, number(len(random), "d"), NOT_KNOWN, NOT_KNOWN]
+        return [*[MISSING] * 4, number(len(random), "d"), MISSING, NOT_KNOWN]
     mean = fmean(usual)
     shown = [number(one, ".4g") for one in (mean, min(random), median(random), max(random))]
-    word = judge(median(random), mean, CLOSE_TO_USUAL * abs(mean))
-    return [*shown, number(len(random), "d"), _place(mean, min(random), max(random)), word]
+    ratio = number(median(random) / mean if mean else None, ".3f")
+    return [*shown, number(len(random), "d"), ratio, _place(mean, min(random), max(random))]
 
 
 def _place(usual: float, least: float, most: float) -> str:

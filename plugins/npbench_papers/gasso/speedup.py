@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from statistics import fmean, geometric_mean, median
+from statistics import fmean, median
 from typing import Any
 
 import polars as pl
@@ -13,8 +13,9 @@ from npbench.records.fields import TASK
 from npbench.report.sheet import Cell, Row, Sheet, number, spread
 from npbench.report.stats.paired import wilcoxon
 from npbench.values import canonical
-from npbench_papers.records import MACHINE, Printed, difference, mean_of, printed_for
-from npbench_papers.verdicts import SPEEDUP_TOLERANCE, claim, explained, judge, judge_speedup, mean_limits
+from npbench_papers.claims import with_claims
+from npbench_papers.records import MACHINE, Printed, difference, mean_of, printed_for, timing_notes, unhindered
+from npbench_papers.verdicts import SPEEDUP_TOLERANCE, explained, judge, judge_speedup, mean_limits
 
 ERROR_RATES = ("p_fa", "p_nd")
 PAPER_SIGNIFICANCE = 1e-3
@@ -31,6 +32,7 @@ RATE_NOTE = (
 GROUP_COLUMNS = [*(name for name in TASK if name != "repeat"), "search", "data_sha256", *MACHINE]
 
 
+@with_claims
 def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> list[Sheet]:
     """Return the speed-ups of ``other`` over ``base`` and the differences in their rates, next to the paper's.
 
@@ -39,18 +41,26 @@ def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> 
     sheets = []
     for (dataset,), group in records.sort("dataset").group_by("dataset", maintain_order=True):
         paired = pairs(group, base, other)
-        rows = [
-            (value, same, printed_for(printed, dataset=dataset, rho=value))
-            for (value,), same in paired.sort("rho").group_by("rho", maintain_order=True)
+        timed = pairs(unhindered(group), base, other)
+        by_rho = [
+            [
+                (value, same, printed_for(printed, dataset=dataset, rho=value))
+                for (value,), same in one.sort("rho").group_by("rho", maintain_order=True)
+            ]
+            for one in (paired, timed)
         ]
-        speeds = [_speed(*row) for row in rows]
-        notes = [*_notes(group, paired, base, other), *explained(SPEED_NOTE, (row[-3] for row in speeds))]
+        speeds = [_speed(*row) for row in by_rho[1]]
+        notes = [
+            *_notes(group, paired, base, other),
+            *timing_notes(group),
+            *explained(SPEED_NOTE, (row[-3] for row in speeds)),
+        ]
         title = (
             f"{dataset}: seconds to fit, {base} / {other}, over pairs that agree in all else; mean±standard deviation"
         )
         sheets.append(Sheet(title, SPEED_COLUMNS, speeds, notes))
         title = f"{dataset}: rates on the test part, {other} - {base}; Wilcoxon's signed-rank test"
-        rates = [_difference(*row, rate) for row in rows for rate in ERROR_RATES]
+        rates = [_difference(*row, rate) for row in by_rho[0] for rate in ERROR_RATES]
         sheets.append(Sheet(title, RATE_COLUMNS, rates, explained(RATE_NOTE, (row[-1] for row in rates))))
     return sheets
 
@@ -92,9 +102,7 @@ def fixed(records: pl.DataFrame) -> dict[str, dict[str, str]]:
 def _speed(value: float, group: pl.DataFrame, paper: Mapping[str, Any]) -> Row:
     speedups = group["speedup"].to_list()
     theirs, mean = mean_of(paper.get("speedup")), fmean(speedups)
-    faster = claim(geometric_mean(speedups) > 1)
-    if theirs:
-        faster = judge_speedup(mean, theirs, mean_limits(speedups), len(speedups))
+    faster = judge_speedup(mean, theirs, mean_limits(speedups), len(speedups))
     # A fit that ends at max_iter takes as long as max_iter allows, whatever its algorithm.
     converged = group.filter(pl.col("converged"), pl.col("converged_base"))["speedup"].to_list()
     where_converged = spread(converged, ".2f")

@@ -19,7 +19,7 @@ from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sheet import Cell, Row, Sheet, interval, number, spread
 from npbench_papers.axes import Figure, drawn
 from npbench_papers.records import Printed, printed_for
-from npbench_papers.verdicts import claim, kept
+from npbench_papers.verdicts import kept
 
 NOTES = [
     "By formula: the probability for scores without ties; there is no formula for a majority. Bound: whether the share "
@@ -96,7 +96,7 @@ def _row(same: pl.DataFrame, printed: Printed, shown: Sequence[str]) -> Row:
         spread(same["p_nd"].to_list()),
         *(number(theirs.get(name)) for name in shown),
         kept(above / len(same), low, delta),
-        claim(low <= delta if exact is None else low <= exact <= high),
+        "agrees" if (low <= delta if exact is None else low <= exact <= high) else "differs",
     ]
 
 

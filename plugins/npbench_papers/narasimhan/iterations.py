@@ -15,15 +15,16 @@ import polars as pl
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sheet import Row, Sheet, number
 from npbench_papers.axes import Figure, drawn
-from npbench_papers.narasimhan.partial_areas import COLLAPSED, fpr_range
-from npbench_papers.records import Printed
-from npbench_papers.verdicts import claim
+from npbench_papers.claims import with_claims
+from npbench_papers.narasimhan.partial_areas import fpr_range
+from npbench_papers.records import COLLAPSED, Printed
 
 PANELS_PER_ROW = 2
 
 Means = Mapping[tuple[float, float], float | None]  # by length of the range, and C or beginning
 
 
+@with_claims
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each data set and method the mean iterations by length of the range and by C, then by its beginning.
 
@@ -83,13 +84,10 @@ def _title(group: pl.DataFrame, line: str) -> str:
 
 def _note(falls: Sequence[float | None], across: Sequence[float | None], line: str) -> str:
     known, rises = ([ratio for ratio in ratios if ratio is not None] for ratios in (falls, across))
-    hold = [ratio > 1 for ratio in (*known, *rises)]
-    word = claim(all(hold) if hold else None, nearly=2 * sum(hold) > len(hold))
     what = "the largest C than for the smallest" if line == "C" else "the range farthest to the right than the nearest"
     return (
         f"More iterations for the shortest range than for the longest: {sum(ratio > 1 for ratio in known)} of "
-        f"{len(known)}; more for {what}: {sum(ratio > 1 for ratio in rises)} of {len(rises)}. The paper: so in both. "
-        f"Verdict: {word} (agrees if all do, in direction if more than half do)."
+        f"{len(known)}; more for {what}: {sum(ratio > 1 for ratio in rises)} of {len(rises)}. The paper: so in both."
     )
 
 

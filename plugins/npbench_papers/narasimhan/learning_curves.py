@@ -16,17 +16,18 @@ from npbench.report.chart import Chart, Panel
 from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, number, spread
 from npbench_papers.axes import Figure, drawn
+from npbench_papers.claims import with_claims
 from npbench_papers.narasimhan.partial_areas import with_ranges
-from npbench_papers.records import Printed, is_stand_in, values
-from npbench_papers.verdicts import claim, explained
+from npbench_papers.records import Printed, values
 
 BASE, OTHER = "auc_svm", "pauc_struct"  # the last columns show the gain of OTHER
 PAPER_TRAIN_SIZE = 2 / 3
 
 
+@with_claims
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each data set and range the partial AUC of every method at every share of the training samples."""
-    return [_sheet(group, printed) for group in _groups(records)]
+    return [_sheet(group) for group in _groups(records)]
 
 
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
@@ -51,8 +52,7 @@ def _groups(records: pl.DataFrame) -> list[pl.DataFrame]:
     return named.sort("share", maintain_order=True).partition_by("dataset", "fpr_range", maintain_order=True)
 
 
-def _sheet(group: pl.DataFrame, printed: Printed) -> Sheet:
-    stand_in = is_stand_in(printed, group["dataset"][0])
+def _sheet(group: pl.DataFrame) -> Sheet:
     solvers = group["solver"].unique().sort().to_list()
     rows: list[Row] = []
     gains = []
@@ -61,14 +61,13 @@ def _sheet(group: pl.DataFrame, printed: Printed) -> Sheet:
         gain = _gain(good)
         gains += [] if gain is None else [gain]
         per_cent = 100 * same["share"][0]
-        word = claim(None if gain is None else gain > 0, stand_in=stand_in)
-        rows.append([Cell(f"{per_cent:.3g} %", per_cent), *map(spread, good.values()), number(gain, "+.3f"), word])
+        rows.append([Cell(f"{per_cent:.3g} %", per_cent), *map(spread, good.values()), number(gain, "+.3f")])
     return Sheet(
         f"{group['dataset'][0]}, pauc in {group['fpr_range'][0]} against the share of the training part: "
         "mean±standard deviation over splits",
-        ["share", *solvers, f"{OTHER} - {BASE}", "verdict"],
+        ["share", *solvers, f"{OTHER} - {BASE}"],
         rows,
-        [*_notes(gains), *explained("The verdict is on who is ahead.", (row[-1] for row in rows))],
+        _notes(gains),
     )
 
 

@@ -13,13 +13,13 @@ import polars as pl
 from npbench.report.render.palette import Palette
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
 from npbench_papers.axes import SMALL, Axes, Figure, panels, tidy
-from npbench_papers.records import Printed, difference, is_stand_in, printed_for, values, with_labels
+from npbench_papers.claims import with_claims
+from npbench_papers.records import COLLAPSED, Printed, difference, is_stand_in, printed_for, values, with_labels
 from npbench_papers.verdicts import explained, judge, mean_limits
 
 BASE, OTHERS = "auc_svm", ("pauc_struct", "pauc_dc")  # solvers compared on the same splits
 AREA_TOLERANCE = 0.03
 VERDICT_NOTE = f"The verdict is on the mean, to {AREA_TOLERANCE:g}."
-COLLAPSED = "collapsed"  # solver_status of a fit with w = 0 as its certified optimum, scored by a fallback
 FALLBACK_NOTE = (
     "w = 0: fits with a certified optimum that ranks nothing, scored by a fallback (see the solver's page); "
     "fallback: most fits are such. Without these: the mean of the other fits."
@@ -28,6 +28,7 @@ PANEL_WIDTH, LINE_HEIGHT = 3.4, 0.3  # inches
 DIAMOND: dict[str, Any] = {"marker": "D", "markerfacecolor": "none", "color": "black", "markersize": 5, "linestyle": ""}
 
 
+@with_claims
 def table(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> list[Sheet]:
     """Return for each data set a metric of every method next to the paper's, then who is ahead of ``BASE``.
 
@@ -161,7 +162,7 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
             AREA_TOLERANCE,
             limits=mean_limits(gains),
             n=len(gains),
-            same_side=((mean or 0) > 0) == ((known.value or 0) > 0),
+            neutral=0,
             stand_in=stand_in,
             fallback=fallback,
         )

@@ -100,27 +100,9 @@ def test_order_is_tested_on_splits():
     p_best = 2 * stats.wilcoxon(scores["bs"], scores["cd"], alternative="greater").pvalue
     base, slow, fast = (np.median(scores[strategy]) for strategy in ("bs", "gs", "cd"))
     assert (row["its"], row["middle"], row["best"]) == (f"{base:.3f}", f"{(slow + fast) / 2:.3f}", f"{fast:.3f} cd")
-    assert (row["p"], row["p of best"], row["verdict"]) == (f"{p:.2g}", f"{p_best:.2g}", "agrees")
+    assert (row["p"], row["p of best"]) == (f"{p:.2g}", f"{p_best:.2g}")
     papers = [row[f"paper: {one}"] for one in ("its", "middle", "best")]
     assert papers == ["1.000", f"{(0.375 + 0.318) / 2:.3f}", "0.318"]
-
-
-@pytest.mark.parametrize(
-    ("gains", "verdict"),
-    [
-        ([0.1, 0.2, 0.3, 0.4, 0.5], "agrees"),  # p = 1/32
-        ([0.1, 0.2, 0.3, 0.4], "no difference seen (4 pairs)"),  # no p-value of four splits is below 1/16
-        ([-0.1, 0.2, 0.3, 0.4, 0.5], "no difference seen (5 pairs)"),  # p = 1/16
-        ([-0.1, -0.2, -0.3, -0.4, -0.5], "differs"),
-        ([-0.3, -0.2, -0.1, 0.1, 0.2, 0.3], "no difference seen (6 pairs, 0.43)"),
-        ([0.0] * 5, "no difference seen (5 pairs)"),
-    ],
-)
-def test_who_is_ahead(gains, verdict):
-    records = [record("bs", n, np_score=0.6) for n in range(len(gains))]
-    records += [record("cd", n, np_score=0.6 - gain) for n, gain in enumerate(gains)]
-    *_, order = tables(records)
-    assert cells(order)[0]["verdict"] == verdict
 
 
 def test_searches_with_fewer_splits_are_not_in_the_order():
@@ -162,10 +144,10 @@ def test_settings_exclude_the_strategy_and_other_data_or_seeds_do_not_pair():
 
 def test_nothing_to_compare_is_not_measured():
     *_, speed, order = tables([record("gs", n) for n in range(6)])
-    assert [cells(sheet)[0]["verdict"] for sheet in (speed, order)] == ["-"] * 2
+    assert (cells(speed)[0]["verdict"], cells(order)[0]["best"]) == ("-", "-")
     sheet, *_, order = medians.table(frame([record("cd"), record("bs")]).drop("np_score"), (), **OPTIONS)
     assert {row["verdict"] for row in cells(sheet) if row[""] == "here"} == {"-"}
-    assert cells(order)[0]["verdict"] == "-"
+    assert cells(order)[0]["best"] == "-"
     for records in (frame([record("cd", params="{}")]), frame([record("cd")]).clear()):
         speed, order = medians.table(records, (), **OPTIONS)
         assert (speed.texts, order.texts) == ([], [])
@@ -194,7 +176,7 @@ def test_printed_table_is_complete():
     strategies = experiment.sweeps["strategies"]["solver.strategy"].split(",")
     assert strategies == [*experiment.options["baselines"], *experiment.options["others"]]
     records = frame([record(s, dataset=d) for d in sets for s in strategies])
-    *sheets, speed, order = medians.table(records, experiment.printed, **experiment.options)
+    *sheets, speed, order, _ = medians.table(records, experiment.printed, **experiment.options)
     assert [len(sheet.texts) for sheet in sheets] == [24] * 4
     assert all("-" not in row for sheet in sheets for row in sheet.texts[1:18:3])  # all is known, but of cd and wcd
     ratios = {row["data"]: row["paper"] for row in cells(speed)}

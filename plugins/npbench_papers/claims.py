@@ -1,0 +1,262 @@
+"""Claims of a paper's text, quoted and judged from the records of an experiment.
+
+Rows of ``printed`` with a ``claim``, its quotation, and the ``section`` are claims. A claim that no record can answer
+has ``not_run``, the reason. The others compare numbers of records, or of the cells of the experiment's tables::
+
+    - claim: "AC-SVM seems to perform better on PAGEBLOCKS"
+      section: "5.4"
+      where: {dataset: pageblocks}   # columns or parameters, one value or a list
+      measure: p_nd                  # a column of records; `column` names one of the tables instead
+      of: np_svm                     # solvers (`by: strategy` for another key), or keys and values
+      than: ac_svm                   # on the same split; without it the measure itself is judged
+      within: [0, null]              # where the claim puts the difference or, with `ratio: true`, the quotient
+
+``minus`` is a column to subtract. ``cells`` are the keys of the cases that must all hold the claim, unless ``hold`` is
+"most" or "some"; ``units`` those of repetitions in a case. ``ranks: true`` takes the shifts of the signed-rank test in
+place of means, ``best`` ("max" or "min") the best of several solvers. ``table`` is a part of the title of the tables.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from math import exp, inf, isfinite, log, nextafter
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from npbench.report.sheet import Row, Sheet
+from npbench.report.stats.paired import hodges_lehmann, shift_interval
+from npbench.values import canonical
+from npbench_papers.records import COLLAPSED, CPU_SECONDS, MACHINE, Printed, is_stand_in, unhindered
+from npbench_papers.verdicts import explained, judge_within, mean_limits
+
+PARAMETERS = ("params", "problem_params", "protocol_params", "dataset_params")
+CELLS, UNITS = ["dataset", "problem_params"], ["dataset", "dataset_params", "seed", "repeat"]
+NAMES = ("dataset", "data", "algorithm", "curve", "part")  # keys with values that need no explanation
+TITLE = "Claims of the paper's text"
+COLUMNS = ["section", "verdict", "here", "measured", "the paper"]
+Claim = Mapping[str, Any]
+Table = Callable[..., list[Sheet]]
+
+
+class Judged(NamedTuple):
+    """A claim, what is measured, what the records say, and the verdict."""
+
+    section: str
+    verdict: str
+    here: str
+    measured: str
+    quotation: str
+
+
+class Entry(NamedTuple):
+    """A number to judge, of a record or a cell of a table."""
+
+    about: Mapping[str, Any]  # columns and parameters
+    value: float
+    cell: str
+    unit: str
+    dataset: str
+
+
+def with_claims(table: Table) -> Table:
+    """Let a table function end with the verdicts on the claims among its printed rows."""
+
+    @wraps(table)
+    def both(records: pl.DataFrame, printed: Printed, **options: Any) -> list[Sheet]:
+        sheets = table(records, [row for row in printed if "claim" not in row], **options)
+        found = list(judged(records, printed, sheets))
+        return [*sheets, sheet(found)] if found else sheets
+
+    return both
+
+
+def sheet(found: Sequence[Judged]) -> Sheet:
+    """Return claims with their verdicts as a table."""
+    rows: list[Row] = [[*one[:4], f'"{one.quotation}"'] for one in found]
+    about = "Here: the estimate, its 95 % limits over splits, and the number of cases that hold the claim."
+    return Sheet(TITLE, COLUMNS, rows, explained(about, (one.verdict for one in found)))
+
+
+def judged(records: pl.DataFrame, printed: Printed, sheets: Sequence[Sheet]) -> Iterator[Judged]:
+    """Yield the verdict on each claim among printed rows; ``sheets`` are the tables of the experiment."""
+    for claim in printed:
+        if "not_run" in claim:
+            yield Judged(claim["section"], "not run", claim["not_run"], "", claim["claim"])
+        elif "claim" in claim:
+            entries = [*(_of_tables(claim, sheets) if "column" in claim else _of_records(claim, records))]
+            verdict, here = _judge(claim, entries, printed)
+            yield Judged(claim["section"], verdict, here, _measured(claim), claim["claim"])
+
+
+def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[str, str]:
+    """Return the verdict, and the estimate with its limits and the number of cases that hold the claim."""
+    by_cell, by_unit = defaultdict(list), defaultdict(list)
+    for cell, unit, value in _compared(claim, entries):
+        by_cell[cell].append(value)
+        by_unit[unit].append(value)
+    if not by_cell:
+        return "not run", "no such records" + (" of an idle machine" if _is_timed(claim) else "")
+    centre, limits_of = (hodges_lehmann, shift_interval) if claim.get("ranks") else (fmean, mean_limits)
+    back, neutral = (exp, 1.0) if claim.get("ratio") else (float, 0.0 if {"than", "minus"} & {*claim} else None)
+    low, high = _bounds(claim["within"], neutral)
+    cells, units = ([centre(values) for values in found.values()] for found in (by_cell, by_unit))
+    limits = None if "column" in claim else limits_of(units)
+    limits = limits and (back(limits[0]), back(limits[1]))
+    estimate, held = back(centre(units)), sum(low <= back(cell) <= high for cell in cells)
+    word = judge_within(
+        estimate,
+        (low, high),
+        held / len(cells),
+        limits=limits,
+        n=len(units),
+        hold=claim.get("hold", "all"),
+        neutral=neutral,
+        stand_in=all(is_stand_in(printed, one.dataset) for one in entries),
+        fallback=_is_fallback(claim, entries),
+    )
+    shown = f"{estimate:.3g}" + (f" [{limits[0]:.3g}, {limits[1]:.3g}]" if limits else "")
+    return word, f"{shown}; {held} of {len(cells)}"
+
+
+def _bounds(ends: Sequence[float | None], neutral: float | None) -> tuple[float, float]:
+    """Return the bounds of a claim; one that something is smaller or larger excludes equality."""
+    low, high = ends
+    if low is None and high == neutral is not None:
+        return -inf, nextafter(neutral, -inf)
+    if high is None and low == neutral is not None:
+        return nextafter(neutral, inf), inf
+    return -inf if low is None else low, inf if high is None else high
+
+
+def _compared(claim: Claim, entries: Sequence[Entry]) -> Iterator[tuple[str, str, float]]:
+    """Yield case, unit and value: of each of ``of``, against each of ``than`` if there is any."""
+    for who, ours in enumerate(_sides(claim, entries, "of")):
+        if "than" not in claim:
+            yield from ((f"{cell} {who}", unit, value) for (cell, unit), value in ours.items())
+        for other, theirs in enumerate(_sides(claim, entries, "than") if "than" in claim else ()):
+            for (cell, unit), value in ours.items():
+                if (cell, unit) in theirs:
+                    yield f"{cell} {who} {other}", unit, value - theirs[cell, unit]
+
+
+def _sides(claim: Claim, entries: Sequence[Entry], name: str) -> list[dict[tuple[str, str], float]]:
+    """Return the mean value in each case and unit, for each selection of ``of`` or ``than``, or of the best of them."""
+    sides = []
+    for asked in _selections(claim, name):
+        values = defaultdict(list)
+        for one in entries:
+            if _is_among(one.about, asked):
+                values[one.cell, one.unit].append(one.value)
+        sides.append({key: fmean(found) for key, found in values.items()})
+    if best := claim.get("best"):
+        choose = {"max": max, "min": min}[best]
+        return [{key: choose(side[key] for side in sides if key in side) for side in sides for key in side}]
+    return sides
+
+
+def _of_records(claim: Claim, records: pl.DataFrame) -> Iterator[Entry]:
+    """Yield the values of successful records; seconds only of fits that did not wait for a processor."""
+    units, cells = claim.get("units", UNITS), claim.get("cells", CELLS)
+    if _is_timed(claim):
+        records, units = unhindered(records), [*units, *MACHINE]
+    used = {
+        *_keys(claim),
+        *cells,
+        *units,
+        claim["measure"],
+        claim.get("minus"),
+        "dataset",
+        "solver_status",
+        *PARAMETERS,
+    }
+    good = records.filter(status="ok").with_columns(cpu_seconds=CPU_SECONDS)
+    for row in good.select(name for name in good.columns if name in used).to_dicts():
+        about = row | {name: value for part in PARAMETERS for name, value in json.loads(row[part]).items()}
+        value = _value(claim, *(about.get(claim.get(name)) for name in ("measure", "minus")))
+        if value is not None and _is_among(about, claim.get("where", {})):
+            case, unit = (canonical([about.get(name) for name in names]) for names in (cells, units))
+            yield Entry(about, value, case, unit, row["dataset"])
+
+
+def _of_tables(claim: Claim, sheets: Sequence[Sheet]) -> Iterator[Entry]:
+    """Yield the values of a column in all tables that have it, but those of rows of the paper's own numbers."""
+    places = [(one, name) for one in sheets for name in _listed(claim["column"]) if name in one.columns]
+    for one, name in places:
+        for cells in one.cells if claim.get("table", "") in one.title else ():
+            row = dict(zip(one.columns, cells, strict=True))
+            about = {column: cell.text for column, cell in row.items()}
+            value = _value(claim, row[name].value, row[claim.get("minus", name)].value)
+            if value is not None and "paper" not in about.values() and _is_among(about, claim.get("where", {})):
+                case = canonical([one.title, name, *(about[key] for key in claim.get("cells", one.columns[:1]))])
+                yield Entry(about, value, case, "", about.get("data") or re.split("[:,]", one.title)[0])
+
+
+def _value(claim: Claim, value: float | None, subtracted: float | None) -> float | None:
+    """Return the number to judge, a logarithm for quotients; None without one."""
+    if value is None or not isfinite(value) or ("minus" in claim and subtracted is None):
+        return None
+    if claim.get("ratio"):
+        return log(value) if value > 0 else None
+    return value - (subtracted or 0.0) if "minus" in claim else value
+
+
+def _selections(claim: Claim, name: str) -> list[Claim]:
+    given = claim.get(name, {})
+    return [{claim.get("by", "solver"): one} if isinstance(one, str) else one for one in _listed(given)]
+
+
+def _keys(claim: Claim) -> set[str]:
+    """Return the columns and parameters that select records."""
+    asked = [claim.get("where", {}), *_selections(claim, "of"), *_selections(claim, "than")]
+    return {key for one in asked for key in one}
+
+
+def _is_among(about: Mapping[str, Any], asked: Claim) -> bool:
+    return all(_text(about.get(name)) in map(_text, _listed(value)) for name, value in asked.items())
+
+
+def _is_timed(claim: Claim) -> bool:
+    return str(claim.get("measure")).endswith("seconds")
+
+
+def _is_fallback(claim: Claim, entries: Sequence[Entry]) -> bool:
+    """Return whether most fits that the claim is about learnt nothing."""
+    states = [
+        one.about.get("solver_status")
+        for one in entries
+        if any(_is_among(one.about, s) for s in _selections(claim, "of"))
+    ]
+    return 2 * states.count(COLLAPSED) > len(states)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else canonical(value)
+
+
+def _measured(claim: Claim) -> str:
+    """Return in words what is compared, and where the claim puts it."""
+    of, than = (" or ".join(map(_named, _listed(claim.get(name, [])))) for name in ("of", "than"))
+    what = " or ".join(_listed(claim.get("measure") or claim["column"])) + (
+        f" - {claim['minus']}" if "minus" in claim else ""
+    )
+    sides = f"{of} {'/' if claim.get('ratio') else '-'} {than}" if than else of
+    low, high = claim["within"]
+    bounds = f"at most {high:g}" if low is None else f"at least {low:g}" if high is None else f"{low:g} to {high:g}"
+    keys = claim.get("where", {}).items()
+    values = [("" if name in NAMES else f"{name}=") + " or ".join(map(_text, _listed(one))) for name, one in keys]
+    where = ", ".join(filter(None, [claim.get("table"), *values]))
+    return ", ".join(filter(None, [f"{what}: {sides}" if sides else what, where, bounds]))
+
+
+def _named(asked: Any) -> str:
+    return asked if isinstance(asked, str) else ", ".join(f"{name}={_text(value)}" for name, value in asked.items())
