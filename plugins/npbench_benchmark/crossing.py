@@ -82,7 +82,7 @@ def threshold_of(params: Mapping[str, Any]) -> str:
         return OWN
     size = params.get("calibration_size", HALF)
     held_out = "half" if size == HALF else str(size)
-    rule = "" if params["threshold"] == UMBRELLA else params["threshold"]
+    rule = "" if params["threshold"] in (UMBRELLA, "auto") else params["threshold"]
     if params.get("cv") is not None:
         held_out = "all negatives"
     elif rule and size == HALF:

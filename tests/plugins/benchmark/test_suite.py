@@ -114,17 +114,19 @@ def test_partial_areas_have_the_data_sets_and_bounds_of_the_np_benchmark(part):
 
 
 def test_promises_of_scorers_follow_from_their_thresholds():
-    of_rule = {"umbrella": "guaranteed", "average": "on average", "empirical": "none"}
+    of_rule = {"auto": "guaranteed", "average": "on average", "empirical": "none"}
     found = {}
     for sweep in [one for part in ("", "_packages") for one in sweeps(f"np_benchmark{part}")]:
         fixed = {key.removeprefix("solver."): value for key, value in sweep.items() if key.startswith("solver.")}
-        for solver, rule in itertools.product(words(sweep["solver"]), words(fixed.get("threshold", ""))):
-            params = {**choices()[solver].params, **fixed, "threshold": rule}
-            promise = Promise.of(params, {rule}).kind
-            assert promise == ("measured" if "cv" in fixed else of_rule.get(rule, "none")), solver
+        for solver, rule in itertools.product(words(sweep["solver"]), words(fixed.get("threshold", "auto"))):
+            choice = choices()[solver]
+            own = choice.solver != "scorer"
+            params = {**choice.params, **fixed} | ({} if own else {"threshold": rule})
+            promise = Promise.of(params, {"umbrella"}).kind
+            assert promise == ("none" if own else "measured" if "cv" in fixed else of_rule[rule]), solver
             found.setdefault(solver, set()).add(promise)
-    own = {"random_forest", "svc", "ensemble", "lightgbm", "knn", "gradient_boosting_early"}
-    assert all(found[name] == {"guaranteed", "on average", "measured", "none"} for name in own)
+    ignorant = {"random_forest", "svc", "ensemble", "lightgbm", "knn", "gradient_boosting_early"}  # of rho
+    assert all(found[name] == {"guaranteed", "on average", "measured", "none"} for name in ignorant)
     assert found["np_svm_ranked"] == {"guaranteed", "on average"}
 
 
