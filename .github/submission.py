@@ -12,7 +12,9 @@ from pathlib import Path
 
 ROOT = Path("results/submissions")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,39}")
-FILES = re.compile(r"(records|scores)/[\w.+-]+\.parquet|runs/[\w.+-]+\.json|requirements\.txt|README\.md")
+FILES = re.compile(
+    r"(records|scores)/[\w.+-]+\.parquet|runs/[\w.+-]+\.json|submission\.json|requirements\.txt|README\.md"
+)
 MAX_BYTES = 15_000_000  # np_benchmark_real with its scores takes 12
 
 

@@ -8,7 +8,7 @@ import pytest
 from sample_files import put
 
 PATH = Path(__file__).parents[1] / ".github" / "submission.py"
-GOOD = ["results/submissions/mine/records/1-a.parquet", "results/submissions/mine/runs/1.json"]
+GOOD = [f"results/submissions/mine/{name}" for name in ("records/1-a.parquet", "runs/1.json", "submission.json")]
 
 
 @pytest.fixture

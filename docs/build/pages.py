@@ -19,6 +19,7 @@ import cog  # type: ignore[import-not-found]  # cogapp provides it while it runs
 import polars as pl
 import yaml
 from blocks import PUBLISHED, fenced, table
+from leaderboard import asked
 from pictures import load_experiment
 from rich.console import Console
 
@@ -36,7 +37,7 @@ from npbench.report.select.recorded_settings import notes, protocols
 from npbench.report.sheet import Section
 from npbench_benchmark.advice import advice, large, reach
 from npbench_benchmark.crossing import crossing
-from npbench_benchmark.leaderboard import LARGE, bounded, by_dataset, leagues, score_of, settings
+from npbench_benchmark.leaderboard import by_dataset, leagues, settings
 from npbench_benchmark.tables import RANK_NOTES, RATE_NOTE, ranked
 from npbench_papers import claims
 from npbench_papers.records import is_stand_in
@@ -254,7 +255,7 @@ def citation() -> None:
 
 def benchmark(name: str, first: int) -> None:
     """Write the protocol, and where the first methods of each league stand at each bound."""
-    stored = published(name)
+    stored = asked(name)
     cog.outl(f"\n{protocols(stored)}")
     _leagues(stored, first)
 
@@ -278,44 +279,21 @@ def _leagues(stored: pl.DataFrame, first: int) -> None:
     cog.outl(f"\n{processors(stored)}\n")
 
 
-def use(*names: str) -> None:
-    """Write what to use when, by published benchmarks; of one with large data sets only, what to use for these."""
-    for name in names:
-        stored = published(name)
-        is_large = stored["n_samples"].min() > LARGE  # type: ignore[operator]
-        for line in (large if is_large else advice)(stored, "`{}`".format):
-            cog.outl("- **{}**: {}".format(*line.split(": ", 1)))
+def use(drawn: str, *names: str) -> None:
+    """Write what to use when, by published benchmarks, and with the large data sets of another."""
+    found = [line for name in names for line in advice(asked(name), "`{}`".format)]
+    cog.outl()
+    for line in [*found, *large(published(drawn), "`{}`".format)]:
+        cog.outl("- **{}**: {}".format(*line.split(": ", 1)))
     cog.outl()
 
 
 def carries(name: str) -> None:
     """Write how far the ranking of a benchmark carries."""
-    cog.outl(reach(published(name)))
+    cog.outl(f"\n{reach(asked(name))}\n")
 
 
 def crossed(name: str, bound: str) -> None:
     """Write scorers by thresholds of a benchmark at one bound."""
-    for sheet in crossing(bound, by_dataset(dict(settings(published(name)))[bound])):
+    for sheet in crossing(bound, by_dataset(dict(settings(asked(name)))[bound])):
         cog.outl(f"\n{sheet.title}:\n{table(sheet.columns, sheet.texts)}\n{sheet.notes[0]}\n")
-
-
-def each(name: str, bound: str) -> None:
-    """Write what each method of a benchmark reaches on each data set at one bound, or why it reaches nothing."""
-    stored = dict(settings(published(name)))[bound].sort("dataset")
-    stored = stored.with_columns(method=pl.Series(method_labels(stored)), score=score_of(stored))
-    reached = {"p_fa": ".4f", "p_nd": ".3f"} if bounded(stored) else {"pauc": ".3f"}
-    names = stored["dataset"].unique(maintain_order=True).to_list()
-    heads = ("method", *(f"{name}: {what.replace('p_', 'P_')}" for name in names for what in (*reached, "seconds")))
-    best = stored.group_by("method").agg(pl.col("score").fill_null(1.0).mean(), pl.col("seconds").mean())
-    rows = []
-    for method in best.sort("score", "seconds", "method")["method"]:
-        found = [stored.filter(method=method, dataset=dataset) for dataset in names]
-        rows.append((method, *(cell for records in found for cell in _reached(records, reached))))
-    cog.outl(f"{table(heads, rows)}\n{processors(stored)}\n")
-
-
-def _reached(records: pl.DataFrame, forms: dict[str, str]) -> list[str]:
-    if failed := {*records["status"]} - {"ok"}:
-        return ["-"] * len(forms) + ["too long" if failed == {"timeout"} else "too large"]
-    means = records.select(pl.col(*forms, "seconds").mean()).row(0, named=True)
-    return [f"{means[name]:{form}}" for name, form in {**forms, "seconds": ".0f"}.items()]

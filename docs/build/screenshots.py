@@ -1,4 +1,4 @@
-"""Screenshots of the report page for published records: `python docs/build/screenshots.py` (needs Chromium)."""
+"""Screenshots of pages for published records: `python docs/build/screenshots.py` (needs Chromium and its driver)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import io
 import shutil
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
+import leaderboard
 from blocks import PUBLISHED
 from pictures import IMAGES, digest
 from PIL import Image
@@ -18,41 +20,59 @@ from npbench.report import files
 from npbench.report.assemble import assemble
 from npbench.report.select.collect import collect
 
-EXPERIMENT = "gasso_figure4"
-# Script to run on the page before each screenshot.
-SCRIPTS = {
-    "report_figures": "document.querySelector('[data-name^=rates]').scrollIntoView();",
-    "report_records": """
-        const filter = document.querySelector("[aria-label='Filter of dataset']");
-        filter.value = "pima";
-        filter.dispatchEvent(new Event("input"));
-        [...document.querySelectorAll("#table th button")].find((head) => head.textContent === "p_nd").click();
-        document.getElementById("records").scrollIntoView();
-    """,
+TO_TABLE = "document.querySelector('.explorer').scrollIntoView();"
+# For each experiment a name for every picture, with its width and a script to run on the page before.
+SHOTS = {
+    "gasso_figure4": {
+        "report_figures": (1280, "document.querySelector('[data-name^=rates]').scrollIntoView();"),
+        "report_records": (
+            1280,
+            """
+            const filter = document.querySelector("[aria-label='Filter of dataset']");
+            filter.value = "pima";
+            filter.dispatchEvent(new Event("input"));
+            [...document.querySelectorAll("#table th button")].find((head) => head.textContent === "p_nd").click();
+            document.getElementById("records").scrollIntoView();
+            """,
+        ),
+    },
+    "np_benchmark_real": {"leaderboard": (1280, TO_TABLE), "leaderboard_phone": (375, TO_TABLE)},
 }
 
 
-def screenshots(report: Path) -> dict[str, bytes]:
-    """Return screenshots of the page as PNG, each after its script has run."""
+def screenshots(page: Path, shots: Mapping[str, tuple[int, str]]) -> dict[str, bytes]:
+    """Return screenshots of a page as PNG, each after its script has run."""
     options = webdriver.ChromeOptions()
-    for flag in ("headless", "no-sandbox", "disable-gpu", "window-size=1280,860"):
+    for flag in ("headless", "no-sandbox", "disable-gpu"):
         options.add_argument(f"--{flag}")
     with webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver"))) as driver:
         taken = {}
-        for name, script in SCRIPTS.items():
-            driver.get(report.as_uri())
+        for name, (width, script) in shots.items():
+            size = {"width": width, "height": 720, "deviceScaleFactor": 1, "mobile": width < 600}
+            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            driver.get(page.as_uri())
             driver.execute_script(script)
             time.sleep(1)  # filters wait until typing has stopped
             taken[name] = driver.get_screenshot_as_png()
         return taken
 
 
+def write_page(experiment: str, folder: Path) -> Path:
+    """Write the page of an experiment, the leaderboard for the benchmark, and return its path."""
+    if experiment == "np_benchmark_real":
+        leaderboard.write(folder / leaderboard.NAME)
+        return folder / leaderboard.NAME
+    (path,) = PUBLISHED.glob(f"*/records/{experiment}.parquet")
+    collection = collect([path], {})
+    files.write(folder, assemble(collection), collection, lambda step: None)
+    return folder / files.PAGE
+
+
 if __name__ == "__main__":
-    about = PngInfo()
-    about.add_text("Description", digest(EXPERIMENT))
-    with tempfile.TemporaryDirectory() as folder:
-        collection = collect([PUBLISHED / "gasso" / "records" / f"{EXPERIMENT}.parquet"], {})
-        files.write(Path(folder), assemble(collection), collection, lambda step: None)
-        for name, picture in screenshots(Path(folder, files.PAGE)).items():
-            image = Image.open(io.BytesIO(picture)).quantize(128)
-            image.save(IMAGES / f"{name}.png", optimize=True, pnginfo=about)
+    for experiment, shots in SHOTS.items():
+        about = PngInfo()
+        about.add_text("Description", digest(experiment))
+        with tempfile.TemporaryDirectory() as folder:
+            for name, picture in screenshots(write_page(experiment, Path(folder)), shots).items():
+                image = Image.open(io.BytesIO(picture)).quantize(128)
+                image.save(IMAGES / f"{name}.png", optimize=True, pnginfo=about)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -14,20 +13,8 @@ from npbench.problem import PROBLEMS
 from npbench.report.select.labels import method_labels
 from npbench.report.sheet import counted, some
 from npbench.report.stats.paired import MIN_VALUES, SIGNIFICANCE_LEVEL, hodges_lehmann, shift_interval
-from npbench_benchmark.leaderboard import (
-    FEW_NEGATIVES,
-    LARGE,
-    SATURATED,
-    WEAK,
-    League,
-    Standing,
-    bounded,
-    by_dataset,
-    kinds,
-    leagues,
-    score_of,
-    settings,
-)
+from npbench_benchmark import leaderboard
+from npbench_benchmark.leaderboard import League, Standing, bounded, by_dataset, kinds, leagues, settings
 
 LOGISTIC = "sklearn.linear_model.LogisticRegression"
 # Linear methods that train for a range of the curve, as typed.
@@ -39,34 +26,27 @@ MAX_NAMED = 5  # data sets in a sentence
 Quote = Callable[[str], str]  # marks a name in a sentence
 
 
-@dataclass(frozen=True)
-class First:
-    """The first place of a league at one setting of the problem."""
+class First(NamedTuple):
+    """First place of a league at one setting of the problem: those who share it, the lowest mean rank first."""
 
     setting: str  # value of the parameter, such as 0.1
-    league: League  # some of its methods keep its promise
+    shared: Sequence[Standing]
     few: League | None  # the same methods on the data sets with few negatives, if these are enough
 
     @property
     def best(self) -> Standing:
         """The method with the lowest mean rank."""
-        return self.league.standings[0]
+        return self.shared[0]
 
     @property
     def cheapest(self) -> Standing:
-        """The fastest of those that share the place."""
-        return min(_sharing(self.league), key=lambda one: (math.isnan(one.seconds), one.seconds, one.rank))
-
-    @property
-    def best_with_few(self) -> Standing | None:
-        """The best with few negatives, if the best of all does not share this place."""
-        if self.few is None or self.best.label in {one.label for one in _sharing(self.few)}:
-            return None
-        return self.few.standings[0]
+        """The fastest."""
+        return min(self.shared, key=lambda one: (math.isnan(one.seconds), one.seconds))
 
 
-def _sharing(league: League) -> list[Standing]:
-    return [one for one in league.standings if one.place == league.standings[0].place]
+def lines(records: pl.DataFrame, printed: Sequence[Any]) -> list[str]:
+    """Return the sentences that a report begins with."""
+    return [*advice(records), reach(records)]
 
 
 def advice(records: pl.DataFrame, quote: Quote = str) -> list[str]:
@@ -81,45 +61,48 @@ def advice(records: pl.DataFrame, quote: Quote = str) -> list[str]:
         results = by_dataset(group)
         whole = leagues(group, results)
         few = pl.col("dataset").is_in(list(kinds(group, results)["few"]))
-        parts = {one.promise: one for one in leagues(group.filter(few), results.filter(few), _left(whole))}
+        left = {one.label for league in whole for one in league.broken}
+        parts = {one.promise: one for one in leagues(group.filter(few), results.filter(few), left)}
         for league in whole:
             part = parts.get(league.promise)
             is_enough = part is not None and MIN_VALUES <= len(part.datasets) < len(league.datasets)
             firsts = found.setdefault(league.promise, [])
             if league.standings:
-                firsts.append(First(text.partition("=")[2], league, part if is_enough else None))
+                firsts.append(First(text.partition("=")[2], _sharing(league), part if is_enough else None))
     name = next(iter(PROBLEMS[records["problem"][0]]().parameters()))
-    lines = [_line(promise, firsts, name, quote) for promise, firsts in found.items()]
-    if not bounded(records):
-        lines = [" ".join([*lines, *gains(records, quote)])]
-    return [*lines, *large(records, quote)]
+    made = [_line(promise, firsts, name, quote) for promise, firsts in found.items()]
+    return [*(made if bounded(records) else [" ".join([*made, *gains(records, quote)])]), *large(records, quote)]
 
 
-def lines(records: pl.DataFrame, printed: Sequence[Any]) -> list[str]:
-    """Return the sentences that a report begins with."""
-    return [*advice(records), reach(records)]
-
-
-def _left(found: Sequence[League]) -> set[str]:
-    return {one.label for league in found for one in league.broken}
+def _sharing(league: League) -> list[Standing]:
+    return [one for one in league.standings if one.place == league.standings[0].place]
 
 
 def _line(promise: str, firsts: Sequence[First], name: str, quote: Quote) -> str:
     """Return the sentences about a league."""
-    head = _head(promise)
     if not firsts:
-        return f"{head}: no method keeps its promise."
-    best = [_claim([(one.setting, one.best) for one in alike], name, quote) for alike in _alike(firsts, "best")]
-    sentences = [f"{head}: {'; '.join(best)}."]
-    others = [one for one in firsts if one.cheapest.label != one.best.label]
-    if others:
-        cheap = [_saving(alike, quote) for alike in _alike(others, "cheapest")]
+        return f"{_head(promise)}: no method keeps its promise."
+    best = (
+        f"{quote(alike[0].best.label)} {_reached([one.best for one in alike])} at {name} "
+        f"{_listed(one.setting for one in alike)}{_alarms([one.best for one in alike])}"
+        for alike in _alike(firsts, "best")
+    )
+    sentences = [f"{_head(promise)}: {'; '.join(best)}."]
+    cheap = [
+        f"{quote(alike[0].cheapest.label)} at {_listed(one.setting for one in alike)} "
+        f"({_reached([one.cheapest for one in alike])} in {_seconds(one.cheapest for one in alike)}, not "
+        f"{_seconds(one.best for one in alike)})"
+        for alike in _alike([one for one in firsts if one.cheapest.label != one.best.label], "cheapest")
+    ]
+    if cheap:
         sentences.append(f"The cheapest that share the place: {'; '.join(cheap)}.")
     for one in firsts:
-        if one.few is not None and (other := one.best_with_few):
-            n = len(one.few.datasets)
-            named = f"{quote(other.label)} ({_measured([other])}, {other.seconds:.2g} s)"
-            sentences.append(f"With fewer than {FEW_NEGATIVES} negatives ({n} data sets) at {one.setting}: {named}.")
+        if one.few is not None and one.best.label not in {other.label for other in _sharing(one.few)}:
+            where = (
+                f"fewer than {leaderboard.FEW_NEGATIVES} negatives ({len(one.few.datasets)} data sets) at {one.setting}"
+            )
+            first = one.few.standings[0]
+            sentences.append(f"With {where}: {quote(first.label)} ({_reached([first])} in {_seconds([first])}).")
     return " ".join(sentences)
 
 
@@ -132,34 +115,23 @@ def _alike(firsts: Sequence[First], what: str) -> list[list[First]]:
     return [list(group) for _, group in groupby(firsts, key=lambda one: str(getattr(one, what).label))]
 
 
-def _saving(alike: Sequence[First], quote: Quote) -> str:
-    """Return where the same method is the cheapest, and what it costs."""
-    found = [one.cheapest for one in alike]
-    seconds = [_listed(f"{one.seconds:.2g}" for one in some) for some in (found, [one.best for one in alike])]
-    where = f"{quote(found[0].label)} at {_listed(one.setting for one in alike)}"
-    return f"{where} ({_measured(found)}, {seconds[0]} s in place of {seconds[1]} s)"
+def _reached(found: Sequence[Standing]) -> str:
+    is_bounded = bool(found[0].promise)
+    values = (one.p_nd if is_bounded else 1 - one.score for one in found)
+    return f"{'misses' if is_bounded else 'reaches'} {_listed(f'{value:.2f}' for value in values)}"
 
 
-def _claim(settings: Sequence[tuple[str, Standing]], name: str, quote: Quote) -> str:
-    """Return what a method reaches at some settings of the problem."""
-    values, found = zip(*settings, strict=True)
-    text = f"{quote(found[0].label)} {_measured(found)} at {name} {_listed(values)}"
+def _alarms(found: Sequence[Standing]) -> str:
+    """Return what is known of the false alarms of a method, with a comma before it."""
     if found[0].promise == "on average":
-        return f"{text}, with a mean P_fa of {_listed(f'{one.p_fa:.3f}' for one in found)}"
-    if not found[0].promise:
-        return text
-    allowed = "" if found[0].promise == "none" else f" (allowed: {_listed(_percent(one.allowed) for one in found)} %)"
-    return f"{text}, above rho on {_listed(_percent(one.share) for one in found)} % of the test parts{allowed}"
+        return f", with a mean P_fa of {_listed(f'{one.p_fa:.3f}' for one in found)}"
+    share, allowed = (_listed(f"{100 * getattr(one, name):.0f}" for one in found) for name in ("share", "allowed"))
+    kept = f" (allowed: {allowed} %)" if found[0].promise != "none" else ""
+    return f", above rho on {share} % of the test parts{kept}" if found[0].promise else ""
 
 
-def _measured(found: Sequence[Standing]) -> str:
-    if found[0].promise:
-        return f"misses {_listed(f'{one.p_nd:.2f}' for one in found)}"
-    return f"reaches {_listed(f'{1 - one.score:.2f}' for one in found)}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}"
+def _seconds(found: Iterable[Standing]) -> str:
+    return f"{_listed(f'{one.seconds:.2g}' for one in found)} s"
 
 
 def _listed(texts: Iterable[str]) -> str:
@@ -168,19 +140,14 @@ def _listed(texts: Iterable[str]) -> str:
 
 def large(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:
     """Yield a sentence on the data sets with very many samples, if there are any, at the largest setting."""
-    text, group = next(settings(records.filter(pl.col("n_samples") > LARGE)), ("", records.clear()))
-    if group.is_empty():
-        return
-    found = leagues(group)
-    lost = [one for league in found for one in league.methods if one.n_good < one.n_jobs]
-    every = [one for league in found for one in league.methods]
-    named = [
-        f"{_head(league.promise).lower()}, {quote(one.label)} {_measured([one])} in {one.seconds:.2g} s"
-        for league in found
-        for one in league.standings[:1]
-    ]
-    where = f"Over {LARGE:,} samples ({counted(group['dataset'].n_unique(), 'data set')}, {text})"
-    yield f"{where}: {'; '.join(named)}. {len(lost)} of {len(every)} methods end without an answer on one of them."
+    for text, group in list(settings(records.filter(pl.col("n_samples") > leaderboard.LARGE)))[:1]:
+        found = leagues(group)
+        every = [one for league in found for one in league.methods]
+        n_lost = sum(one.n_good < one.n_jobs for one in every)
+        firsts = [one for league in found for one in league.standings[:1]]
+        named = (f"{_head(o.promise).lower()}, {quote(o.label)} {_reached([o])} in {_seconds([o])}" for o in firsts)
+        where = f"Over {leaderboard.LARGE:,} samples ({counted(group['dataset'].n_unique(), 'data set')}, {text})"
+        yield f"{where}: {'; '.join(named)}. {n_lost} of {len(every)} methods end without an answer on one of them."
 
 
 def gains(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:
@@ -203,36 +170,32 @@ def _gains_at(setting: str, records: pl.DataFrame, quote: Quote) -> Iterator[str
     linear, rivals = ([label for label in order if label in names] for names in (FOR_RANGE, logistic))
     if not (linear and rivals):
         return
-    by_split = _gain(records, linear[0], rivals[0])
-    differences = by_split.group_by("dataset", maintain_order=True).agg(pl.mean("gain"))["gain"].to_numpy()
+    scores = records.select("dataset", "repeat", score=leaderboard.score_of(records))
+    scores = scores.with_columns(label=pl.Series(method_labels(records), dtype=pl.String))
+    pairs = scores.filter(pl.col("label").is_in([linear[0], rivals[0]]))
+    wide = pairs.pivot("label", index=["dataset", "repeat"], values="score").drop_nulls()
+    gain = wide.group_by("dataset").agg(gain=pl.col(rivals[0]) - pl.col(linear[0])).sort("dataset")
+    differences = gain["gain"].list.mean().to_numpy()
     limits = shift_interval(differences, SIGNIFICANCE_LEVEL / len(linear))
     if limits is None:
         return
     sign = -1 if limits[0] > 0 else 1
-    other = by_split.group_by("dataset").agg((pl.col("gain") * sign > 0).all()).filter("gain")["dataset"].sort()
+    other = gain.filter((pl.col("gain").list.eval(pl.element() * sign)).list.min() > 0)["dataset"].to_list()
     word = "gains" if limits[0] > 0 else "loses" if limits[1] < 0 else "does not gain"
     found = f"{hodges_lehmann(differences):+.3f} [{limits[0]:+.3f}, {limits[1]:+.3f}], {len(differences)} data sets"
-    where = some(other.to_list(), MAX_NAMED) or "none"
+    where = some(other, MAX_NAMED) or "none"
     yield f"{quote(linear[0])} {word} at {setting} ({found}; the other way in every repeat: {where})"
-
-
-def _gain(records: pl.DataFrame, label: str, rival: str) -> pl.DataFrame:
-    """Return the gain of a method on another for each data set and repeat on which both have an answer."""
-    labels = pl.Series(method_labels(records), dtype=pl.String)
-    scores = records.filter(labels.is_in([label, rival])).select("dataset", "repeat", score=score_of(records))
-    scores = scores.with_columns(label=labels.filter(labels.is_in([label, rival])))
-    wide = scores.pivot("label", index=["dataset", "repeat"], values="score").drop_nulls()
-    return wide.select("dataset", gain=pl.col(rival) - pl.col(label)).sort("dataset")
 
 
 def reach(records: pl.DataFrame) -> str:
     """Return how far the ranking carries: where data sets come from, and how hard they are at the largest setting."""
     _, group = next(settings(records))
     of = kinds(group, by_dataset(group))
-    sizes = group.unique("dataset").select(pl.col("n_positive") * 2 < pl.col("n_samples")).to_series()
+    is_minority = group.unique("dataset").select(pl.col("n_positive") * 2 < pl.col("n_samples")).to_series()
     n_keel = sum(name.startswith(KEEL) for name in of["all"])
+    saturated, weak = (f"{100 * level:.0f} %" for level in (leaderboard.SATURATED, leaderboard.WEAK))
     return (
-        f"Of {len(of['all'])} data sets, {n_keel} are KEEL's, and the positives are the minority on {sizes.sum()}. "
-        f"{len(of['saturated'])} are saturated: the median method misses under {100 * SATURATED:.0f} %, and one or two "
-        f"test samples decide ranks. {len(of['weak'])} are weak: it misses over {100 * WEAK:.0f} %."
+        f"Of {len(of['all'])} data sets, {n_keel} are KEEL's, and positives are the minority on {is_minority.sum()}. "
+        f"{len(of['saturated'])} are saturated: the median method misses under {saturated}, one or two samples decide "
+        f"ranks. {len(of['weak'])} are weak: it misses over {weak}."
     )

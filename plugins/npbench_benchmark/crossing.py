@@ -15,9 +15,9 @@ from scipy import stats
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, ends, number
 from npbench_benchmark.leaderboard import table
 
-# What the names of methods, as typed, say about their thresholds.
+# What the names of methods, as typed, say about their thresholds, and the search that serves all of these.
 OF_THRESHOLD = re.compile(
-    r"(?:[ ,_]+(?:umbrella|half|aligned|average|measured|oob|folds|empirical))+$"
+    r"(?:[ ,_]+(?:umbrella|half|aligned|average|measured|oob|folds|empirical|ranked))+(?=$|[ ,]+\w+=)"
     r"|[ ,]+(?:threshold|calibration_size|cv|n_splits|randomized)=\S+"
 )
 OWN, UMBRELLA, HALF = "own", "umbrella", 0.5
@@ -40,7 +40,7 @@ def crossing(text: str, results: pl.DataFrame) -> Iterator[Sheet]:
     shared = [name for name, is_shared in zip(datasets, complete, strict=True) if is_shared]
     shares = results.filter(pl.col("dataset").is_in(shared)).group_by("label").agg(pl.sum("above") / pl.sum("n_jobs"))
     above = dict(shares.iter_rows())
-    scorers, thresholds = (_by_number([place[axis] for place in labels]) for axis in (0, 1))
+    scorers, thresholds = ([name for name, _ in Counter(names).most_common()] for names in zip(*labels, strict=True))
     values = np.full((len(scorers), len(thresholds), len(shared)), np.nan)
     for column, (scorer, threshold) in enumerate(labels):
         values[scorers.index(scorer), thresholds.index(threshold)] = misses[complete, column]
@@ -48,7 +48,13 @@ def crossing(text: str, results: pl.DataFrame) -> Iterator[Sheet]:
     for scorer, cells, effect in zip(scorers, values, effects(values, 0), strict=True):
         rates = [above.get(labels.get((scorer, threshold), "")) for threshold in thresholds]
         pairs = zip(cells.mean(axis=1).tolist(), rates, strict=True)
-        rows.append([scorer, *(one for mean, rate in pairs for one in (_known(mean), number(rate))), effect])
+        rows.append(
+            [
+                scorer,
+                *(one for mean, rate in pairs for one in (number(None if np.isnan(mean) else mean), number(rate))),
+                effect,
+            ]
+        )
     last = [cell for effect in effects(values, 1) for cell in (effect, MISSING)]
     rows.append([f"from {thresholds[0]}", *last, MISSING])
     heads = [head for threshold in thresholds for head in (threshold, f"{threshold}: above")]
@@ -80,39 +86,22 @@ def threshold_of(params: Mapping[str, Any]) -> str:
     """
     if not {"estimator", "threshold"} <= params.keys():
         return OWN
-    size = params.get("calibration_size", HALF)
-    held_out = "half" if size == HALF else str(size)
     rule = "" if params["threshold"] in (UMBRELLA, "auto") else params["threshold"]
-    if params.get("cv") is not None:
-        held_out = "all negatives"
-    elif rule and size == HALF:
-        held_out = ""
-    splits = params.get("n_splits", 1)
-    words = [rule, held_out, f"{splits} splits" * (splits > 1), "randomized" * bool(params.get("randomized"))]
+    size, splits = params.get("calibration_size", HALF), params.get("n_splits", 1)
+    held_out = "half" * (not rule) if size == HALF else str(size)
+    negatives = held_out if params.get("cv") is None else "all negatives"
+    words = [rule, negatives, f"{splits} splits" * (splits > 1), "randomized" * bool(params.get("randomized"))]
     return ", ".join(filter(None, words))
-
-
-def _by_number(names: list[str]) -> list[str]:
-    """Return each name once, the most frequent first."""
-    return [name for name, _ in sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))]
 
 
 def effects(values: np.ndarray, axis: int) -> list[Cell]:
     """Return the mean difference from the first along an axis, where both are known, with limits over data sets."""
-    differences = np.ma.masked_invalid(values - values.take([0], axis=axis))
-    means = differences.mean(axis=1 - axis)
-    return [MISSING, *(_effect(one.compressed()) for one in means[1:])]
+    differences = np.ma.masked_invalid(values - values.take([0], axis=axis)).mean(axis=1 - axis)
+    return [MISSING, *(_effect(one.compressed()) for one in differences[1:])]
 
 
 def _effect(differences: np.ndarray) -> Cell:
-    n = len(differences)
-    if n < 2:
-        return MISSING
-    mean, error = float(differences.mean()), float(differences.std(ddof=1)) / np.sqrt(n)
-    half = float(stats.t.isf(0.025, n - 1)) * error
+    n, mean = len(differences), float(differences.mean())
+    half = float(stats.t.isf(0.025, n - 1) * differences.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
     limits = mean - half, mean + half
-    return Cell("{:+.3f} [{:+.3f}, {:+.3f}]".format(mean, *limits), mean, further=ends(limits))
-
-
-def _known(value: float) -> Cell:
-    return MISSING if np.isnan(value) else number(value)
+    return Cell("{:+.3f} [{:+.3f}, {:+.3f}]".format(mean, *limits), mean, further=ends(limits)) if n > 1 else MISSING

@@ -22,6 +22,7 @@ from npbench.report.select.metrics import better
 from npbench.report.select.pairing import setting_text
 from npbench.report.stats.paired import Limits
 from npbench.report.stats.ranks import ranking
+from npbench_benchmark.board.statement import is_tuned
 from npbench_benchmark.promises import Promise, expected
 
 SCORE_OF_FAILURE = 1.0  # of a classifier that accepts nothing
@@ -57,6 +58,7 @@ class Standing:
     seconds: float  # geometric mean of processor seconds of selection and fit; NaN if none were measured
     n_candidates: float | None  # median number of candidates of a selection
     unconverged: float | None  # share of final fits that did not converge
+    is_tuned: bool | None  # on the data sets of the suite, as its submission states; None without one
     # In the league; a method that has left it has none of these.
     p_nd_common: float | None = None  # over the data sets on which all methods have all answers
     rank: float = 0.0
@@ -289,6 +291,7 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[Standing]:
             seconds=group.select(pl.col("log_seconds").mean().exp().fill_null(math.nan)).item(),
             n_candidates=candidates,
             unconverged=None if converged is None else 1.0 - converged,
+            is_tuned=is_tuned(group["solver"][0]),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,25 +33,22 @@ from npbench_benchmark.leaderboard import (
     table,
 )
 
+KIND, TUNED = "kind of data", "tuned on the suite"
 WEIGHTS = (0.25, 1.0, 2.0, 5.0)  # of the excess, in scores
 SEPARATED = 3  # methods for which a note says how many data sets would separate them
 
-BOUND_COLUMNS = ["method", "promise", "verdict", "answers", "above rho", "share", "95 % limits", "allowed"]
-BOUND_COLUMNS += ["P_fa", "P_fa/rho, 95 %"]
 LOST_NOTE = "A job without an answer counts as one that accepts nothing, in every column but the seconds."
-BOUND_NOTES = [
-    "Promise: guaranteed with probability 1 - delta, proved on average, measured (kept in simulations), or none.",
-    "Share of test parts with P_fa > rho, with Clopper and Pearson's limits for independent test parts; those of one "
-    "data set overlap, so the limits are too narrow. Allowed: the share to expect if the promise is kept, by the "
-    "numbers of negatives. A promise on average is judged by the mean P_fa, with the noise of its beta-binomial "
-    "distribution. Exceeded: beyond these limits, or this noise.",
-    "P_fa: mean over data sets. P_fa/rho, 95 %: 95 % of the test parts have no more.",
-    LOST_NOTE,
-]
 SCORES = {"np_score": "P_nd + max(0, P_fa - rho) / rho, at most 1, without the noise of test parts"}
 RATE_NOTE = (
-    "Above: test parts with P_fa > rho. Allowed: the share of them to expect if the promise is kept. P_fa/rho: 95 % of "
-    "the test parts have no more. P_nd: misses. Common: misses where all of these methods have all answers."
+    "Above: test parts with P_fa > rho. Share: with Clopper and Pearson's limits for independent test parts; those of "
+    "one data set overlap, so the limits are too narrow. Allowed: the share to expect if the promise is kept, by the "
+    "numbers of negatives. P_fa/rho: 95 % of the test parts have no more. P_nd: misses. Common: misses where all of "
+    "these methods have all answers."
+)
+VERDICT_NOTE = (
+    "Promise: guaranteed with probability 1 - delta, proved on average, measured (kept in simulations), or none. It is "
+    "exceeded beyond the limits of the share; on average, if the mean P_fa is above rho beyond its noise. Methods that "
+    "exceed it have no place."
 )
 RANK_NOTES = [
     PLACES_NOTE,
@@ -60,8 +57,8 @@ RANK_NOTES = [
     LOST_NOTE,
 ]
 KIND_NOTE = (
-    f"Data sets: all; common to all settings; few, many: under {FEW_NEGATIVES} negatives or not; saturated, weak: the "
-    f"median method misses under {SATURATED:.0%}, over {WEAK:.0%}; others; large: over {LARGE:,} samples."
+    f"Kinds of data: all; common to all settings; few, many: under {FEW_NEGATIVES} negatives or not; saturated, weak: "
+    f"the median method misses under {SATURATED:.0%}, over {WEAK:.0%}; others; large: over {LARGE:,} samples."
 ).replace("%", " %")
 WEIGHT_NOTE = (
     "Mean ranks by P_nd + w max(0, P_fa - rho) / rho for some weights w; as the score, but with the noise of test "
@@ -70,7 +67,7 @@ WEIGHT_NOTE = (
 
 
 def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
-    """Return for each setting the leagues, who keeps the bound, and details; then all standings and results."""
+    """Return the leagues and details of each setting, then all standings and results."""
     sheets = [sheet for text, group in settings(records) for sheet in _sheets(text, group)]
     return [*sheets, *explorer([records]), _datasets(records)]
 
@@ -89,41 +86,52 @@ def explorer(frames: Sequence[pl.DataFrame]) -> list[Sheet]:
             every = by_dataset(group)
             found = leagues(group, every)
             left = {one.label for league in found for one in league.broken}
-            about: dict[str, Entry] = {"method": "", "problem": problem, "setting": text}
+            about: dict[str, Entry] = {"method": "", "problem": problem, "setting": text}  # the first columns
             for kind, names in kinds(group, every, common).items():
                 among = pl.col("dataset").is_in(list(names))
                 for league in leagues(group.filter(among), every.filter(among), left) if names else ():
-                    of = {**about, "kind": kind, "promise": league.promise or MISSING}
-                    standings += [of | _standing(one, league, problem) for one in league.methods]
+                    of = {**about, KIND: kind, "promise": league.promise or MISSING}
+                    for one in league.methods:
+                        also: dict[str, Entry] = {
+                            "answers": count(one.n_good, one.n_jobs),
+                            "verdict": one.verdict or MISSING,
+                        }
+                        standings.append(of | _standing(one, league, problem) | also)
             results += [about | row for row in _each(found, every, problem)]
     first = standings[0]
-    shown = {name: str(first[name]) for name in ("problem", "setting", "kind", "promise")}
+    shown = {name: str(first[name]) for name in ("problem", "setting", KIND, "promise")}
     of_method = {"method": str(first["method"]), "problem": shown["problem"], "setting": "", "data set": ""}
     return [
-        _explored("leaderboard", standings, [KIND_NOTE, RATE_NOTE, *RANK_NOTES], shown),
-        _explored("methods by data set", results, [], of_method),
+        Sheet(title, *_by_column(rows), notes, title, detail=True, chosen=chosen)
+        for title, rows, notes, chosen in (
+            ("leaderboard", standings, [KIND_NOTE, VERDICT_NOTE, RATE_NOTE, *RANK_NOTES], shown),
+            ("methods by data set", results, [], of_method),
+        )
     ]
-
-
-def _explored(title: str, rows: Sequence[dict[str, Entry]], notes: Sequence[str], chosen: Mapping[str, str]) -> Sheet:
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    cells = [[row.get(name) for name in columns] for row in rows]
-    return Sheet(title, columns, cells, notes, title, detail=True, chosen=chosen)
 
 
 def places(records: pl.DataFrame, keys: Sequence[str]) -> list[Sheet]:
     """Return the places of the methods with these records among all methods with the same promise."""
-    own = frozenset(keys)
+    own, problem = frozenset(keys), str(records["problem"][0])
     found = [(text, league) for text, group in settings(records) for league in leagues(group)]
     rows = [
-        _placed(text + league.title, one, league, is_own=bool(one.keys & own))
+        {"setting": text + league.title, **_standing(one, league, problem), **_mark(one, league, own)}
         for text, league in found
         if any(one.keys & own for one in league.methods)
         for one in [*_near(league.standings, own), *(one for one in league.broken if one.keys & own)]
     ]
-    columns = ["setting", "method", "place", "data sets", "rank", "P_nd", "score", "promise"]
     note = "The best method, and > those of this run between their neighbours."
-    return [Sheet("places: among the stored methods", columns, rows, [note, _scored(records)])]
+    return [Sheet("places: among the stored methods", *_by_column(rows), [note, _scored(records)])]
+
+
+def _mark(one: Standing, league: League, own: frozenset[str]) -> dict[str, Entry]:
+    """Return the cells in which a place differs from a standing: the name, the place of how many, and the verdict."""
+    n = len(league.standings)
+    return {
+        "method": Cell(f"> {one.label}", flag="best") if one.keys & own else one.label,
+        "place": Cell(f"{one.place} of {n}", one.place, further=(("of", n),)) if one.place else MISSING,
+        "verdict": one.verdict or MISSING,
+    }
 
 
 def _near(found: Sequence[Standing], own: frozenset[str]) -> list[Standing]:
@@ -131,20 +139,6 @@ def _near(found: Sequence[Standing], own: frozenset[str]) -> list[Standing]:
     ours = [place for place, one in enumerate(found) if one.keys & own]
     shown = {0, *(place + step for place in ours for step in (-1, 0, 1))}
     return [one for place, one in enumerate(found) if place in shown]
-
-
-def _placed(text: str, one: Standing, league: League, *, is_own: bool) -> Row:
-    n = len(league.standings)
-    return [
-        text,
-        Cell(f"> {one.label}", flag="best") if is_own else one.label,
-        Cell(f"{one.place} of {n}", one.place, further=(("of", n),)) if one.place else MISSING,
-        count(one.n_datasets, len(league.datasets) or one.n_datasets),
-        number(one.rank or None, ".2f"),
-        number(one.p_nd),
-        number(one.score),
-        one.verdict or MISSING,
-    ]
 
 
 def _datasets(records: pl.DataFrame) -> Sheet:
@@ -169,8 +163,6 @@ def _sheets(text: str, records: pl.DataFrame) -> Iterator[Sheet]:
     found = leagues(records, results)
     yield from (ranked(text, league, records) for league in found)
     if bounded(records):
-        kept = [_kept(one) for league in found for one in league.methods]
-        yield Sheet(f"{text}: who keeps the bound", BOUND_COLUMNS, kept, BOUND_NOTES, f"{text} bound")
         yield from crossing(text, results)
         yield from (_by_weight(text, league, results) for league in found if league.promise == "none")
         yield _scorers(text, found, results)
@@ -182,8 +174,13 @@ def ranked(text: str, league: League, records: pl.DataFrame) -> Sheet:
     cells = [_standing(one, league, records["problem"][0]) for one in league.standings]
     general = [RATE_NOTE, *RANK_NOTES] if league.promise else RANK_NOTES
     notes = [_judged(league, records), *_left(league), *_separation(league), *general]
-    columns = list(cells[0]) if cells else ["method"]
-    return Sheet(title, columns, [list(row.values()) for row in cells], notes, title.replace(":", ""))
+    return Sheet(title, *_by_column(cells), notes, title.replace(":", ""))
+
+
+def _by_column(rows: Sequence[dict[str, Entry]]) -> tuple[list[str], list[Row]]:
+    """Return the columns of all rows, the common first, and the rows; what a row lacks is missing."""
+    columns = list(dict.fromkeys(name for row in rows for name in row)) or ["method"]
+    return columns, [[row.get(name) for name in columns] for row in rows]
 
 
 def _judged(league: League, records: pl.DataFrame) -> str:
@@ -213,30 +210,16 @@ def _separation(league: League) -> Iterator[str]:
         yield f"Data sets that would separate {first[0]} by rank, with 80 % power: {', '.join(texts)}."
 
 
-def _kept(one: Standing) -> Row:
-    return [
-        one.label,
-        one.promise,
-        one.verdict or MISSING,
-        count(one.n_good, one.n_jobs),
-        number(one.above, "d"),
-        number(one.share),
-        Cell("[{:.3f}, {:.3f}]".format(*one.share_limits), further=ends(one.share_limits)),
-        MISSING if math.isnan(one.allowed) else number(one.allowed, ".2g"),
-        number(one.p_fa),
-        number(one.most_alarms, ".2f"),
-    ]
-
-
 def _standing(one: Standing, league: League, problem: str) -> dict[str, Entry]:
     """Return the cells of a method by column: its place, its rates if a rate is bounded, and its cost."""
     rates: dict[str, Entry] = {
         "above": Cell(f"{one.above}/{one.n_jobs}", one.above, further=(("of", one.n_jobs),)),
-        "allowed": _number(one.allowed),
+        "share": Cell("[{:.3f}, {:.3f}]".format(*one.share_limits), further=ends(one.share_limits)),
+        **({} if math.isnan(one.allowed) else {"allowed": number(one.allowed)}),
         "P_fa/rho": number(one.most_alarms, ".2f"),
         "P_nd": number(one.p_nd),
         "common": number(one.p_nd_common),
-        "score": number(one.score),
+        **({"score": number(one.score)} if one.promise == "none" else {}),
     }
     return {
         "method": one.label,
@@ -248,6 +231,7 @@ def _standing(one: Standing, league: League, problem: str) -> dict[str, Entry]:
         "seconds": _number(one.seconds, ".2g"),
         "candidates": number(one.n_candidates, ".0f"),
         "unconverged": number(one.unconverged, ".2f"),
+        **({} if one.is_tuned is None else {TUNED: "yes" if one.is_tuned else "no"}),
     }
 
 

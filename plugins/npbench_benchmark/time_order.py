@@ -10,8 +10,7 @@ import polars as pl
 
 from npbench.records.fields import METHOD
 from npbench.report.sheet import MISSING, Row, Sheet, number
-from npbench_benchmark.charts import settings
-from npbench_benchmark.leaderboard import Standing, leagues
+from npbench_benchmark.leaderboard import Standing, leagues, settings
 
 PAIRED = ("above rho", "P_fa/rho", "P_nd", "verdict")
 COLUMNS = ["data set", "method", "promise", *(column for name in PAIRED for column in (name, f"{name}, shuffled"))]

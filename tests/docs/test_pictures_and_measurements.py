@@ -18,9 +18,10 @@ def test_images_show_the_published_records_and_the_theory(script):
     for name in (*pictures.THEORY, *pictures.RATES, *pictures.gallery(), *pictures.experiments()):
         image = (pictures.IMAGES / f"{name}.png").read_bytes()
         assert pictures.digest(name).encode() in image, f"{name}: run python docs/build/pictures.py"
-    for name in script("screenshots").SCRIPTS:
-        image = (pictures.IMAGES / f"{name}.png").read_bytes()
-        assert pictures.digest("gasso_figure4").encode() in image, "run python docs/build/screenshots.py"
+    for experiment, shots in script("screenshots").SHOTS.items():
+        for name in shots:
+            image = (pictures.IMAGES / f"{name}.png").read_bytes()
+            assert pictures.digest(experiment).encode() in image, "run python docs/build/screenshots.py"
 
 
 def test_partial_area_prefers_the_other_scorer_and_surrogates_bound_the_risk():

@@ -58,6 +58,24 @@ def records(n=N_RECORDS):
     return conformed(frame.drop("label", "rho", "p_fa")).with_columns(rates)
 
 
+BOARD = [  # method, problem, setting, rank, area; the missing rank comes last in both directions
+    ("gen", "np", "rho=0.1", 10.0, None),
+    (EVIL, "np", "rho=0.1", 9.5, None),
+    ("sgd", "np", "rho=0.1", None, None),
+    ("sgd", "np", "rho=0.05", 1.0, None),
+    ("auc", "pauc", "range", 2.0, 0.5),
+]
+EACH = [("gen", "rho=0.1", "pima"), ("gen", "rho=0.05", "pima"), (EVIL, "rho=0.1", "pima"), (EVIL, "rho=0.1", "cm1")]
+
+
+def explorers():
+    """Return a table with choices, and one to which the names of the first lead."""
+    columns = ["method", "problem", "setting", "rank", "area"]
+    board = Sheet("board", columns, BOARD, detail=True, chosen={"problem": "np", "setting": "rho=0.1"})
+    chosen = {"method": "gen", "setting": "", "data set": ""}
+    return [board, Sheet("each", ["method", "setting", "data set"], EACH, detail=True, chosen=chosen)]
+
+
 def sections():
     lines = [Series(label, [0.05, 0.1], [0.04 + i, 0.1 + i]) for i, label in enumerate(LABELS)]
     many = np.linspace(0, 1, 60)
@@ -71,6 +89,7 @@ def sections():
     sheet = Sheet(f"Table {EVIL}", ["solver", "p_fa"], [[EVIL, "0.1±0.02"]], [EVIL])
     return [
         Section(f"np {EVIL}", [sheet], [rates], [EVIL]),
+        Section("Explore", explorers()),
         *(Section(f"More {i}", charts=[roc], notes=["filled\n" * 9] * 40) for i in range(3)),
         Section("Search", charts=[search, Chart("ranks", "Ranks", [[ranks]])]),
     ]
@@ -386,3 +405,83 @@ def test_equal_errors_are_counted_with_one_traceback_and_columns_for_programs_ar
     assert found["problem_params"]["values"][0] == "rho=0.05"
     shown = "label dataset problem problem_params repeat status p_fa seconds"
     assert [name for name, column in found.items() if column["shown"]] == shown.split()
+
+
+def explored(driver, table):
+    """Return the heads and the rows in sight of a table with choices, and its status."""
+    script = """
+        const sheet = document.querySelectorAll(".explorer")[arguments[0]];
+        const seen = (row) => [...row.cells].filter((cell) => !cell.hidden).map((cell) => cell.textContent.trim());
+        const rows = [...sheet.querySelectorAll("tr")].map(seen);
+        return [rows[0], rows.slice(1), sheet.querySelector("[role=status]").textContent];
+    """
+    return driver.execute_script(script, table)
+
+
+def choose(driver, name, value):
+    script = """
+        const labels = [...document.querySelector(".explorer").querySelectorAll("label")];
+        const select = labels.find((one) => one.textContent.startsWith(arguments[0])).querySelector("select");
+        select.value = arguments[1];
+        select.dispatchEvent(new Event("change"));
+    """
+    driver.execute_script(script, name, value)
+
+
+def test_choices_show_the_rows_and_the_columns_that_say_something(opened):
+    heads, rows, status = explored(opened, 0)
+    assert (heads, [row[0] for row in rows]) == (["method", "rank"], ["gen", EVIL, "sgd"])
+    assert status == "3 of 5 rows"
+    choose(opened, "problem", "pauc")  # without the setting that is chosen
+    assert explored(opened, 0)[:2] == [["method", "rank", "area"], [["auc", "2", "0.5"]]]
+    choose(opened, "problem", "np")
+    choose(opened, "setting", "")
+    heads, rows, _ = explored(opened, 0)
+    assert (heads, len(rows)) == (["method", "setting", "rank"], 4)
+    choose(opened, "setting", "rho=0.1")
+
+
+def test_columns_of_numbers_are_sorted_with_missing_ones_last(opened):
+    found = []
+    for _ in range(3):
+        opened.execute_script("document.querySelectorAll('.explorer th button')[3].click()")
+        found.append([row[1] for row in explored(opened, 0)[1]])
+    assert found == [["9.5", "10", "-"], ["10", "9.5", "-"], ["10", "9.5", "-"]]
+
+
+def test_a_name_leads_to_its_rows_in_the_other_table(opened):
+    script = "[...document.querySelectorAll('.link')].find((one) => one.textContent === arguments[0]).click()"
+    opened.execute_script(script, EVIL)
+    assert explored(opened, 1)[1] == [["pima"], ["cm1"]]  # the setting is chosen, too
+    assert opened.execute_script("return document.activeElement.value") == EVIL
+    assert opened.execute_script("return window.evil") is None
+    opened.execute_script(script, "gen")
+    assert explored(opened, 1)[1] == [["pima"]]
+
+
+def test_on_a_phone_tables_scroll_and_names_stay_in_sight(opened):
+    size = {"width": 375, "height": 760, "deviceScaleFactor": 1, "mobile": True}
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        assert opened.execute_script("return document.documentElement.scrollWidth") <= 375
+        moved = """
+            const scroll = document.querySelector(".explorer .scroll");
+            scroll.querySelector("table").style.width = "60rem";
+            scroll.scrollLeft = 200;
+            const left = scroll.querySelector("td.name").getBoundingClientRect().left;
+            return [scroll.scrollLeft, left - scroll.getBoundingClientRect().left];
+        """
+        distance, left = opened.execute_script(moved)
+        assert distance == 200
+        assert 0 <= left < 5
+    finally:
+        opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_page_without_records_has_no_table_of_them(browser, tmp_path):
+    path = tmp_path / "page.html"
+    page.write(path, [Section("Explore", explorers())], Collection(records(0), []))
+    browser.get(path.as_uri())
+    assert len(explored(browser, 0)[1]) == 3
+    assert browser.execute_script("return document.getElementById('records')") is None
+    assert [line for line in browser.get_log("browser") if "example.invalid" not in line["message"]] == []

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from npbench.report.sheet import Section, Sheet
 
 HTML = Path(__file__).parent / "html"
-SCRIPTS = ("filters.js", "records.js", "page.js")
+SCRIPTS = ("filters.js", "records.js", "explorer.js", "page.js")
 OK = "ok"
 MAX_OPEN_ROWS = 40  # tables of a section beyond this are folded
 MAX_ERRORS = 200
@@ -49,7 +49,10 @@ class Picture(NamedTuple):
 def write(
     path: Path, sections: Sequence[Section], collection: Collection, pictures: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Write the page with the SVG of each chart by its name, and of additional figures, for the first section."""
+    """Write the page with the SVG of each chart by its name, and of additional figures, for the first section.
+
+    Without records it has no table of them.
+    """
     charts = {chart.name for section in sections for chart in section.charts}
     errors, columns = failures(collection.records), record_columns.columns(collection.records)
     script = "\n".join((HTML / name).read_text(encoding="utf-8") for name in SCRIPTS)
@@ -60,7 +63,9 @@ def write(
         failures=errors[:MAX_ERRORS],
         n_more=len(errors[MAX_ERRORS:]),
         runs=collection.runs,
-        records=packed(json.dumps(columns, separators=(",", ":"), ensure_ascii=False, allow_nan=False)),
+        records=packed(json.dumps(columns, separators=(",", ":"), ensure_ascii=False, allow_nan=False))
+        if len(collection.records)
+        else "",
         script=script,
         source=source_of(script),
         style=(HTML / "page.css").read_text(encoding="utf-8"),

@@ -32,7 +32,8 @@ def run(words: Sequence[str]) -> Exit:
         reason = error.strerror or error
         raise RequestError(f"cannot write splits to {options.write} ({reason}): name another folder") from error
     print(f"Splits of {n_datasets} data sets in {options.write}; {SPLITS} says what they belong to.")
-    print(f"Scores of the test rows: npbench submit {shlex.quote(f'{options.write}/scores.parquet')} --name NAME")
+    scores = shlex.quote(f"{options.write}/scores.parquet")
+    print(f"Scores of the test rows: npbench submit {scores} --name NAME --tuned no")
     return Exit.OK
 
 

@@ -20,7 +20,8 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,39}")
 DESCRIPTION = """\
 Computes the records of a method from its scores on the test rows that `npbench splits` wrote: a Parquet or CSV file
 with the columns dataset, repeat, rho (or the other parameters of the problem), row and score. Scores are thresholded at
-0 for the given rho, as decision_function: subtract your threshold.
+0 for the given rho, as decision_function: subtract your threshold. A method is tuned on the suite if its grids,
+defaults or code were chosen by results on these data sets; tables say so.
 """
 
 
@@ -33,7 +34,7 @@ def run(words: Sequence[str]) -> Exit:
     from npbench.records import provenance
     from npbench.records.files import RECORDS
     from npbench.records.store import RecordStore
-    from npbench_benchmark.board import submission
+    from npbench_benchmark.board import statement, submission
 
     output = options.output or Path("results", "submissions", options.name)
     with status("Checking the scores"):
@@ -41,6 +42,7 @@ def run(words: Sequence[str]) -> Exit:
         scores = submission.checked(read_table(options.scores).frame, tasks)
     facts = provenance.facts()
     session.describe(output, ["submit", *words], [], **facts, splits=settings)
+    statement.write(output, tuned_on_suite=options.tuned == "yes")
     store = RecordStore(output / RECORDS)
     with closing(store), status("Computing the records"):
         for record in submission.records(tasks, scores, facts):
@@ -74,6 +76,9 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser("npbench submit", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("scores", type=Path, metavar="SCORES", help="Parquet or CSV file of scores")
     parser.add_argument("--name", required=True, help="name of the method")
+    parser.add_argument(
+        "--tuned", required=True, choices=("yes", "no"), help="whether the method was tuned on the suite"
+    )
     parser.add_argument("--splits", type=Path, metavar="FOLDER", help="folder of the splits (default: where SCORES is)")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="(default: results/submissions/NAME)")
     return parser

@@ -33,12 +33,13 @@ def run(words: Sequence[str]) -> Exit:
     options = _parser().parse_args(list(words) or ["--help"])
     if options.sample is not None and options.sample < 1:
         raise RequestError(f"--sample is {options.sample}: expected 1 or more")
-    from npbench_benchmark.board import verification
+    from npbench_benchmark.board import statement, verification
 
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     with status("Reading records"):
         records, scores, faults = _read(options.records)
     _require_shipped_data(options.records, records)
+    faults += statement.faults(_results(options.records)) if _is_submission(options.records) else []
     faults += _lacking(records, options.experiment) if options.experiment else []
     good = records.filter(status="ok")
     with status(f"Recomputing {len(good)} records"):
@@ -64,7 +65,6 @@ def _read(source: Path) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
     """Return the records of a source with their labels, their test scores, and what could not be read."""
     import polars as pl
 
-    from npbench.records.files import RECORDS
     from npbench.records.scores import read_scores
     from npbench.report.select.asked import latest
     from npbench.report.select.collect import read_jobs, sources
@@ -72,29 +72,40 @@ def _read(source: Path) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
 
     faults: list[str] = []
     records = latest(read_jobs([source], sources([source], faults.append), faults))
-    folder = source if source.is_dir() else source.parent
-    scores = read_scores(folder.parent if folder.name == RECORDS else folder)
+    scores = read_scores(_results(source))
     return records.with_columns(label=pl.Series(labels(records), dtype=pl.String)), scores, faults
+
+
+def _results(source: Path) -> Path:
+    """Return the folder that has the records, scores and statement of a source."""
+    from npbench.records.files import RECORDS
+
+    folder = source if source.is_dir() else source.parent
+    return folder.parent if folder.name == RECORDS else folder
+
+
+def _is_submission(source: Path) -> bool:
+    from npbench.report.select.precedence import OWN, PUBLISHED, origin
+
+    return origin(source) not in (OWN, PUBLISHED)
 
 
 def _require_shipped_data(source: Path, records: pl.DataFrame) -> None:
     """Refuse a submission whose data would be read from files or addresses that its author names."""
     from npbench.registry import installed
-    from npbench.report.select.precedence import OWN, PUBLISHED, origin
 
     known = installed().datasets
     named = [name for name in records["dataset"].unique().sort() if name in known and known[name].named_by]
-    if named and origin(source) not in (OWN, PUBLISHED):
+    if named and _is_submission(source):
         what = f"the submission has records of dataset={', '.join(named)}, whose files its author names"
         raise RequestError(f"{what}: only data sets that npbench describes can be submitted")
 
 
 def _compared(source: Path, good: pl.DataFrame, scores: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the records to recompute: all of a submission, else those with scores."""
-    from npbench.report.select.precedence import OWN, PUBLISHED, origin
     from npbench_benchmark.board.verification import SUBMITTED
 
-    if origin(source) in (OWN, PUBLISHED):
+    if not _is_submission(source):
         has_scores = good["key"].is_in(scores["key"].to_list()) | (good["distribution"] == SUBMITTED)
         good = good.filter(has_scores.fill_null(False))
     return good.to_dicts()

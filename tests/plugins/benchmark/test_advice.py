@@ -77,7 +77,7 @@ def test_of_those_that_share_the_place_the_fastest_is_the_cheapest():
     wave = level + 0.01 * np.array([1, -1, 1, -1, 1, -1, 1, 1])  # better on three data sets
     fast = results("beta", wave, params=UMBRELLA, seconds=0.5)
     text = advice(made(slow, fast))[0]
-    assert re.search(r"cheapest.*beta at 0.1 \(misses 0.25, 0.5 s in place of 3 s\)", text)
+    assert re.search(r"cheapest.*beta at 0.1 \(misses 0.25 in 0.5 s, not 3 s\)", text)
     assert "cheapest" not in advice(made(slow, results("beta", wave, params=UMBRELLA, seconds=9.0)))[0]
     assert "cheapest" not in advice(made(slow, results("beta", level + 0.1, params=UMBRELLA, seconds=0.5)))[0]
 

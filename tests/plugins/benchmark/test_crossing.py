@@ -82,13 +82,19 @@ def test_names_say_which_scorer_and_parameters_which_threshold():
             "np_svm_umbrella": '{"estimator":"np_svm","threshold":"umbrella","calibration_size":0.5}',
             "scorer estimator=sgd threshold=average": '{"estimator":"sgd","threshold":"average"}',
             "scorer estimator=sgd cv=4 threshold=average": '{"estimator":"sgd","threshold":"average","cv":4}',
+            "uzawa": "{}",
+            "uzawa_ranked calibration_size=aligned threshold=umbrella": (
+                '{"estimator":"uzawa","threshold":"umbrella","calibration_size":"aligned"}'
+            ),
             "gen": "{}",
-            "x_aligned": '{"estimator":"x","threshold":"umbrella","calibration_size":"aligned"}',
+            "x_oob": '{"estimator":"x","threshold":"umbrella","cv":"oob"}',
         }
     )
     assert found == {
         "np_svm": ("np_svm", "own"),
         "np_svm_umbrella": ("np_svm", "half"),
+        "uzawa": ("uzawa", "own"),
+        "uzawa_ranked calibration_size=aligned threshold=umbrella": ("uzawa", "aligned"),
         "scorer estimator=sgd threshold=average": ("scorer estimator=sgd", "average"),
         "scorer estimator=sgd cv=4 threshold=average": ("scorer estimator=sgd", "average, all negatives"),
     }

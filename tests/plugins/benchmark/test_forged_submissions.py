@@ -11,7 +11,7 @@ import pytest
 
 from npbench.records.scores import read_scores
 from npbench.records.store import RecordStore
-from npbench_benchmark.board import verification
+from npbench_benchmark.board import statement, verification
 from npbench_benchmark.board.verification import Verified, power, sample_size, unequal_clocks
 from sample_files import put
 from sample_records import record
@@ -32,6 +32,7 @@ def submission(stranger, npbench, honest):
     if not honest.exists():
         folder = f"results={honest}/submissions/centroid"
         assert npbench(*RUN, "execution.keep_scores=true", folder)[0] == 0
+        statement.write(honest / "submissions" / "centroid", tuned_on_suite=False)
     shutil.copytree(honest, "results")
     return lambda *words: npbench("verify", str(FOLDER), *words)[:2]
 
@@ -58,6 +59,15 @@ def test_no_file_is_read_that_a_submission_names(submission):
     rewrite(last(dataset=pl.lit("file"), dataset_params=pl.lit(params)))
     code, text = submission("--sample", "1")
     assert (code, "dataset=file" in text, "secret" in text) == (2, True, False), text
+
+
+@pytest.mark.parametrize("text", ["", '{"format": "npbench submission 1", "tuned_on_suite": 0}'])
+def test_a_submission_states_whether_it_was_tuned_on_the_suite(submission, text):
+    (FOLDER / "submission.json").unlink()
+    if text:
+        put(FOLDER / "submission.json", text.encode())
+    code, printed = submission("--sample", "1")
+    assert (code, "submission.json" in printed) == (1, True), printed
 
 
 def swapped(frame):

@@ -49,6 +49,7 @@ SOUND = {
     "scores": pl.DataFrame(SCORES),
     "kept": kept(),
     "promise": ONE.to_dict(),
+    "submission": {"format": "npbench submission 1", "tuned_on_suite": True},
 }
 
 
@@ -102,13 +103,13 @@ def test_damaged_splits_are_named_and_refused(name, npbench):
         text = json.dumps(damaged).replace("Infinity", "1e400")
         put(Path("splits.json"), text.encode())
         put(Path("scores.csv"), b"dataset,repeat,rho,row,score\n")
-        code, printed = npbench("submit", "scores.csv", "--name", "mine")[:2]
+        code, printed = npbench("submit", "scores.csv", "--name", "mine", "--tuned", "no")[:2]
         assert (code, "Traceback" in printed) == (2, False), (value, printed)
         assert not Path("results").exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff", b"[]", b"{", b"[" * 10**5, b'{"tasks": NaN}', b"\0" * 99])
-@pytest.mark.parametrize("kind", ["splits", "promise"])
+@pytest.mark.parametrize("kind", ["splits", "promise", "submission"])
 def test_other_files_are_refused(kind, content):
     assert faults(kind, content)
 

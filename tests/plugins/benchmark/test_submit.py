@@ -12,10 +12,14 @@ import pytest
 
 from npbench.data import BinaryData
 from npbench.evaluation.protocols import PROTOCOLS
+from npbench.records.reading import conformed
 from npbench.records.scores import read_scores
 from npbench.records.store import RecordStore
+from npbench_benchmark.board import statement
 from npbench_benchmark.board.split_files import _parts
 from npbench_benchmark.formats.validate import faults
+from npbench_benchmark.tables import places, tables
+from sample_records import cells, frame, record
 
 SETTINGS = ["solver=centroid", "dataset=blobs", "problem.rho=0.1,0.3", "repeats=2"]
 METRICS = ["p_fa", "p_nd", "np_score", "auc", "p_fa_low", "accuracy"]
@@ -41,9 +45,9 @@ def scores(stranger, npbench, written_splits):
     return cases.select("dataset", "repeat", "rho", "row", score=drawn)
 
 
-def submit(npbench, table, name="mine"):
+def submit(npbench, table, name="mine", tuned="no"):
     table.write_parquet("splits/scores.parquet")
-    return npbench("submit", "splits/scores.parquet", "--name", name)
+    return npbench("submit", "splits/scores.parquet", "--name", name, "--tuned", tuned)
 
 
 def test_records_are_those_of_the_solver_with_the_same_scores(scores, npbench):
@@ -83,6 +87,7 @@ def test_what_is_written_has_its_format(scores, npbench):
         "parts": "splits/blobs.parquet",
         "scores": "splits/scores.parquet",
         "kept": kept,
+        "submission": "results/submissions/mine/submission.json",
     }
     assert [fault for kind, path in files.items() for fault in faults(kind, Path(path))] == []
 
@@ -152,7 +157,7 @@ def test_tables_written_by_other_programs_are_read(scores, npbench):
     assert code == 0, text
     lines = whole.write_csv().replace(",1.0\n", ",1\n")  # as R writes whole numbers
     Path("splits/scores.csv").write_text(lines)
-    words = ["submit", "splits/scores.csv", "--name", "mine", "--output", "other"]
+    words = ["submit", "splits/scores.csv", "--name", "mine", "--tuned", "no", "--output", "other"]
     assert npbench(*words)[0] == 0
     one, other = (RecordStore(Path(folder, "records")).frame() for folder in ("results/submissions/mine", "other"))
     assert one.sort(TASK)["auc"].equals(other.sort(TASK)["auc"])
@@ -195,5 +200,28 @@ def test_places_of_a_newcomer(stranger, npbench):
     assert npbench("splits", "+experiment=np_benchmark_small", *words[2:], "--write", "splits")[0] == 0
     rows = pl.read_parquet("splits/blobs.parquet").filter(part="test").select("repeat", "row")
     made = rows.with_columns(dataset=pl.lit("blobs"), rho=pl.lit(0.1), score=0.5 - pl.col("row") % 2)
-    code, text = submit(npbench, made)
+    code, text = submit(npbench, made, tuned="yes")
     assert (code, "1 of 3" in text) == (0, True), text
+    assert "yes" in text.partition("> mine")[2].partition("\n")[0].split()
+
+
+@pytest.mark.parametrize("tuned", [True, False])
+def test_tables_show_whether_a_submission_was_tuned_on_the_suite(tuned, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    own = [
+        {**record(solver=name, p_fa=0.0, p_nd=level, np_score=level, rho=0.1, seconds=1.0), "key": name}
+        for name, level in (("mine", 0.1), ("gen", 0.2), ("../mine", 0.3))
+    ]
+    made = conformed(frame(own))
+    shown = tables(made, [])
+    assert "tuned on the suite" not in shown[0].columns
+    folder = Path("results/submissions/mine")
+    folder.mkdir(parents=True)
+    statement.write(folder, tuned_on_suite=tuned)
+    assert statement.faults(folder) == []
+    for sheet in (tables(made, [])[0], *places(made, ["mine"])):
+        found = {row["method"].removeprefix("> "): row["tuned on the suite"] for row in cells(sheet)}
+        assert (found["mine"], found["gen"]) == ("yes" if tuned else "no", "-")
+    (folder / "submission.json").write_text('{"tuned_on_suite": "perhaps"}')
+    assert "tuned on the suite" not in tables(made, [])[0].columns
+    assert any("perhaps" in fault for fault in statement.faults(folder))

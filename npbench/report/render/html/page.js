@@ -58,9 +58,11 @@ async function startFigures() {
 addEventListener("beforeprint", () => document.querySelectorAll("details.sheet").forEach((sheet) => { sheet.open = true; }));
 if (matchMedia("(max-width: 60rem)").matches) document.querySelector("nav details").open = false;
 startThemes();
+startExplorers();
+const records = document.getElementById("table");
 if (window.DecompressionStream) {
-  new RecordsTable(document.getElementById("table"), JSON.parse(await unpacked(document.getElementById("records-data"))));
+  if (records) new RecordsTable(records, JSON.parse(await unpacked(document.getElementById("records-data"))));
   await startFigures();
-} else {
-  document.getElementById("table").textContent = "Figures and records need Chrome 80, Firefox 113, Safari 16.4 or later.";
+} else if (records) {
+  records.textContent = "Figures and records need Chrome 80, Firefox 113, Safari 16.4 or later.";
 }

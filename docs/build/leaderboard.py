@@ -1,0 +1,49 @@
+"""The leaderboard of the site: one file that opens offline, with all published standings to choose from."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from pathlib import Path
+
+import polars as pl
+from blocks import PUBLISHED
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from npbench import session
+from npbench.records.reading import conformed
+from npbench.report.render import page
+from npbench.report.select.asked import of_requests
+from npbench.report.select.collect import Collection
+from npbench.report.sheet import Section
+from npbench_benchmark.advice import lines
+from npbench_benchmark.tables import explorer
+
+NAME = "leaderboard.html"
+EXPERIMENTS = ("np_benchmark_real", "pauc_benchmark_real")
+
+
+@functools.cache
+def asked(experiment: str) -> pl.DataFrame:
+    """Return the published records of what an experiment asks for, as its report does."""
+    (path,) = PUBLISHED.glob(f"*/records/{experiment}.parquet")
+    requests = session.ask(["-m", f"+experiment={experiment}"]).requests
+    return of_requests(requests, conformed(pl.read_parquet(path)))
+
+
+def write(path: Path) -> None:
+    """Write the page."""
+    frames = [asked(experiment) for experiment in EXPERIMENTS]
+    advice = [line for records in frames for line in lines(records, [])]
+    sections = [Section("What to use when", notes=advice), Section("All methods", explorer(frames))]
+    page.write(path, sections, Collection(frames[0].clear().with_columns(label=pl.lit("")), []))
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the page to the files of the site."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, NAME)
+        write(path)
+        files.append(File.generated(config, NAME, content=path.read_bytes()))
+    return files
