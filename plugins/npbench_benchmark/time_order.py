@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,9 +14,8 @@ from npbench_benchmark.leaderboard import Standing, leagues, settings
 PAIRED = ("above rho", "P_fa/rho", "P_nd", "verdict")
 COLUMNS = ["data set", "method", "promise", *(column for name in PAIRED for column in (name, f"{name}, shuffled"))]
 NOTE = (
-    "Methods train on the earlier rows and are tested on the later ones. Shuffled: on parts of the same sizes, drawn "
-    "at random. Above rho: share of test parts with P_fa > rho. P_fa and P_nd: means over cuts. The verdicts judge "
-    "promises as the benchmark does, which are made for rows drawn at random."
+    "Shuffled: training and test parts of the same sizes, drawn at random. Above rho: share of test parts with P_fa > "
+    "rho. P_fa and P_nd: means over cuts. Verdict: as in the benchmark; promises are made for rows drawn at random."
 )
 COST = (
     "{} of {} methods with a promise exceed it in the order of time, and {} shuffled. Time adds {:+.0f} % of rho to "
@@ -43,17 +41,16 @@ def _sheet(title: str, records: pl.DataFrame) -> Sheet:
 
 def _kinds(records: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the records in the order of time and the shuffled ones, of jobs that are there in both ways."""
-    is_shuffled = pl.Series([json.loads(params)["shuffled"] for params in records["protocol_params"]], dtype=pl.Boolean)
+    is_shuffled = pl.Series(['"shuffled":true' in params for params in records["protocol_params"]], dtype=pl.Boolean)
     one, other = records.filter(~is_shuffled), records.filter(is_shuffled)
     job = [*METHOD, "dataset", "repeat"]
     return one.join(other, job, how="semi", nulls_equal=True), other.join(one, job, how="semi", nulls_equal=True)
 
 
-def _pairs(in_time: pl.DataFrame, shuffled: pl.DataFrame) -> list[Pair]:
-    if in_time.is_empty():
-        return []
-    by_label = {one.label: one for league in leagues(shuffled) for one in league.methods}
-    return [(one, by_label[one.label]) for league in leagues(in_time) for one in league.methods]
+def _pairs(*kinds: pl.DataFrame) -> list[Pair]:
+    """Return each method in both ways."""
+    every = [{one.label: one for league in leagues(part) for one in league.methods} for part in kinds if len(part)]
+    return [(one, every[1][label]) for label, one in every[0].items()] if every else []
 
 
 def _row(dataset: str, pair: Pair, rho: float) -> Row:

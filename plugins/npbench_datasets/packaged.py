@@ -21,36 +21,28 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr")  # of the taxi trips
 
 
 class _Kept:
-    """Stand-in for a class of pandas: keeps what it is called with and runs nothing."""
+    """Stand-in for classes and functions of pandas: keeps what it is called with and runs nothing."""
 
     def __init__(self, *args: Any) -> None:
         self.args = args
 
 
-def _filled(buffer: Any, dtype: np.dtype, shape: tuple[int, ...], order: Any) -> np.ndarray:
-    return np.frombuffer(buffer, dtype).reshape(shape, order=order)
-
-
-PANDAS = {
-    "pandas._libs.internals": ["_unpickle_block"],
-    "pandas.core.frame": ["DataFrame"],
-    "pandas.core.indexes.base": ["_new_Index", "Index"],
-    "pandas.core.indexes.range": ["RangeIndex"],
-    "pandas.core.internals.managers": ["BlockManager"],
-}
 GLOBALS = {
-    **{(module, name): _Kept for module, names in PANDAS.items() for name in names},
     ("builtins", "slice"): slice,
     ("numpy", "dtype"): np.dtype,
     ("numpy", "ndarray"): _Kept,
     ("numpy.core.multiarray", "_reconstruct"): lambda *_: np.empty(0, np.int8),  # its state follows
-    ("numpy.core.numeric", "_frombuffer"): _filled,
+    ("numpy.core.numeric", "_frombuffer"): lambda b, dtype, shape, order: np.frombuffer(b, dtype).reshape(
+        shape, order=order
+    ),
 }
 
 
 class _TableUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """Return one of ``GLOBALS``, so that a pickle cannot run code."""
+        """Return one of ``GLOBALS`` or the stand-in, so that a pickle cannot run code."""
+        if module.startswith("pandas."):
+            return _Kept
         if (module, name) not in GLOBALS:
             raise pickle.UnpicklingError(f"{module}.{name} is not part of a table")
         return GLOBALS[module, name]
@@ -80,8 +72,8 @@ def split(table: Table, label: str, positive: Any, left_out: Collection[str] = (
     for place, values in enumerate(features.values()):
         known = np.array([isinstance(value, str) for value in values])
         if known.any():
-            X[:, place] = np.nan
-            words[place], X[known, place] = np.unique(values[known].astype(str), return_inverse=True)
+            distinct, codes = np.unique(values[known].astype(str), return_inverse=True)
+            words[place], X[:, place], X[known, place] = distinct.tolist(), np.nan, codes
         else:
             X[:, place] = values
     y = np.where(table[label] == positive, 1, -1)
