@@ -34,7 +34,7 @@ from npbench.report.sections.experiment import sections as sections_of
 from npbench.report.select.collect import collect
 from npbench.report.select.labels import method_labels
 from npbench.report.select.recorded_settings import notes, protocols
-from npbench.report.sheet import Section
+from npbench.report.sheet import Section, Sheet
 from npbench_benchmark.advice import advice, large, reach
 from npbench_benchmark.crossing import crossing
 from npbench_benchmark.leaderboard import by_dataset, leagues, settings
@@ -121,11 +121,11 @@ def report(part: str, paper: str, title: str = "", **filters: str) -> None:
 
 
 def experiment(name: str, *numbers: int) -> None:
-    """Write the tables of a published experiment, or only those with the given numbers, from 0."""
+    """Write the tables of a published experiment, or only those with the given numbers, from 0 without the claims."""
     _, found = _sections(name, name)
     if numbers:
-        (section,) = found
-        found = [Section(section.title, [section.sheets[number] for number in numbers])]
+        sheets = _numbered(found)
+        found = [Section(found[0].title, [sheets[number] for number in numbers])]
     _shown(found, published(name))
 
 
@@ -159,8 +159,12 @@ def _published_of(paper: str) -> dict[str, str]:
 
 def _claims(name: str, jobs: str) -> list[claims.Judged]:
     described, sections = _sections(name, jobs)
-    sheets = [sheet for section in sections for sheet in section.sheets]
-    return list(claims.judged(published(jobs), described.printed, sheets))
+    return list(claims.judged(published(jobs), described.printed, _numbered(sections)))
+
+
+def _numbered(sections: Sequence[Section]) -> list[Sheet]:
+    """Return all tables but that of the claims."""
+    return [sheet for section in sections for sheet in section.sheets if sheet.title != claims.TITLE]
 
 
 @functools.cache
@@ -174,10 +178,8 @@ def _item(name: str, jobs: str) -> tuple[str, ...]:
     (described, sections), stored = _sections(name, jobs), published(jobs)
     words = Counter(
         word(cell)
-        for section in sections
-        for sheet in section.sheets
+        for sheet in _numbered(sections)
         for row in sheet.texts
-        if sheet.title != claims.TITLE
         for column, cell in zip(sheet.columns, row, strict=True)
         if column.startswith("verdict")
     )

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from npbench.report.render.terminal import MAX_BRIEF_ROWS
 from npbench.report.sheet import Row, Sheet
 from npbench.report.stats.paired import hodges_lehmann, shift_interval
 from npbench.values import canonical
@@ -65,22 +66,23 @@ class Entry(NamedTuple):
 
 
 def with_claims(table: Table) -> Table:
-    """Let a table function end with the verdicts on the claims among its printed rows."""
+    """Let a table function begin with the verdicts on the claims among its printed rows."""
 
     @wraps(table)
     def both(records: pl.DataFrame, printed: Printed, **options: Any) -> list[Sheet]:
         sheets = table(records, [row for row in printed if "claim" not in row], **options)
-        found = list(judged(records, printed, sheets))
-        return [*sheets, sheet(found)] if found else sheets
+        return [*as_sheets(list(judged(records, printed, sheets))), *sheets]
 
     return both
 
 
-def sheet(found: Sequence[Judged]) -> Sheet:
-    """Return claims with their verdicts as a table."""
+def as_sheets(found: Sequence[Judged]) -> list[Sheet]:
+    """Return claims with their verdicts as tables, short enough for a terminal to show them all."""
     rows: list[Row] = [[*one[:4], f'"{one.quotation}"'] for one in found]
     about = "Here: the estimate, its 95 % limits over splits, and the number of cases that hold the claim."
-    return Sheet(TITLE, COLUMNS, rows, explained(about, (one.verdict for one in found)))
+    notes = explained(about, (one.verdict for one in found))
+    starts = range(0, len(rows), MAX_BRIEF_ROWS)
+    return [Sheet(TITLE, COLUMNS, rows[start : start + MAX_BRIEF_ROWS], notes) for start in starts]
 
 
 def judged(records: pl.DataFrame, printed: Printed, sheets: Sequence[Sheet]) -> Iterator[Judged]:

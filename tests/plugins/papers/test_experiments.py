@@ -11,9 +11,12 @@ import pytest
 import npbench_papers
 from npbench.config import search_path
 from npbench.config.command_line import parse, requested
+from npbench.contracts import resolve
 from npbench.records.fields import ASKED, ESSENTIAL
-from npbench.records.reading import latest, parts
+from npbench.records.reading import conformed, latest, parts
 from npbench.report.select.asked import of_requests, settings_of_jobs
+from npbench.report.select.precedence import read_by_precedence
+from npbench_papers import claims
 
 SHIPPED = sorted(path.stem for path in (Path(npbench_papers.__file__).parent / "conf" / "experiment").glob("*.yaml"))
 JOBS = {"gasso_table2": 160, "gasso_table3": 160, "gasso_figure3": 100}
@@ -94,3 +97,18 @@ def test_published_experiment_is_in_the_table_of_its_page(name):
     """`cog --check` compares the verdicts of that table."""
     page = ROOT / "docs" / f"{name.partition('_')[0]}.md"
     assert f"| `{name}` |" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow  # reads all records of a paper and makes the tables of each experiment twice
+@pytest.mark.parametrize("name", sorted({*FILES} & {*SHIPPED} - {"guarantee"}))
+def test_report_gives_the_verdicts_of_the_page(name):
+    """The report finds records by what was asked, in any file of the folder; the page reads the experiment's file."""
+    experiment, requests = composed(name).experiment, composed(name).requests
+    found = of_requests(requests, read_by_precedence([FILES[name].parent], lambda fault: None))
+    verdicts = []
+    for records in (found, conformed(pl.read_parquet(FILES[name]))):
+        sheets = resolve(experiment.table)(records, experiment.printed, **experiment.options)
+        verdicts.append([row[:3] for sheet in sheets if sheet.title == claims.TITLE for row in sheet.texts])
+    if any("idle machine" in row[2] for row in verdicts[1]):
+        pytest.skip("its seconds are of a busy machine, so that records of other experiments answer in their place")
+    assert verdicts[0] == verdicts[1]
