@@ -17,6 +17,7 @@ from blocks import PUBLISHED
 from matplotlib import pyplot
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from npbench import session
 from npbench.config.experiment import Experiment
@@ -31,6 +32,7 @@ from npbench_papers.narasimhan import ideas
 
 DOCS = Path(__file__).parents[1]
 IMAGES = DOCS / "img"
+WIDTH = 1200  # pixels of an image
 OPPOSITE = {name: asymmetry.PAIRS[name] for name in ("-6", "3")}
 
 
@@ -130,7 +132,15 @@ def digest(name: str) -> str:
     return f"data {hashlib.sha256(content).hexdigest()}"
 
 
+def save(figure: Figure, name: str) -> None:
+    """Write an image of :data:`WIDTH` pixels; a narrow figure stands in the middle, so that letters are of one size."""
+    width, height = figure.get_size_inches()
+    margin = max(drawing.TWO_COLUMNS - width, 0) / 2
+    frame, dpi = Bbox([[-margin, 0], [width + margin, height]]), WIDTH / (width + 2 * margin)
+    figure.savefig(IMAGES / f"{name}.png", dpi=dpi, bbox_inches=frame, metadata={"Description": digest(name)})
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:] or (*THEORY, *RATES, *gallery(), *experiments()):
         with drawing.own_style():
-            draw(name).savefig(IMAGES / f"{name}.png", dpi=110, metadata={"Description": digest(name)})
+            save(draw(name), name)

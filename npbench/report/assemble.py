@@ -36,4 +36,4 @@ def lead(collection: Collection) -> Section:
     if n_ahead := (records["stored_at"] > stamp()).sum():
         ahead = "1 record has a timestamp" if n_ahead == 1 else f"{n_ahead} records have a timestamp"
         notes.append(f"{ahead} in the future; other records of the same job take precedence.")
-    return Section("Records", notes=[*notes, *collection.faults])
+    return Section("Records", notes=[notes[0], *collection.faults, *notes[1:]])

@@ -17,8 +17,9 @@ import numpy as np
 MAX_MARKED_POINTS = 25  # longer lines have a band in place of error bars
 MAX_TITLES = 12  # on the points of a longer line
 MAX_MEASURED_TICKS = 8
-MIN_TICK_DISTANCE = 0.12  # share of the axis
+MIN_TICK_DISTANCE = 0.15  # share of the axis
 MAX_TICK_LENGTH = 6  # characters
+DECADE = 10  # ratio of values from which their axis is logarithmic
 
 
 class Points(NamedTuple):
@@ -42,19 +43,12 @@ class Series:
     label: str  # selects colour, marker and dash; see npbench.report.select.labels
     x: Sequence[float]
     y: Sequence[float]
-    low: Sequence[float] | None = None  # limits of each y
+    low: Sequence[float] | None = None  # limits of each y, or of each x in a panel with y_labels
     high: Sequence[float] | None = None
     joined: bool = True  # draw a line through the points
-    muted: bool = False  # draw in grey, without an entry in the legend
-
-
-@dataclass(frozen=True)
-class Line:
-    """A reference line, such as a bound, with an entry in the legend."""
-
-    label: str
-    x: Sequence[float]
-    y: Sequence[float]
+    stepped: bool = False  # this line is a staircase: each y holds until the next x
+    names: Sequence[str] = ()  # of the points, written beside them; all points are shown
+    muted: bool = False  # draw small and in grey, without names and without an entry in the legend
 
 
 @dataclass(frozen=True)
@@ -86,8 +80,7 @@ class Panel:
     level: tuple[str, float] | None = None  # label and height of a horizontal line
     x_labels: Sequence[str] = ()  # names shown at 0, 1, ... in place of numbers
     y_labels: Sequence[str] = ()
-    boxes: Sequence[tuple[float, float, float, float]] = ()  # areas to shade, as (x0, x1, y0, y1)
-    lines: Sequence[Line] = ()  # further reference lines
+    parted: Sequence[float] = ()  # heights of thin lines that part groups of rows
     dataset: str = ""  # data set in the titles of points; by default the title
 
     def points(self, series: Series) -> Points:
@@ -103,27 +96,35 @@ class Panel:
         points = self.points(series)
         step = math.ceil(len(points.x) / MAX_TITLES) if points.is_dense else 1
         kept = range(0, len(points.x), step)
-        titles = ["\n".join([series.label, *self._about(points, place)]) for place in kept]
+        labels = series.names or [series.label] * len(points.x)
+        titles = ["\n".join(filter(None, [labels[place], *self._about(points, place)])) for place in kept]
         return [points.x[place] for place in kept], [points.y[place] for place in kept], titles
 
     def _about(self, points: Points, place: int) -> Iterator[str]:
         x, y = points.x[place], points.y[place]
         if self.dataset or self.title:
             yield self.dataset or self.title
+        limits = f" ({points.low[place]:.4g} to {points.high[place]:.4g})" if points.low else ""
+        if self.y_labels:
+            yield f"{self.x_title}: {x:.4g}{limits}"
+            return
         yield self.x_labels[round(x)] if self.x_labels else f"{self.x_title or 'x'}: {x:.4g}"
-        if not self.y_labels:
-            limits = f" ({points.low[place]:.4g} to {points.high[place]:.4g})" if points.low else ""
-            yield f"{self.y_title or 'y'}: {y:.4g}{limits}"
+        yield f"{self.y_title or 'y'}: {y:.4g}{limits}"
 
     @property
     def references(self) -> list[str]:
         """Labels of all reference lines."""
-        return [*(line.label for line in self.lines), *filter(None, (self.identity, self.level and self.level[0]))]
+        return [*filter(None, (self.identity, self.level and self.level[0]))]
+
+    @property
+    def xs(self) -> list[float]:
+        """The x values of lines, in order."""
+        return sorted({x for series in self.series if series.joined for x in self.points(series).x})
 
     @property
     def measured_ticks(self) -> list[float]:
         """The measured x values where few enough to label; empty if the axis should choose its own ticks."""
-        values = sorted({x for series in self.series if series.joined for x in self.points(series).x})
+        values = self.xs
         is_long = any(len(f"{value:g}") > MAX_TICK_LENGTH for value in values)
         if self.x_labels or is_long or not 2 <= len(values) <= MAX_MEASURED_TICKS:
             return []
@@ -159,6 +160,19 @@ class Chart:
         series = {one.label: one for panel in named for one in panel.series if not one.muted}
         yield from sorted(series.items(), key=lambda item: order.index(item[0]))
         yield from dict.fromkeys((label for panel in named for label in panel.references), None).items()
+
+
+def spans_decade(values: Iterable[float], *, from_zero: bool = False) -> bool:
+    """Return whether values need a logarithmic axis: all are positive, the largest is ten times the smallest or more.
+
+    ``from_zero`` lets the axis leave values out that are not positive.
+
+    >>> spans_decade([0.02, 0.2]), spans_decade([0.05, 0.2]), spans_decade([0, 1, 10])
+    (True, False, False)
+    """
+    known = [value for value in values if math.isfinite(value)]
+    positive = [value for value in known if value > 0]
+    return bool(positive) and (from_zero or positive == known) and max(positive) >= DECADE * min(positive)
 
 
 def shortened(text: str) -> str:

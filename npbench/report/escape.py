@@ -12,7 +12,7 @@ from typing import Any
 from npbench.console import printable
 
 MAX_LINE = 500  # characters
-MAX_STEM = 60
+MAX_STEM = 100
 MAX_NAME_BYTES = 200  # file systems allow 255
 FILE_NAME = re.compile(r"\w[\w.+-]{0,119}", re.ASCII)
 FORMULA = ("=", "+", "-", "@")  # first letters of a spreadsheet's formula
@@ -41,7 +41,7 @@ def is_file_name(text: str) -> bool:
 
 def file_stem(title: str) -> str:
     """Return a text as a file name without ending."""
-    return re.sub(r"[^a-z0-9_]+", "-", title.lower())[:MAX_STEM].strip("-") or "table"
+    return re.sub(r"[^\w.]+", "-", title.lower(), flags=re.ASCII)[:MAX_STEM].strip("-.") or "table"
 
 
 def file_name(*words: str) -> str:

@@ -89,7 +89,8 @@ def _csv_columns(head: str, cells: Sequence[Cell]) -> Iterator[list[str]]:
     names = dict.fromkeys(name for cell in cells for name in cell.numbers)
     has_words = any(not (cell.numbers or cell.is_missing) for cell in cells)
     for name in dict.fromkeys([*([""] if has_words or not names else []), *names]):
-        yield [escape.csv(f"{head} {name}"), *(_csv_cell(cell, name) for cell in cells)]
+        what = "mean" if name == "" and "sd" in names else name
+        yield [escape.csv(f"{head} {what}"), *(_csv_cell(cell, name) for cell in cells)]
 
 
 def _csv_cell(cell: Cell, name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -108,7 +108,7 @@ def number(value: Any, form: str = ".3f") -> Cell:
     if value is None:
         return MISSING
     parts = value if isinstance(value, Sequence) else [value]
-    deviation = tuple(("standard deviation", float(part)) for part in parts[1:])
+    deviation = tuple(("sd", float(part)) for part in parts[1:])
     return Cell("±".join(f"{part:{form}}" for part in parts), float(parts[0]), further=deviation)
 
 
@@ -121,7 +121,8 @@ def spread(values: Sequence[float], form: str = ".3f") -> Cell:
     if not values:
         return MISSING
     deviation = [statistics.stdev(values)] if len(values) > 1 else []
-    return number([statistics.fmean(values), *deviation], form)
+    cell = number([statistics.fmean(values), *deviation], form)
+    return replace(cell, further=(*cell.further, ("n", len(values))))
 
 
 def count(done: int, total: int) -> Cell:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from npbench.report.chart import Chart, Line, Panel, Series
+from npbench.report.chart import Chart, Panel, Series, spans_decade
 from npbench.report.escape import file_name
 from npbench.report.sections.ranking import BARS_NOTE, diagram
 from npbench.report.select.metrics import axis_title
-from npbench_benchmark.leaderboard import League, Standing, judge, leagues, settings
+from npbench_benchmark.leaderboard import League, judge, leagues, settings
 
 MUTED_NOTE = (
-    "Lines join the efficient methods with the same promise. Grey: methods that are efficient nowhere; on the page, "
-    "point at one."
+    "A staircase joins the efficient methods with one promise: no other with this promise scores better in less time. "
+    "Grey: the others; on the page, point at those without a name."
 )
 
 
@@ -27,36 +27,25 @@ def charts(records: pl.DataFrame, printed: Sequence[Any]) -> list[Chart]:
 
 
 def _efficiency(metric: str, found: Mapping[str, Sequence[League]]) -> Chart:
-    title = axis_title(metric) if metric == "np_score" else f"1 - {axis_title(metric)}"
-    every = [one for some in found.values() for league in some for one in league.standings]
-    efficient = {one.label for one in every if one.is_efficient}
-    panels = [_panel(text, title, some, efficient) for text, some in found.items()]
-    return Chart("benchmark", f"{title} against training time", [panels], [MUTED_NOTE])
+    title = "score" if metric == "np_score" else f"1 - {axis_title(metric)}"
+    rows = [[_panel(text, title, some)] for text, some in found.items()]
+    by = ", by promise" if any(league.promise for some in found.values() for league in some) else ""
+    return Chart("benchmark", f"{title} against training time{by}", rows, [MUTED_NOTE])
 
 
-def _panel(text: str, title: str, found: Sequence[League], efficient: Set[str]) -> Panel:
-    """Return the panel of a setting, with the methods that are efficient in some setting on top."""
-    ordered = sorted((one for league in found for one in league.standings), key=lambda one: one.label in efficient)
-    return Panel(
-        text,
-        "processor seconds of selection and fit",
-        title,
-        [
-            Series(one.label, [one.seconds], [one.score], joined=False, muted=one.label not in efficient)
-            for one in ordered
-        ],
-        x_log=True,
-        lines=[_staircase(one.title, [best for best in one.standings if best.is_efficient]) for one in found],
-    )
+def _panel(text: str, title: str, found: Sequence[League]) -> Panel:
+    """Return the panel of a setting: a staircase through the efficient methods of each league, others in grey."""
+    series = [_series(league, efficient=efficient) for efficient in (False, True) for league in found]
+    log = spans_decade([x for one in series for x in one.x])
+    return Panel(text, "processor seconds of selection and fit", title, series, x_log=log)
 
 
-def _staircase(promise: str, efficient: Sequence[Standing]) -> Line:
-    """Return the line that bounds what no method with a promise reaches."""
-    corners = sorted((one.seconds, one.score) for one in efficient)
-    points = corners[:1]
-    for seconds, score in corners[1:]:
-        points += [(seconds, points[-1][1]), (seconds, score)]
-    return Line(f"efficient{promise}", [seconds for seconds, _ in points], [score for _, score in points])
+def _series(league: League, *, efficient: bool) -> Series:
+    timed = (one for one in league.standings if one.is_efficient is efficient and one.seconds > 0)
+    points = sorted((one.seconds, one.score, one.label) for one in timed)
+    seconds, scores, names = zip(*points, strict=True) if points else ((), (), ())
+    label = league.promise or "efficient"
+    return Series(label, seconds, scores, joined=efficient, stepped=True, names=names, muted=not efficient)
 
 
 def _ranks(text: str, league: League) -> Chart | None:

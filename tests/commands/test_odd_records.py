@@ -23,7 +23,7 @@ from npbench.report.render import markdown, terminal
 from npbench.report.run_summary import COLUMNS, print_outcome, print_summary
 from npbench.report.select.collect import collect
 
-FORMS = ("report.html", "report.md", "tables/np-pima.csv", "tables/np-pima.tex")
+FORMS = ("report.html", "report.md", "tables/np-pima-means.csv", "tables/np-pima-means.tex")
 ROC = str([0.5] * len(FPR_GRID))
 ESCAPE = "\x1b[2J\x1b]0;title\x07"
 # What is odd in a record, and a word of the line that names it.

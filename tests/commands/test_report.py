@@ -48,7 +48,7 @@ def test_report_is_printed_and_written_in_every_form(answer, results):
     output = results / "report"
     assert f"In {output}:" in text
     assert sorted(path.name for path in output.iterdir()) == sorted(FORMS)
-    assert "uzawa" in (output / "tables" / "np-pima.csv").read_text()
+    assert "uzawa" in (output / "tables" / "np-pima-means.csv").read_text()
     assert escape.latex("<b>no</b> & never") in (output / "tables" / "failures.tex").read_text()
     assert pl.read_parquet(output / "records.parquet")["label"].to_list() == ["gen", "uzawa", "uzawa"]
     figures = {path.stem for path in (output / "figures").iterdir()}
@@ -70,7 +70,7 @@ def test_report_replaces_only_an_earlier_one(answer, results, without_figures):
     assert (tables / "failures.csv").exists()
     assert answer("--output", "out", "solver=gen")[0] == 0
     assert not (tables / "failures.csv").exists()
-    assert (tables / "np-pima.csv").exists()
+    assert (tables / "np-pima-means.csv").exists()
 
 
 def test_filters_choose_records(answer, results, without_figures):

@@ -18,6 +18,7 @@ def test_images_show_the_published_records_and_the_theory(script):
     for name in (*pictures.THEORY, *pictures.RATES, *pictures.gallery(), *pictures.experiments()):
         image = (pictures.IMAGES / f"{name}.png").read_bytes()
         assert pictures.digest(name).encode() in image, f"{name}: run python docs/build/pictures.py"
+        assert int.from_bytes(image[16:20], "big") >= 1200, name  # pixels
     for experiment, shots in script("screenshots").SHOTS.items():
         for name in shots:
             image = (pictures.IMAGES / f"{name}.png").read_bytes()

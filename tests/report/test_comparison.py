@@ -5,13 +5,15 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 import sample_records
 from npbench.numerics.binomial_limits import excess_p_values, rate_limits
 from npbench.records.fields import SCHEMA
 from npbench.report.sections import comparison as statistics
-from npbench.report.sections import excess
+from npbench.report.sections import excess, pairs, summary
 from npbench.report.select.pairing import blocks
 from npbench.report.stats import paired
 from npbench.report.stats.paired import corrected_t_rows, holm
@@ -242,9 +244,9 @@ def test_ranks_over_data_sets():
     assert not few.charts
     (chart,) = (chart for chart in found.charts if chart.name == "np-rho-0.1-p_nd-ranks")
     (panel,) = chart.panels
-    assert [(one.label, one.x) for one in panel.series] == [("place 1", [1.25, 2.0]), ("place 3", [2.75])]
-    assert [box[2:] for box in panel.boxes] == [pytest.approx((row - 0.18, row + 0.18)) for row in (2, 1, 0)]
-    assert all(low <= x <= high for x, (low, high, *_) in zip([1.25, 2.0, 2.75], panel.boxes, strict=True))
+    (ranks,) = panel.series
+    assert (list(ranks.x), list(ranks.y), panel.parted) == ([1.25, 2.0, 2.75], [2, 1, 0], [0.5])
+    assert all(low <= x <= high for low, x, high in zip(ranks.low, ranks.x, ranks.high, strict=True))
     (table,) = (sheet for sheet in found.sheets if sheet.title == "p_nd: mean ranks over 8 data sets, rho=0.1")
     assert [(row[0], row[3]) for row in table.texts] == [("a", "1.25"), ("b", "2.00"), ("c", "2.75")]
     assert "Settings missing on some of these: 1." in table.notes
@@ -257,6 +259,28 @@ def test_settings_that_cannot_be_separated_share_a_place():
     means["b"][::2] = (np.arange(30) / 100 - 0.001)[::2].tolist()
     (table,) = (sheet for sheet in section(over_datasets(means)).sheets if sheet.title.startswith("p_nd: mean ranks"))
     assert [row[1:3] for row in table.texts] == [["1", "1 to 2"], ["1", "1 to 2"], ["3", "3"], ["4", "4"]]
+
+
+STEPS = st.sampled_from([0.0, 0.0, 0.1, 0.1, 0.2, -0.1, 0.30001])  # with ties and equal pairs
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(6, 16).flatmap(lambda n: st.lists(st.lists(STEPS, min_size=n, max_size=n), min_size=2, max_size=4)))
+def test_limits_and_verdict_of_a_row_never_contradict_each_other(steps):
+    rates = {label: [0.5 + step for step in own] for label, own in zip("abcd", steps, strict=False)}
+    records = [one | {"np_score": one["p_nd"]} for one in by_label(rates)]
+    (block,) = blocks(frame(records), "p_nd")
+    for pair in pairs.compared(block, "lower"):
+        words, (low, high) = pair.verdict("lower"), pair.limits or (0.0, 0.0)
+        assert low <= pair.shift <= high or pair.limits is None
+        assert (words.startswith("first better"), words.startswith("second better")) == (high < 0, low > 0)
+        assert pair.p <= 0.05 or " better" not in words
+    (brief,) = summary.sections(frame(records))
+    (row,) = next(table for table in brief.sheets if "verdict" in table.columns and "best" in table.columns).cells
+    best, verdict, *_, shift = row[2:]
+    limits = (shift.numbers["low"], shift.numbers["high"]) if shift.numbers else (0.0, 0.0)
+    assert (f"{best} better" in str(verdict)) == (limits[1] < 0)
+    assert (" better" in str(verdict)) == (limits[1] < 0 or limits[0] > 0)
 
 
 def test_problems_and_bounds_are_separate(figures):

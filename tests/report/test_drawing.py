@@ -8,6 +8,8 @@ import zlib
 import matplotlib as mpl
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
@@ -130,7 +132,7 @@ def test_marks_of_mathematics_in_labels_are_literal():
     (legend,) = only_axes(*map(series, odd), title="$", palette=palette).figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [one.replace("$", r"\$") for one in odd]
     ranked = diagram([*odd, "a", "b"], [1.5] * (len(odd) + 2), [(1.0, 2.0)] * (len(odd) + 2), [1] * (len(odd) + 2))
-    paper.draw(chart(ranked), Palette(["place 1"])).draw_without_rendering()
+    paper.draw(chart(ranked), Palette([])).draw_without_rendering()
 
 
 def test_many_points_have_a_band_and_few_markers():
@@ -163,15 +165,17 @@ def test_maps_share_colours_and_mark_the_chosen_point():
 def test_ranking_has_a_row_for_each_solver():
     names, ranks, places = ["np_svm C=1", "gen", "scorer", "np_svm C=10"], [1.5, 2.25, 3.75, 4.0], [1, 1, 3, 3]
     limits = [(rank - 0.5, rank + 0.25) for rank in ranks]
-    figure = paper.draw(chart(diagram(names, ranks, limits, places)), Palette(["place 1", "place 3"]))
+    figure = paper.draw(chart(diagram(names, ranks, limits, places)), Palette([]))
     (axes,) = figure.axes
     figure.draw_without_rendering()
     texts = [text.get_text() for text in axes.get_yticklabels()]
     assert texts == [f"{label}  {rank:.2f}" for label, rank in zip(names[::-1], ranks[::-1], strict=True)]
-    points = {label: line.get_data() for label, line in lines(axes).items()}
-    assert [list(points["place 1"][0]), list(points["place 3"][1])] == [[1.5, 2.25], [1, 0]]
-    boxes = [box.get_paths()[0].get_extents() for box in axes.collections if box.get_alpha()]
-    assert [(box.x0, box.x1) for box in boxes] == [pytest.approx(one) for one in limits]
+    (bars,) = axes.containers
+    np.testing.assert_allclose(bars.lines[0].get_data(), (ranks, [3, 2, 1, 0]))
+    np.testing.assert_allclose([one[:, 0] for one in bars.lines[2][0].get_segments()], limits)
+    parted = [line.get_ydata()[0] for line in axes.lines if line.get_ydata()[0] == line.get_ydata()[-1] == 1.5]
+    assert parted == [1.5]  # between the second and the third
+    assert not [patch for patch in axes.patches if patch.get_alpha()]  # nothing lies over the points
 
 
 def test_ticks_are_the_measured_values_unless_they_are_many_or_long():
@@ -274,7 +278,48 @@ def test_no_text_of_a_ranking_is_cut_off_or_overlaps(labels):
     ranks = [1.2 + 0.8 * place for place in range(len(labels))]
     limits, places = [(rank - 0.2, rank + 0.2) for rank in ranks], list(range(1, len(labels) + 1))
     drawn = chart(diagram(labels, ranks, limits, places))
-    assert overlaps(paper.draw(drawn, Palette(f"place {place}" for place in places))) == []
+    assert overlaps(paper.draw(drawn, Palette([]))) == []
+
+
+@settings(max_examples=6, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(0.003, 20), st.floats(0.2, 0.9)), min_size=2, max_size=30, unique=True),
+    st.integers(1, 30),
+    st.booleans(),
+)
+def test_names_beside_points_overlap_nothing_and_stay_within_the_axes(points, n_stairs, log):
+    names = [f"logistic_regression_{place}" for place in range(len(points))]
+    stairs, others = sorted(points[:n_stairs]), points[n_stairs:]
+    split = [Series("gen", *zip(*stairs, strict=True), stepped=True, names=names[:n_stairs])]
+    if others:
+        dots = zip(*others, strict=True)
+        split.append(Series("scorer", *dots, joined=False, names=names[n_stairs:], muted=True))
+    figure = paper.draw(chart(Panel("rho=0.1", "seconds", "score", split, x_log=log)), PALETTE)
+    assert [text for text in overlaps(figure) if isinstance(text, str)] == []  # cut off
+    (axes,), renderer = figure.axes, figure.canvas.get_renderer()
+    boxes = [Text.get_window_extent(text, renderer) for text in axes.texts]
+    assert boxes  # with room for at least one
+    for one, other in itertools.combinations(boxes, 2):
+        assert not one.shrunk(0.99, 0.99).overlaps(other)
+    frame = axes.get_window_extent().expanded(1.001, 1.001)
+    assert all(frame.contains(*corner) for box in boxes for corner in (box.min, box.max))
+    shown = axes.transData.transform(points)
+    assert not any(box.contains(*point) for box in boxes for point in shown)
+
+
+def test_few_points_have_all_names_beside_them():
+    dots = Series("gen", [0.01, 0.1, 1.0], [0.9, 0.5, 0.1], names=["a", "b", "gen path=$HOME"])
+    figure = paper.draw(chart(Panel("", "seconds", "score", [dots], x_log=True)), PALETTE)
+    assert [text.get_text() for text in figure.axes[0].texts] == ["a", "b", r"gen path=\$HOME"]
+
+
+def test_small_bounds_have_room_beside_the_large_ones_and_a_rate_of_0_is_shown():
+    rates = Series("gen", [0.01, 0.02, 0.2], [0.0, 0.02, 0.2])
+    axes = only_axes(rates, x_log=True, identity="ρ")
+    heights = axes.transData.transform(np.column_stack([rates.x, rates.y]))[:, 1]
+    assert axes.get_window_extent().y0 < heights[0] < heights[1] < heights[2]
+    assert heights[1] - heights[0] > 0.15 * (heights[2] - heights[0])
+    assert "0" in {text.get_text() for text in axes.get_yticklabels()}
 
 
 def test_a_users_settings_of_matplotlib_change_no_file(tmp_path):

@@ -62,7 +62,16 @@ def test_rates_are_means_with_clipped_deviation():
                 mean, deviation = statistics.fmean(own), statistics.stdev(own)
                 assert found == pytest.approx([mean, max(mean - deviation, min(own)), min(mean + deviation, max(own))])
     assert [panel.identity for panel in chart.rows[0]] == ["ρ", None, None]
-    assert [panel.y_log for panel in chart.rows[0]] == [False, False, True]
+    assert not any(panel.x_log for panel in chart.panels)  # 0.05 to 0.2
+
+
+@pytest.mark.parametrize("fastest", [0.1, 0.11])
+@pytest.mark.parametrize("rhos", [(0.01, 0.1), (0.02, 0.05, 0.2), (0.02, 0.19)])
+def test_axes_are_logarithmic_iff_their_values_span_a_decade(rhos, fastest):
+    records = [record(rho=rho, repeat=k, p_fa=0.01, p_nd=0.9, seconds=k or fastest) for rho in rhos for k in range(2)]
+    (chart,) = charts_of(frame(records))
+    assert {panel.x_log for panel in chart.panels} == {max(rhos) >= 10 * min(rhos)}
+    assert [panel.y_log for panel in chart.panels] == [False, False, fastest == 0.1]  # a rate may be 0
 
 
 def test_one_repeat_has_no_bars_and_one_rho_no_lines():
@@ -204,7 +213,7 @@ def test_fits_are_drawn_against_time_and_iterations():
     (alarms,) = false_alarms.series
     assert (alarms.x, alarms.y, false_alarms.level) == ([0, 2, 3], [0.5, 0.25, 0.125], ("ρ", 0.1))
     (left,) = gap.series
-    assert (left.label, left.y, gap.y_log) == ("np_svm", [1, 0.25, 0.25, 0], True)
+    assert (left.label, left.y, gap.y_log) == ("np_svm", [1, 0.25, 0.25, 0], False)
     assert any("lower bound" in note for note in chart.notes)
 
 

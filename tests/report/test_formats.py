@@ -78,7 +78,12 @@ def test_section_per_problem_and_table_per_data_set_with_a_note_on_duplicates():
     records = [record(dataset=d, p_fa=0.0, chosen_params='{"C":1}') for d in ("pima", "breast")]
     records += [record(problem="pauc", problem_params='{"fpr_range":[0,0.1]}', pauc=0.5)]
     np_problem, pauc = overview.sections(frame(records))
-    assert [sheet.name for sheet in np_problem.sheets] == ["np pima", "np pima chosen", "np breast", "np breast chosen"]
+    assert [sheet.name for sheet in np_problem.sheets] == [
+        "np pima means",
+        "np pima chosen",
+        "np breast means",
+        "np breast chosen",
+    ]
     assert all("data" not in sheet.columns for sheet in np_problem.sheets)
     assert pauc.title.startswith("Problem pauc: ")
     assert column(pauc.sheets[0], "pauc") == ["0.500"]
@@ -222,6 +227,27 @@ def test_latex_can_be_read_back(sheet):
         assert unescaped.count("{") == unescaped.count("}")
 
 
+WIDE = st.integers(1, 30).flatmap(lambda n: st.lists(st.integers(1, 60), min_size=n, max_size=n))
+
+
+@given(WIDE, st.integers(0, 100))
+def test_latex_of_any_table_fits_pages_and_keeps_each_cell(widths, n_rows):
+    heads = [f"c{column}".ljust(width, "x") for column, width in enumerate(widths)]
+    rows = [[f"r{row}c{column}".ljust(width, "y") for column, width in enumerate(widths)] for row in range(n_rows)]
+    parts = latex.table(Sheet("wide", heads, rows), "wide").split(r"\begin{table}")[1:]
+    cells = set()
+    for part in parts:
+        lines = [line.strip().removesuffix(r" \\").split(" & ") for line in part.splitlines() if line.endswith(r" \\")]
+        assert len(lines) <= 1 + latex.MAX_ROWS
+        shown = [min(max(map(len, column)), latex.MAX_WORDS) + latex.GAP for column in zip(*lines, strict=True)]
+        assert sum(shown) <= latex.MAX_CHARACTERS or len(shown) <= 2
+        assert lines[0][0] == heads[0]
+        cells.update(cell for line in lines for cell in line)
+    assert cells == {*heads, *(cell for row in rows for cell in row)}
+    labels = re.findall(r"\\label\{(.*)\}", "".join(parts))
+    assert len({*labels}) == len(parts)
+
+
 @settings(deadline=None)
 @given(st.lists(SHEETS, max_size=3))
 def test_csv_can_be_read_back(sheets):
@@ -246,11 +272,9 @@ def test_csv_holds_each_number_in_a_column_of_its_own(tmp_path):
     ]
     files.tables(tmp_path, [Sheet("one", ["rate", "limits", "ok", "mixed", "none"], rows)])
     table = pl.read_csv(tmp_path / "one.csv", infer_schema_length=None)
-    assert table.columns == [
-        *("rate", "rate standard deviation", "limits low", "limits high", "ok", "ok of", "mixed", "none")
-    ]
-    assert table["rate"].to_list() == [0.0123456, 2, None]
-    assert table["rate standard deviation"].to_list() == [0.5, None, None]
+    assert table.columns == [*("rate mean", "rate sd", "limits low", "limits high", "ok", "ok of", "mixed", "none")]
+    assert table["rate mean"].to_list() == [0.0123456, 2, None]
+    assert table["rate sd"].to_list() == [0.5, None, None]
     assert table.select("limits low", "limits high", "ok", "ok of").rows()[0] == (-0.25, 1.5, 3, 4)
     assert table["mixed"].to_list() == ["a", "1e-09", "b"]
 
@@ -263,12 +287,16 @@ def test_latex_compiles(tmp_path):
     rows = [["a", one, Cell("0.3 s", 0.3, "best")] for one in numbers]
     sheets = [Sheet(letters, ["[a]", letters], [["[1]", "-0.5±0.1*"], [letters, letters]], notes=[letters])]
     sheets.append(Sheet("numbers", ["rho", "p_fa (FPR)", "s"], rows))
-    body = "\n".join(latex.table(sheet, f"t{n}") for n, sheet in enumerate(sheets))
-    packages = r"\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{booktabs}"
+    wide = [[f"method_{row}", *[number([0.123, 0.456])] * 25, "A sentence that is long. " * 6] for row in range(100)]
+    sheets.append(Sheet("wide", ["method", *["p_fa (FPR)"] * 25, "why"], wide, notes=["A note. " * 40]))
+    body = "\\clearpage\n".join(latex.table(sheet, f"t{n}") for n, sheet in enumerate(sheets))
+    packages = r"\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{booktabs,adjustbox}"
     (tmp_path / "all.tex").write_text(rf"\documentclass{{article}}{packages}\begin{{document}}{body}\end{{document}}")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+    log = (tmp_path / "all.log").read_text(encoding="utf-8", errors="replace")
+    assert re.findall(r"Float too large|Overfull .*", log) == []
 
 
 def test_markdown_document_order():
@@ -293,7 +321,7 @@ def test_terminal_shortens_long_tables():
 def test_lead_counts_and_lists_faults():
     records = frame([record(), record("uzawa", 1, versions='{"numpy":"3"}'), record(problem="pauc", dataset="breast")])
     collection = Collection(records, faults=["A file is broken."], n_older=2)
-    jobs, made, problems, older, mixed, fault = lead(collection).notes
+    jobs, fault, made, problems, older, mixed = lead(collection).notes
     assert jobs == "3 jobs, 3 of them good: 2 settings of 2 solvers on 2 data sets."
     assert made == "Made on a."
     assert "np, pauc" in problems

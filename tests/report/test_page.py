@@ -323,11 +323,11 @@ def test_controls_have_names_and_tables_captions_and_columns_are_chosen(opened):
 
 
 def test_narrow_window_needs_no_horizontal_scrolling(opened):
-    metrics = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    metrics = {"width": 375, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     try:
         opened.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
-        assert until(opened, "return document.documentElement.scrollWidth <= 390")
+        assert until(opened, "return document.documentElement.scrollWidth <= 375")
         opened.execute_script("document.querySelector('.chooser').open = false")
     finally:
         opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

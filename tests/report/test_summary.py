@@ -4,6 +4,8 @@ import io
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
 import sample_records
@@ -54,7 +56,7 @@ def test_best_two_with_limits_of_shift(best_first):
     # All three of 12 pairs have the smallest p, so that each is tested at a third of 5 %.
     low, high = shift_interval(scores[best] - scores["b"], 0.05 / 3)
     assert (row["data"], row["rho"], row["best"], row["next"]) == ("pima", "0.1", best, "b")
-    assert row["best - next"] == f"[{low:+.3f}, {high:+.3f}]"
+    assert row["best - next"] == f"[{low:+.2g}, {high:+.2g}]"
     assert row["verdict"] == f"{best} better"
 
 
@@ -106,10 +108,28 @@ def test_a_long_report_fits_on_a_screen_or_two():
     console = Console(width=80, record=True, file=io.StringIO())
     terminal.show(left, console)
     printed = console.export_text()
-    assert 30 < len(printed.splitlines()) <= 55
+    assert 30 < len(printed.splitlines()) <= 50
     assert printed.count(notes[0]) == 1
     assert "and 22 more rows" in printed
     assert "including all of: Last" in omitted
+
+
+LONG_TEXTS = st.text("abc ", max_size=400)
+TABLES = st.builds(
+    lambda title, n, notes, detail: Sheet(title, ["a"], [["1"]] * n, notes, detail=detail),
+    *(LONG_TEXTS.map(lambda text: text[:150]), st.integers(0, 40), st.lists(LONG_TEXTS, max_size=5), st.booleans()),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.builds(Section, LONG_TEXTS.map(lambda text: text[:80]), st.lists(TABLES, max_size=8)), max_size=8))
+def test_any_report_has_at_most_60_lines(tables):
+    notes = [f"{number} {'x ' * 60}" for number in range(50)]
+    console = Console(width=80, record=True, file=io.StringIO())
+    left, omitted = terminal.brief([Section("In brief", notes=notes), *tables, Section("Records", notes=notes)])
+    terminal.show(left, console)
+    console.print(f"\n{omitted}\n\nIn a folder:" + 5 * "\n  file")
+    assert len(console.export_text().splitlines()) <= 60
 
 
 def test_values_by_data_set_mark_the_best():

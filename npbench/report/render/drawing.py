@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ONE_COLUMN, TWO_COLUMNS = 3.3, 6.9  # inches
 FONT_SIZE = 7  # points, of all text
 PANEL_SHAPE = 0.75  # height by width
-MIN_PANEL_HEIGHT, MAX_PANEL_HEIGHT = 1.45, 2.2  # inches
+MIN_PANEL_HEIGHT, MAX_PANEL_HEIGHT, MAX_NAMED_HEIGHT = 1.45, 2.2, 3.0  # inches; points with names need room
 ROW_HEIGHT, LINE_HEIGHT = 0.2, 0.12  # inches
 LETTERS_PER_INCH = 17
 MAX_NAMES_IN_ONE_COLUMN = 6
@@ -37,6 +37,7 @@ MAX_DECADES = 14  # labelled across all panels side by side
 # Ratios of the ends of a logarithmic axis: below the first evenly spaced numbers are labelled, above the second powers
 # of ten, and otherwise 1, 2, 5 of each decade.
 NARROW_LOG_AXIS, WIDE_LOG_AXIS = 4, 100
+LINEAR_DECADES = 0.5  # length of an axis from 0 to its first logarithmic value
 LINE_WIDTH, BOUND_WIDTH = 1.0, 0.8  # points
 BAR_DISTANCE = 1.6  # points between error bars at the same x
 # Colours that the page replaces in its dark theme, as Matplotlib writes them into SVG.
@@ -112,7 +113,7 @@ def draw(chart: Chart, palette: Palette) -> Figure:
     height += LINE_HEIGHT * (max(len(_wrapped(panel.title, n_letters)) for panel in chart.panels) - 1)
     drawing = _figure(width, height * len(chart.rows) + 0.3, "constrained")
     grid = drawing.subplots(len(chart.rows), n_columns, squeeze=False)
-    meshes = []
+    meshes, shown = [], []
     for panels, below, row in zip(chart.rows, [*chart.rows[1:], []], grid, strict=True):
         for axes in row[len(panels) :]:
             axes.set_axis_off()
@@ -120,6 +121,7 @@ def draw(chart: Chart, palette: Palette) -> Figure:
             if panel.surface is not None:
                 meshes.append(_draw_surface(axes, panel))
             _draw_panel(axes, panel, palette, n_columns)
+            shown.append(axes)
             if lower is not None:
                 _omit_repeated(axes, panel, lower)
         _set_titles(row, panels, n_letters)
@@ -130,6 +132,10 @@ def draw(chart: Chart, palette: Palette) -> Figure:
         title = next(panel.surface.title for panel in chart.panels if panel.surface)
         drawing.colorbar(meshes[0], ax=grid, aspect=30, pad=0.02, label=typeset(title))
     _add_legend(drawing, chart, palette)
+    if any(series.names for panel in chart.panels for series in panel.series):
+        drawing.draw_without_rendering()  # lays the axes out
+        for axes, panel in zip(shown, chart.panels, strict=True):
+            _write_names(axes, panel, palette)
     return drawing
 
 
@@ -146,11 +152,13 @@ def _size(panels: Sequence[Panel], n_columns: int) -> tuple[float, float]:
     """Return the width of the figure and the height of a row, in inches."""
     n_names = max(len(panel.x_labels) for panel in panels)
     n_rows = max(len(panel.y_labels) for panel in panels)
-    width = ONE_COLUMN if n_columns == 1 and n_names <= MAX_NAMES_IN_ONE_COLUMN else TWO_COLUMNS
+    has_names = any(series.names for panel in panels for series in panel.series)
+    width = ONE_COLUMN if n_columns == 1 and n_names <= MAX_NAMES_IN_ONE_COLUMN and not has_names else TWO_COLUMNS
     if n_rows:
         n_lines = sum(name.count("\n") + 1 for panel in panels for name in panel.y_labels)
         return width, 0.5 + ROW_HEIGHT * max(n_rows, 0.7 * n_lines)
-    return width, min(max(PANEL_SHAPE * width / n_columns, MIN_PANEL_HEIGHT), MAX_PANEL_HEIGHT)
+    most = MAX_NAMED_HEIGHT if has_names else MAX_PANEL_HEIGHT
+    return width, min(max(PANEL_SHAPE * width / n_columns, MIN_PANEL_HEIGHT), most)
 
 
 def _set_titles(row: Sequence[Axes], panels: Sequence[Panel], n_letters: int) -> None:
@@ -198,6 +206,8 @@ def _add_legend(drawing: Figure, chart: Chart, palette: Palette) -> None:
 def _draw_panel(axes: Axes, panel: Panel, palette: Palette, n_columns: int) -> None:
     """Draw the lines of a panel, one of ``n_columns`` side by side, and label its axes."""
     axes.set(xscale="log" if panel.x_log else "linear", yscale="log" if panel.y_log else "linear")
+    if panel.identity and panel.x_log:  # small bounds need room; a mean of 0 has a place, too
+        axes.set_yscale("symlog", linthresh=min(panel.xs), linscale=LINEAR_DECADES)
     for number, series in enumerate(panel.series):
         _draw_series(axes, series, panel, palette.look(series), number - (len(panel.series) - 1) / 2)
     _draw_references(axes, panel)
@@ -231,20 +241,24 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
             axes.fill_between(points.x, points.low, points.high, fc=fill, ec=edge, lw=0.4)
         _add_titles(axes, panel.titled_points(series), axes.transData)
         return
-    errors = None
-    if points.low:
-        errors = np.abs(np.array([points.low, points.high]) - points.y)
+    errors: dict[str, Any] = {}
+    if points.low and panel.y_labels:
+        errors["xerr"] = np.abs(np.array([points.low, points.high]) - points.x)
+    elif points.low:
+        errors["yerr"] = np.abs(np.array([points.low, points.high]) - points.y)
         if series.joined:
             # Error bars beside each other do not hide each other.
             figure = axes.get_figure(root=True)
             options["transform"] = offset_copy(axes.transData, figure, x=BAR_DISTANCE * place, units="points")
             axes.margins(x=0.05 + 0.01 * len(panel.series))  # room for what is moved
-    axes.errorbar(np.array(points.x), np.array(points.y), errors, capsize=1.5, elinewidth=0.7, **options)
+    if series.stepped:
+        options["drawstyle"] = "steps-post"
+    axes.errorbar(np.array(points.x), np.array(points.y), capsize=1.5, elinewidth=0.7, **errors, **options)
     _add_titles(axes, panel.titled_points(series), options.get("transform", axes.transData))
-    # Matplotlib does not scale the axes to moved points.
-    for heights in (points.low or points.y, points.high or points.y):
-        axes.update_datalim(list(zip(points.x, heights, strict=True)))
-    axes.autoscale_view()
+    if "transform" in options:  # Matplotlib does not scale the axes to moved points
+        for heights in (points.low, points.high):
+            axes.update_datalim(list(zip(points.x, heights, strict=True)))
+        axes.autoscale_view()
 
 
 def _add_titles(axes: Axes, points: tuple[list[float], list[float], list[str]], transform: Any) -> None:
@@ -253,13 +267,27 @@ def _add_titles(axes: Axes, points: tuple[list[float], list[float], list[str]], 
     axes.add_artist(HoverTitles(transform, *points))
 
 
+def _write_names(axes: Axes, panel: Panel, palette: Palette) -> None:
+    """Write the names of points, those of muted series last."""
+    from npbench.report.render.point_names import write_names
+
+    ordered = sorted((one for one in panel.series if one.names), key=lambda one: one.muted)
+    points = np.array([point for one in ordered for point in zip(one.x, one.y, strict=True)])
+    names = [typeset(name, math_too=False) for one in ordered for name in one.names]
+    colours = [palette.look(one).colour for one in ordered for _ in one.names]
+    stairs = [
+        np.column_stack([np.repeat(one.x, 2)[1:], np.repeat(one.y, 2)[:-1]])
+        for one in ordered
+        if one.stepped and one.joined
+    ]
+    write_names(axes, points, names, colours, stairs)
+
+
 def _draw_references(axes: Axes, panel: Panel) -> None:
-    """Draw the reference lines as far as the series reach; shade window and boxes, below the grid and the bands."""
+    """Draw the reference lines as far as the series reach; shade the window, below the grid and the bands."""
     is_log = panel.x_log or panel.y_log
     low, high = axes.dataLim.minposx if is_log else axes.dataLim.x0, axes.dataLim.x1
     options: Any = {"lw": BOUND_WIDTH, "zorder": 1.5, **style(REFERENCE)}
-    for line in panel.lines:
-        axes.plot(line.x, line.y, label=line.label, **options)
     if panel.identity and math.isfinite(high):
         x = np.geomspace(low, high, CURVE_POINTS) if is_log else [low, high]  # a curve if one axis is logarithmic
         axes.plot(x, x, label=panel.identity, **options)
@@ -269,8 +297,8 @@ def _draw_references(axes: Axes, panel: Panel) -> None:
         start, end = axes.get_xlim()
         axes.axvspan(max(start, panel.window[0]), panel.window[1], color=SHADE, lw=0, zorder=0.4)
         axes.set_xlim(start, end)
-    for x0, x1, y0, y1 in panel.boxes:
-        axes.fill_between([x0, x1], y0, y1, color=FOREGROUND, alpha=0.3, lw=0, zorder=0.4)
+    for height in panel.parted:
+        axes.axhline(height, color=FOREGROUND, lw=BOUND_WIDTH / 2)
 
 
 def _draw_surface(axes: Axes, panel: Panel) -> Any:
@@ -303,6 +331,8 @@ def _set_ticks(axes: Axes, panel: Panel, n_columns: int) -> None:
     _set_number_ticks(axes.yaxis, panel.y_log, n_columns=1)
     if ticks := panel.measured_ticks:
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        if axes.get_yscale() == "symlog":
+            axes.set_yticks([0, *ticks], ["0", *(f"{tick:g}" for tick in ticks)])
         axes.minorticks_off()
     if panel.x_labels:
         axes.set_xticks(range(len(panel.x_labels)), [typeset(name, math_too=False) for name in panel.x_labels])

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 HTML = Path(__file__).parent / "html"
 SCRIPTS = ("filters.js", "records.js", "explorer.js", "page.js")
 OK = "ok"
-MAX_OPEN_ROWS = 40  # tables of a section beyond this are folded
+MAX_OPEN_ROWS = 200  # tables of a section beyond this are folded
 MAX_ERRORS = 200
 # Colours of a figure that follow the theme of the page.
 THEME_COLOURS = {FOREGROUND: "currentColor", GRID: "var(--line)", SHADE: "var(--shade)"}

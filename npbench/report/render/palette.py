@@ -35,14 +35,15 @@ REFERENCE = Look(FOREGROUND, "", DASH_DOT)  # of lines such as bounds
 class Palette:
     """Appearance of each label of a report, whatever the order of the labels.
 
-    The colour belongs to the solver, the first word of a label; marker and dash differ between its settings. Markers of
+    The colour belongs to the solver, the first word of a label; marker and dash differ between its settings. A series
+    without a label is drawn as text is. Markers of
     solvers differ too, so that a figure printed in grey is readable. With more than seven solvers colours repeat, with
     other markers and dashes.
     """
 
     def __init__(self, labels: Iterable[str]) -> None:
         settings: dict[str, list[str]] = {}
-        for label in sorted(set(labels)):
+        for label in sorted({*labels} - {""}):
             settings.setdefault(label.split(" ")[0], []).append(label)
         self._looks = {
             label: Look(
@@ -66,7 +67,7 @@ class Palette:
 
     def look(self, series: Series) -> Look:
         """Return the appearance of a series."""
-        look = self._looks[series.label]
+        look = self._looks[series.label] if series.label else Look(FOREGROUND, "o", SOLID)
         look = look if series.joined else look._replace(dash=None)
         return look._replace(colour=GREY, marker=".") if series.muted else look
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,11 +12,12 @@ from rich.text import Text
 
 from npbench.console import write
 from npbench.report import escape
-from npbench.report.sheet import Cell, Section, Sheet, counted
+from npbench.report.sheet import Cell, Section, Sheet, counted, some
 
 MAX_TABLE_ROWS = 60
-MAX_LINES, MAX_BRIEF_ROWS, MAX_BRIEF_NOTES = 50, 8, 2  # lines of a report, rows and notes of a table
-MAX_NOTE_LENGTH = 160
+# Lines of the sections of a report, which with the list of files are 60; notes of one; rows and notes of a table.
+MAX_LINES, MAX_NOTES, MAX_BRIEF_ROWS, MAX_BRIEF_NOTES = 47, 5, 8, 2
+COLUMNS, MAX_NOTE_LENGTH, MAX_TITLES = 80, 160, 3
 STYLES = {"": "", "above": "red", "incomplete": "red", "best": "bold"}
 
 
@@ -86,30 +88,40 @@ def brief(sections: Sequence[Section]) -> tuple[list[Section], str]:
     Tables of details are, and those behind the first that fit; a table has its first rows, and at least one is shown.
     """
     shown: list[Section] = []
-    seen, n_lines = set[str](), 0
+    seen, has_table = set[str](), False
+    room = MAX_LINES - sum(_n_lines(section, _few(section.notes)) for section in sections if not section.sheets)
     for section in sections:
         sheets: list[Sheet] = []
-        notes = list(map(_cut, section.notes))
-        lines = 2 + _n_lines(notes)
+        notes = _few(section.notes)
+        left = room - _n_lines(section, notes)
         for sheet in section.sheets:
             short = shortened(sheet, most=MAX_BRIEF_ROWS)
             short = replace(short, notes=[_cut(note) for note in short.notes if note not in seen][:MAX_BRIEF_NOTES])
-            needed = 3 + len(short.rows) + _n_lines(short.notes)
-            if not sheet.detail and (n_lines + lines + needed <= MAX_LINES or not (shown or sheets)):
+            needed = 1 + len(short.rows) + _n_lines(short, short.notes)
+            if not sheet.detail and (needed <= left or not has_table):
+                has_table = True
                 sheets.append(short)
                 seen.update(sheet.notes)
-                lines += needed
+                left -= needed
         if sheets or not section.sheets:
-            n_lines += lines
+            room = left if sheets else room
             shown.append(replace(section, sheets=sheets, notes=notes))
-    left = sum(len(section.sheets) for section in sections) - sum(len(section.sheets) for section in shown)
-    whole = {section.title: None for section in sections if section.title not in {one.title for one in shown}}
-    among = f", including all of: {'; '.join(whole)}" if whole else ""
-    return shown, f"Only in the files: {counted(left, 'table')}{among}." if left else ""
+    n_left = sum(len(section.sheets) for section in sections) - sum(len(section.sheets) for section in shown)
+    whole = list(
+        dict.fromkeys(section.title for section in sections if section.title not in {one.title for one in shown})
+    )
+    among = f", including all of: {some(whole, MAX_TITLES, '; ')}" if whole else ""
+    return shown, f"Only in the files: {counted(n_left, 'table')}{among}." if n_left else ""
 
 
-def _n_lines(notes: Sequence[str]) -> int:
-    return sum(1 + len(note) // 80 for note in notes)
+def _n_lines(titled: Section | Sheet, notes: Sequence[str]) -> int:
+    """Return the lines of a title and notes, on a terminal of 80 columns."""
+    return 1 + sum(len(textwrap.wrap(text, COLUMNS)) or 1 for text in (titled.title, *notes))
+
+
+def _few(notes: Sequence[str]) -> list[str]:
+    more = [f"and {len(notes) - MAX_NOTES} more notes in the files"] if len(notes) > MAX_NOTES else []
+    return [*map(_cut, notes[:MAX_NOTES]), *more]
 
 
 def _cut(note: str) -> str:

@@ -28,9 +28,9 @@ def sections(records: pl.DataFrame) -> list[Section]:
     yes_or_no = pl.col("git_dirty").replace_strict({True: "yes", False: "no"}, default=None, return_dtype=pl.String)
     sheets = [
         _counted("Machines", records, {**MACHINE, **SOFTWARE}),
-        _counted("npbench", records.with_columns(yes_or_no, _short("git_commit")), COMMIT),
+        _counted("Commits of npbench", records.with_columns(yes_or_no, _short("git_commit")), COMMIT),
         _named("Libraries", records, "versions", "version"),
-        _named("Source code that results depend on, by SHA-256", records, "code", "hash"),
+        _named("Source code: SHA-256 of what results depend on", records, "code", "hash"),
         _data(records),
     ]
     return [Section(TITLE, sheets, notes=list(_notes(records)))]
@@ -118,7 +118,7 @@ def _counted(title: str, records: pl.DataFrame, columns: dict[str, str]) -> Shee
 def _named(title: str, records: pl.DataFrame, column: str, header: str) -> Sheet:
     found = _exploded(records, column).group_by("name", "value").agg(pl.col("jobs").sum()).sort("name", "value")
     shown = found.with_columns(_short("value")) if column == "code" else found
-    return Sheet(title, ["package", header, "jobs"], shown.rows(), name=column, detail=True)
+    return Sheet(title, ["package", header, "jobs"], shown.rows(), name=title.partition(":")[0], detail=True)
 
 
 def _data(records: pl.DataFrame) -> Sheet:
@@ -127,7 +127,7 @@ def _data(records: pl.DataFrame) -> Sheet:
     found = described.group_by(DATA).len("jobs").sort(DATA)
     headers = ["data", "settings", "samples", "features", "positive", "protocol", "SHA-256", "jobs"]
     shown = found.with_columns(_short("data_sha256"), pl.col("dataset_params").replace("{}", None))
-    return Sheet("Data", headers, shown.rows(), detail=True)
+    return Sheet("Data sets", headers, shown.rows(), detail=True)
 
 
 def _short(column: str) -> pl.Expr:

@@ -68,7 +68,8 @@ def _table(name: str, title: str, found: pl.DataFrame, header: str) -> Sheet:
     ]
     more = len(kinds) - len(rows)
     notes = [f"and {more} more kinds in the records"] if more > 0 else []
-    return Sheet(title, ["problem", "solver", "status", "data", "jobs", "repeats", header], rows, notes, name)
+    columns = ["problem", "solver", "status", "data", "jobs", "repeats", header]
+    return Sheet(title, columns, rows, notes, name, detail=name != "failures")
 
 
 def _span(repeats: list[int]) -> str:

@@ -18,7 +18,7 @@ from npbench.problem import PROBLEMS, Problem
 from npbench.records.fields import FEATURES, METHOD, TRAINING_SECONDS
 from npbench.report.select.methods import flat, named, own_settings
 from npbench.report.select.metrics import head, shown_of
-from npbench.report.sheet import MISSING, Cell, Section, Sheet, cell, count, ends, number
+from npbench.report.sheet import MISSING, Cell, Flag, Section, Sheet, cell, count, ends, number
 from npbench.signature import fields
 
 # Columns that records of one problem share within a row, in the order of sorting.
@@ -43,7 +43,7 @@ class Row:
     total: int  # jobs
     good: int  # jobs that did not fail
     seconds: float | None  # mean of selection and fit
-    values: Mapping[str, tuple[float | None, float | None]]  # mean and standard deviation of each metric
+    values: Mapping[str, tuple[float | None, float | None, int]]  # mean, standard deviation and count of each metric
     choices: Mapping[str, list[Any]]  # values selected in each repeat, by parameter
 
 
@@ -56,7 +56,7 @@ def sections(records: pl.DataFrame) -> list[Section]:
         for (dataset,), of_one in group.group_by("dataset", maintain_order=True):
             found = rows(of_one, metrics)
             table = measured(found, kind, f"{dataset}: {legend(kind)}", omit="data")
-            sheets.append(replace(table, name=f"{problem} {dataset}"))
+            sheets.append(replace(table, name=f"{problem} {dataset} means"))
             if any(row.choices for row in found):
                 table = chosen(found, kind, f"{dataset}: {CHOSEN}", omit="data")
                 sheets.append(replace(table, name=f"{problem} {dataset} chosen"))
@@ -91,6 +91,7 @@ def rows(records: pl.DataFrame, shown: Sequence[str]) -> list[Row]:
     groups = categorical.group_by(SETTING).agg(
         *(column.mean() for column in measures),
         *(column.std().name.suffix(" std") for column in measures),
+        *(column.count().name.suffix(" n") for column in measures),
         total=pl.len(),
         good=good.sum(),
         seconds=TRAINING_SECONDS.filter(good).mean(),
@@ -102,7 +103,7 @@ def rows(records: pl.DataFrame, shown: Sequence[str]) -> list[Row]:
 
 def _row(group: Mapping[str, Any], metrics: Sequence[str]) -> Row:
     labels = _labels(group)
-    values = {name: (group[name], group[f"{name} std"]) for name in metrics}
+    values = {name: (group[name], group[f"{name} std"], group[f"{name} n"]) for name in metrics}
     own = set(own_settings(group["method"], group["solver"], group["params"]) or ())
     return Row(labels, own, group["total"], group["good"], group["seconds"], values, _choices(group["chosen"], labels))
 
@@ -189,11 +190,12 @@ def _headers(shown: Iterable[str]) -> list[str]:
 
 
 def _mean(row: Row, metric: str, bound: str | None) -> Cell:
-    mean, deviation = row.values.get(metric, (None, None))
+    mean, deviation, n = row.values.get(metric, (None, None, 0))
     if mean is None:
         return MISSING
     cell = number([mean] if deviation is None else [mean, deviation])
-    return replace(cell, flag="above") if bound and mean > row.labels[bound] else cell
+    flag: Flag = "above" if bound and mean > row.labels[bound] else ""
+    return replace(cell, flag=flag, further=(*cell.further, ("n", n)))
 
 
 def _duration(seconds: float | None) -> Cell:

@@ -34,7 +34,7 @@ class Pair(NamedTuple):
     p: float
     p_corrected: float
     shift: float  # Hodges-Lehmann estimate of first minus second
-    limits: paired.Limits | None  # of the shift; they exclude 0 where the test is significant
+    limits: paired.Limits | None  # of the shift; they include 0 if the test does not reject it
     effect: float | None  # matched-pairs rank-biserial correlation
 
     def verdict(self, direction: Direction, first: str = "first", second: str = "second") -> str:
@@ -43,9 +43,9 @@ class Pair(NamedTuple):
             return "equal on every split"
         if self.n < MIN_VALUES:
             return "too few pairs"
-        if self.p > SIGNIFICANCE_LEVEL:
+        if self.limits is None or self.limits[0] <= 0 <= self.limits[1]:
             return NO_DIFFERENCE
-        lower, higher = (first, second) if self.shift < 0 else (second, first)
+        lower, higher = (first, second) if self.limits[1] < 0 else (second, first)
         words = {"lower": f"{lower} better", "higher": f"{higher} better", "none": f"{lower} lower"}[direction]
         return words if self.p_corrected <= SIGNIFICANCE_LEVEL else f"{words} on these splits"
 
@@ -84,6 +84,8 @@ def compared(block: Block, direction: Direction) -> Iterator[Pair]:
         values = np.round(differences[k, shared[k]], DIGITS) + 0.0  # no negative zero
         # the level of this pair's own test at which its adjusted p-value is 5 %
         limits = paired.shift_interval(values, float(levels[k]))
+        if limits and p[k] > SIGNIFICANCE_LEVEL:  # shifts that are not rejected, 0 among them
+            limits = min(limits[0], 0.0), max(limits[1], 0.0)
         shift, effect = paired.hodges_lehmann(values), paired.rank_biserial(values)
         yield Pair(first, second, len(values), float(p[k]), float(corrected[k]), shift, limits, effect)
 

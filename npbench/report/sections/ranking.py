@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,12 +21,11 @@ from npbench.report.stats.ranks import ranking
 
 MIN_DATASETS, MIN_FOR_DIAGRAM = 3, 3  # data sets; settings
 ROW_LABEL_WIDTH = 30  # characters
-HALF_BAR = 0.18  # of the height of a row
 PLACES_NOTE = (
     "Place: shared by those whose mean ranks the data sets cannot separate (bootstrap over data sets, 95 %). Places: "
     "95 % limits of the place by mean rank. Fewer than six data sets have neither."
 )
-BARS_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Settings of one colour share a place."
+BARS_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Lines part the places: those between two share one."
 
 
 @dataclass(frozen=True)
@@ -102,24 +102,18 @@ def limits(places: Sequence[float]) -> Cell:
 def diagram(
     labels: Sequence[str], ranks: Sequence[float], limits: Sequence[Limits], places: Sequence[int]
 ) -> Panel | None:
-    """Draw mean ranks, the best on top, with bars as limits and a colour for each place; None for few data sets."""
+    """Draw mean ranks by place, the best on top, with limits and lines that part the places; None for few data sets."""
     if len(labels) < MIN_FOR_DIAGRAM or np.isnan(limits).any():
         return None
-    top = len(labels) - 1
-    rows = {place: [k for k, one in enumerate(places) if one == place] for place in dict.fromkeys(places)}
+    rows = range(len(labels))[::-1]
     short = short_names(labels)
     names = [
         "\n".join(textwrap.wrap(f"{short[one]}  {rank:.2f}", ROW_LABEL_WIDTH))
         for one, rank in zip(labels, ranks, strict=True)
     ]
-    return Panel(
-        "",
-        "mean rank (1 is best)",
-        "",
-        [
-            Series(f"place {place}", [ranks[k] for k in same], [top - k for k in same], joined=False)
-            for place, same in rows.items()
-        ],
-        y_labels=names[::-1],
-        boxes=[(low, high, top - k - HALF_BAR, top - k + HALF_BAR) for k, (low, high) in enumerate(limits)],
-    )
+    low, high = zip(*limits, strict=True)
+    parted = [
+        row - 0.5 for row, (place, below) in zip(rows, itertools.pairwise(places), strict=False) if place != below
+    ]
+    means = Series("", ranks, rows, low, high, joined=False)
+    return Panel("", "mean rank (1 is best)", "", [means], y_labels=names[::-1], parted=parted)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from npbench.problem import PROBLEMS
-from npbench.report.chart import Chart, Panel, Series
+from npbench.report.chart import Chart, Panel, Series, spans_decade
 from npbench.report.escape import file_name
 from npbench.report.sections.layout import paged, parts
 from npbench.report.select.metrics import SECONDS, axis_title, shown_of
@@ -45,7 +45,8 @@ def rows(problem: str, records: pl.DataFrame) -> list[list[Panel]]:
                 number.title,
                 axis_title(name),
                 series(group, name, number.name),
-                y_log=name == SECONDS,
+                x_log=spans_decade(records[number.name].drop_nulls()),
+                y_log=_is_log(records, name),
                 identity=number.symbol if PROBLEMS[problem].bounds.get(name) == number.name else None,
             )
             for name in _shown(problem, records)
@@ -108,7 +109,12 @@ def _dotted(problem: str, records: pl.DataFrame, name: str, title: str) -> Panel
         offset = apart * (labels.index(one.label) - (len(labels) - 1) / 2)
         drawn.append(replace(one, x=[datasets.index(dataset) + offset for dataset in one.x], joined=False))
     level = bound_level(problem, name, records)
-    return Panel(title, "", axis_title(name), drawn, y_log=name == SECONDS, level=level, x_labels=datasets)
+    return Panel(title, "", axis_title(name), drawn, y_log=_is_log(records, name), level=level, x_labels=datasets)
+
+
+def _is_log(records: pl.DataFrame, name: str) -> bool:
+    """Return whether the axis of a column is logarithmic: rates have a zero that matters, seconds have not."""
+    return name == SECONDS and spans_decade(records[name].drop_nulls())
 
 
 def means(records: pl.DataFrame, name: str, by: str) -> pl.DataFrame:

@@ -19,9 +19,9 @@ from npbench.report.sheet import MISSING, Cell, Row, Section, Sheet, interval, n
 
 LEADER_COLUMNS = ["best", "verdict", "its mean", "next", "its mean", "best - next"]
 LEADER_NOTE = (
-    "Best and next by the mean; best - next: 95 % limits of the shift between them on the same splits. Limits and "
-    "test are adjusted for all pairs; no significant difference: p > 5 %. 'On these splits': significant by "
-    "this test, but not by the test that allows for overlapping splits."
+    "Best and next by the mean; best - next: 95 % limits of the shift between them on the same splits, adjusted for "
+    "all pairs. No significant difference: they include 0. 'On these splits': the test that allows for overlapping "
+    "splits finds no difference."
 )
 
 
@@ -37,7 +37,7 @@ def _section(records: pl.DataFrame, problem: str) -> Section:
     leaders = [[*block.about, *cells] for block in found if (cells := _best_two(block, direction))]
     title = f"{metric} ({direction} is better): the best and the next on each data set"
     columns = [*setting_columns(problem), *LEADER_COLUMNS]
-    sheet = Sheet(title, columns, leaders, [LEADER_NOTE], name=f"{problem}-ahead")
+    sheet = Sheet(title, columns, leaders, [LEADER_NOTE], name=f"{problem}-best-and-next")
     by_data = _by_data(found, problem, metric, direction)
     sheets = [*excess.totals(records, problem), *([sheet] if leaders else []), *by_data]
     return Section(f"In brief: problem {problem}", sheets, notes=list(advice(records, paired=bool(leaders))))
@@ -55,7 +55,7 @@ def _best_two(block: Block, direction: Direction) -> Row:
     if pair is None:
         return [best, "too few pairs", *values, MISSING]
     ends = pair.limits if pair.limits is None or pair.first == best else (-pair.limits[1], -pair.limits[0])
-    limits = interval(ends, "+.3f")
+    limits = interval(ends, "+.2g")
     return [best, pair.verdict(direction, pair.first, pair.second), *values, limits]
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
 
 from npbench.problem import PROBLEMS
-from npbench.report.chart import Chart, Panel, Series
+from npbench.report.chart import Chart, Panel, Series, spans_decade
 from npbench.report.escape import file_name
 from npbench.report.sections.layout import parts
 from npbench.report.sections.rate_charts import bound_level
@@ -21,7 +20,6 @@ OBJECTIVE, GAP = "objective", "gap"
 AXES = ("seconds", "iteration")
 SOURCES_OF_GAP = ("gap", "bound", "kkt")
 MAX_POINTS_PER_LINE = 300
-LOG_RANGE = 100  # ratio of values from which a logarithmic axis shows them better
 FIRST_REPEAT = "The fit of the first repeat of each solver. Each solver has its own objective."
 GAP_MEANING = "A gap is the objective minus a lower bound or, without one, the residual of the stopping rule."
 
@@ -68,8 +66,8 @@ def _row(problem: str, course: pl.DataFrame, axis: str) -> Iterator[Panel]:
     for name in (OBJECTIVE, *PROBLEMS[problem].panels, GAP):
         series = [_line(str(label), own, axis, name) for (label,), own in course.group_by("label", maintain_order=True)]
         if drawn := [one for one in series if one.x]:
-            x_log = _is_wide([x for one in drawn for x in one.x], from_zero=True)
-            y_log = _is_wide([y for one in drawn for y in one.y], from_zero=False) or name == GAP
+            x_log = spans_decade([x for one in drawn for x in one.x], from_zero=True)  # time and iterations begin at 0
+            y_log = spans_decade([y for one in drawn for y in one.y], from_zero=name == GAP)
             level, dataset = bound_level(problem, name, course), str(course["dataset"][0])
             yield Panel("", axis, axis_title(name), drawn, x_log=x_log, y_log=y_log, level=level, dataset=dataset)
 
@@ -86,11 +84,3 @@ def thinned(n: int) -> np.ndarray:
         return np.arange(n)
     half = MAX_POINTS_PER_LINE // 2
     return np.unique(np.concatenate([np.geomspace(1, n, half).astype(int), np.linspace(1, n, half).astype(int)]) - 1)
-
-
-def _is_wide(values: list[float], from_zero: bool) -> bool:
-    """Return whether a logarithmic axis suits the values; time and iterations begin at 0, which it leaves out."""
-    positive = [value for value in values if value > 0 and math.isfinite(value)]
-    if not positive or (not from_zero and len(positive) < len(values)):
-        return False
-    return max(positive) > LOG_RANGE * min(positive)

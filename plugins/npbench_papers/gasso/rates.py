@@ -28,6 +28,9 @@ from npbench_papers.verdicts import NOT_KNOWN, explained, judge, kept, mean_limi
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
 P_ND_TOLERANCE = 0.05
+MEANING = (
+    "Mean±standard deviation over repeats; seconds of selection and fit. Bound: mean P_fa, noise two standard errors."
+)
 
 
 @with_claims
@@ -35,13 +38,13 @@ def table(records: pl.DataFrame, printed: Printed, *, compare: Sequence[str] = (
     """Return for each data set the rates of every solver at every rho, and the seconds of selection and fit.
 
     Records are of the problem np. Printed, by ``dataset``, ``rho`` and ``solver``: any of ``p_fa``, ``p_nd``,
-    ``np_score`` and ``seconds``; ``stand_in: true`` for data that are not the paper's. A further table compares
+    ``np_score`` and ``seconds``; ``stand_in: true`` for data that are not the paper's. The first table compares
     ``compare``, a solver of the paper and its rival.
     """
     ordered = with_labels(records).sort("dataset", "rho", "label", "repeat")
     groups = ordered.group_by("dataset", maintain_order=True)
     sheets = [_sheet(str(dataset), group, printed) for (dataset,), group in groups]
-    return [*sheets, _rivals(ordered, *compare)] if compare else sheets
+    return [_rivals(ordered, *compare), *sheets] if compare else sheets
 
 
 def plot(records: pl.DataFrame, printed: Printed, *, compare: Sequence[str] = ()) -> Figure:
@@ -61,11 +64,10 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Printed) -> Sheet:
     compared = [f"{what} {name}" for name in shown for what in ("paper", "here - paper")]
     words = {str(row[-1]) for row in rows} - {NOT_KNOWN}
     return Sheet(
-        f"{dataset}: mean±standard deviation over repeats; seconds of selection and fit; P_fa against rho, noise is "
-        "two standard errors",
+        dataset,
         ["rho", "solver", *FORMS, "ok", "bound", *compared, *(["verdict"] if words else [])],
         rows if words else [row[:-1] for row in rows],
-        explained(f"The verdict is on P_nd, to {P_ND_TOLERANCE:g}.", words),
+        [MEANING, *explained(f"The verdict is on P_nd, to {P_ND_TOLERANCE:g}.", words)],
     )
 
 
@@ -127,7 +129,8 @@ def _row(rho: float, label: str, same: pl.DataFrame, papers: Printed, shown: lis
 
 def _ok(good: pl.DataFrame, same: pl.DataFrame) -> Cell:
     cell, unconverged = count(len(good), len(same)), len(good.filter(converged=False))
-    return replace(cell, text=f"{cell.text}, {unconverged} unconverged") if unconverged else cell
+    further = (*cell.further, ("unconverged", unconverged))
+    return replace(cell, text=f"{cell.text}, {unconverged} unconverged", further=further) if unconverged else cell
 
 
 def _bound(good: pl.DataFrame, rho: float) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from npbench.report.render.palette import Palette
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, counted, number, spread
 from npbench_papers.axes import SMALL, Axes, Figure, panels, tidy
 from npbench_papers.claims import with_claims
 from npbench_papers.records import COLLAPSED, Printed, difference, is_stand_in, printed_for, values, with_labels
@@ -25,7 +25,9 @@ FALLBACK_NOTE = (
     "fallback: most fits are such. Without these: the mean of the other fits."
 )
 PANEL_WIDTH, LINE_HEIGHT = 3.4, 0.3  # inches
-DIAMOND: dict[str, Any] = {"marker": "D", "markerfacecolor": "none", "color": "black", "markersize": 5, "linestyle": ""}
+HOLLOW = {"markerfacecolor": "none"}
+DIAMOND: dict[str, Any] = {"marker": "D", "color": "black", "markersize": 5, "linestyle": "", **HOLLOW}
+HERE = {"marker": "o", "color": "black", "linestyle": ""}
 
 
 @with_claims
@@ -43,20 +45,26 @@ def table(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> l
 
 
 def figure(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> Figure:
-    """Draw the metric on each data set, a panel each: a dot and one standard deviation, a diamond for the paper's."""
+    """Draw the metric on each data set, a panel each: a dot and one standard deviation, a diamond for the paper's.
+
+    Dots of fallbacks are hollow. All panels begin at 0.
+    """
     from matplotlib.lines import Line2D
 
     named = with_ranges(records).filter(status="ok")
     groups = named.partition_by("dataset", maintain_order=True, as_dict=True)
     methods = named["method"].unique().sort(descending=True).to_list()
     size = (PANEL_WIDTH * max(len(groups), 1), 1 + LINE_HEIGHT * len(methods))
-    drawing, (row,) = panels(1, len(groups), size, sharey=True)
+    drawing, (row,) = panels(1, len(groups), size, sharex=True, sharey=True)
     for axes, ((dataset,), group) in zip(row, groups.items(), strict=False):
         _dots(axes, group, methods, printed, metric)
-        axes.set_title(str(dataset), size=SMALL + 1)
+        splits = counted(group["repeat"].n_unique(), "split")
+        axes.set_title(f"{dataset}, {splits}", size=SMALL + 1)
         axes.set_xlabel(metric, size=SMALL)
-    diamond = Line2D([], [], label="paper", **DIAMOND)
-    drawing.legend(handles=[diamond], loc="outside upper right", fontsize=SMALL, frameon=False)
+    row[0].set_xlim(left=0)  # all share it
+    marks = {"paper": DIAMOND, "here": HERE, "here, most fits are fallbacks": {**HERE, **HOLLOW}}
+    handles = [Line2D([], [], label=label, **mark) for label, mark in marks.items()]
+    drawing.legend(handles=handles, ncols=3, loc="outside upper right", fontsize=SMALL, frameon=False)
     return drawing
 
 
@@ -153,7 +161,8 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
             number(_paper(same.with_columns(solver=pl.lit(one)), printed, metric)) for one in (solver, BASE)
         )
         known = difference(paper, base_paper)
-        ahead = Cell(f"{sum(gain > 0 for gain in gains)} of {len(gains)}") if gains else MISSING
+        n_ahead, n = sum(gain > 0 for gain in gains), len(gains)
+        ahead = Cell(f"{n_ahead} of {n}", n_ahead, further=(("of", n),)) if n else MISSING
         mean = fmean(gains) if gains else None
         stand_in, fallback = is_stand_in(printed, dataset), _is_fallback(same)
         word = judge(
@@ -161,7 +170,7 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
             known.value,
             AREA_TOLERANCE,
             limits=mean_limits(gains),
-            n=len(gains),
+            n=n,
             neutral=0,
             stand_in=stand_in,
             fallback=fallback,
@@ -196,7 +205,8 @@ def _dots(axes: Axes, group: pl.DataFrame, methods: Sequence[str], printed: Prin
         if not found:
             continue
         deviation = stdev(found) if len(found) > 1 else 0.0
-        axes.errorbar(fmean(found), place, xerr=deviation, fmt="o", color=palette.colour(method), capsize=2)
+        shape: dict[str, Any] = HOLLOW if _is_fallback(same) else {}
+        axes.errorbar(fmean(found), place, xerr=deviation, fmt="o", color=palette.colour(method), capsize=2, **shape)
         paper = _paper(same, printed, metric)
         if paper is not None:
             axes.plot(paper, place, **DIAMOND)

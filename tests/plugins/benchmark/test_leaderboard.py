@@ -370,13 +370,19 @@ def test_partial_auc_is_ranked_upwards():
 def test_charts():
     made = charts(frame(RECORDS + NEWCOMER), [])
     ((panel,),) = made[0].rows
-    assert [(line.label, list(line.x)) for line in panel.lines] == [("efficient, promise: none", [1.0])]
+    stairs = {series.label: series for series in panel.series if not series.muted}
+    assert list(stairs["none"].x) == [1.0]
+    every = [name for series in panel.series for name in series.names]
+    assert sorted(every) == sorted({*every})  # each method once
     assert {series.muted for series in panel.series} == {True, False}
     slow = [result("gen", "pima", 0, 0.1, 0.1, seconds=9.0), result("sgd", "pima", 0, 0.1, 0.3, seconds=1.0)]
     ((panel,),) = charts(frame(slow), [])[0].rows
-    assert [*zip(panel.lines[0].x, panel.lines[0].y, strict=True)] == [
-        pytest.approx(corner) for corner in [(1, 0.3), (9, 0.3), (9, 0.1)]
+    (stairs,) = (series for series in panel.series if series.stepped and series.joined)
+    assert [*zip(stairs.x, stairs.y, stairs.names, strict=True)] == [
+        (pytest.approx(1), pytest.approx(0.3), "sgd"),
+        (pytest.approx(9), pytest.approx(0.1), "gen"),
     ]
+    assert not panel.x_log  # 1 to 9 seconds
     assert len(made) == 1  # ranks over two data sets have no limits
     names = "abcdefg"
     many = [
@@ -386,7 +392,7 @@ def test_charts():
     ]
     ((ranks,),) = charts(frame(many), [])[1].rows
     assert [label.split()[0] for label in ranks.y_labels] == ["uzawa", "sgd", "gen"]
-    assert {series.label: list(series.y) for series in ranks.series} == {"place 1": [2], "place 2": [1], "place 3": [0]}
+    assert (list(ranks.series[0].y), ranks.parted) == ([2, 1, 0], [1.5, 0.5])  # each has a place of its own
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6))

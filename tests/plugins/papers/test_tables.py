@@ -141,11 +141,11 @@ def test_rivals_are_compared_at_every_bound():
         for solver, found in scores.items()
         for rho, (p_nd, score) in found.items()
     ]
-    *_, sheet = rates.table(frame(records), [], compare=["ours", "rival"])
+    sheet, *_ = rates.table(frame(records), [], compare=["ours", "rival"])
     assert sheet.texts == [["pima", "2/2", "1/2", "1/2", "1/2", "4.00", "4.00"]]
     for change in ({"cpu": "b"}, {"fit_cpu_seconds": 0.1, "select_cpu_seconds": 0.1}):  # another machine, a busy one
         changed = [one | change if one["solver"] == "rival" else one for one in records]
-        *_, sheet = rates.table(frame(changed), [], compare=["ours", "rival"])
+        sheet, *_ = rates.table(frame(changed), [], compare=["ours", "rival"])
         assert sheet.texts == [["pima", "2/2", "1/2", "1/2", "1/2", "-", "-"]]
 
 
