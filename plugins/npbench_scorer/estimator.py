@@ -75,9 +75,9 @@ class Scorer(BinaryClassifier):
     cv : int or "oob", optional
         Number of folds, 2 or more, to cross-fit instead of holding out, or out-of-bag scores of one fit.
     search_by : {"errors", "ranking"}, default="errors"
-        What judges the candidates of a search for ``rho``: the errors on the validation parts, with a threshold from
-        samples held out in each fold, or the partial AUC there, up to ``rho``, of classifiers fitted to the rest. The
-        latter serves all thresholds: jobs that differ in theirs share the search.
+        What judges the candidates of a search: the errors on the validation parts, with a threshold from samples held
+        out in each fold; or the height of the ROC curve there, up to ``rho`` or in ``fpr_range``, of classifiers fitted
+        to the rest. The latter serves all thresholds: jobs that differ in theirs share the search.
     random_state : int, RandomState or None, default=None
         Seed of the held-out samples, and of the classifier if it takes one and ``params`` has none.
 

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -20,8 +20,10 @@ from npbench.estimators.halving import Candidates, halved
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Fold
+from npbench.numerics.pauc_metrics import mean_height
+from npbench.numerics.rates import acceptance, ranked
 from npbench.numerics.shared_fits import Noted, identity_of, shared
-from npbench.problem import NeymanPearson, PartialAUC, Problem
+from npbench.problem import Problem
 from npbench.registry import installed
 from npbench.thresholding.classifier import OOB
 from npbench.values import canonical
@@ -56,13 +58,12 @@ def select(
 
     Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`, and so are the losses,
     to the tolerance of the solver's own search. Falls back on it if ``params`` has fewer than two candidates, or such
-    of different names, for several splits, for out-of-bag scores, and for classifiers without a ``grid_search``. Where
-    the scorer is searched by ranking, the losses are those of the partial AUC up to rho, and no threshold is set.
+    of different names, for several splits, for out-of-bag scores, and for classifiers without a ``grid_search``. By
+    ranking, where validation parts have both classes, the losses are those of :class:`_Ranking`, without a threshold.
     """
-    if make().search_by == "ranking" and isinstance(problem, NeymanPearson):
-        area = PartialAUC(fpr_range=(0.0, problem.rho))
-        if all(area.measurable(int(np.sum(y[rows] > 0)), int(np.sum(y[rows] < 0))) for _, rows in folds):
-            make, problem = partial(make, **NO_THRESHOLD), area
+    window = problem.fpr_window() if make().search_by == "ranking" else None
+    if window and all(len(np.unique(y[rows] > 0)) == 2 for _, rows in folds):
+        make, problem = partial(make, **NO_THRESHOLD), cast("Problem", _Ranking(*window))
     kinds = combinations({name: values for name, values in search.items() if name != "params"})
     grid = _grid(search.get("params", ()))
     scorers = [make(**kind, params=search["params"][0]) for kind in kinds] if grid else []
@@ -138,6 +139,22 @@ def _search(
 def _search_of(scorer: Scorer) -> Any:
     """Return the grid search of the solver inside."""
     return resolve(installed().solver(scorer.estimator).grid_search or "")
+
+
+@dataclass(frozen=True)
+class _Ranking:
+    """A loss of scores without a threshold: 1 minus the mean height of the ROC curve over a range of its rates.
+
+    Ties give trapezoids: by pairs, of which ties count one half, equal scores of all samples would often seem best.
+    """
+
+    lo: float
+    hi: float
+    ranks: ClassVar[bool] = True
+
+    def loss(self, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
+        curves = [acceptance(y, ranked(y, scores)) for y, scores in folds]
+        return 1.0 - float(np.mean([mean_height(tpr, fpr, self.lo, self.hi) for _, tpr, fpr in curves]))
 
 
 @dataclass(frozen=True)
