@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
-from npbench.report.stats.paired import median_interval, wilcoxon
+from npbench.report.stats.paired import median_interval
 from npbench_papers.claims import with_claims
 from npbench_papers.davenport.strategies import Setting, settings
 from npbench_papers.records import Printed, compare_cells, timing_notes, values
@@ -26,25 +26,24 @@ def table(
     records: pl.DataFrame,
     printed: Printed,
     *,
-    baselines: Sequence[str],
-    others: Sequence[str],
+    strategies: Sequence[str],
     ratios: Sequence[tuple[str, str]],
     line: Mapping[str, int],
     test_part: Mapping[str, Mapping[str, str]],
 ) -> list[Sheet]:
-    """Return rates and median scores for each data set, then speed-ups, then whether ``others`` are ahead.
+    """Return rates and median scores for each data set, then speed-ups.
 
     Records are of the problem np, with the metric ``np_score``. Printed, by ``dataset`` and ``strategy``: any of
     ``p_fa``, ``p_nd``, ``np_score`` (its median), ``seconds`` and ``n_candidates``.
 
-    ``baselines`` and ``others`` are strategies, in the order of the rows; ``ratios`` are pairs of them, the slow one
-    first. ``line`` is a searched parameter with its number of values in the paper: the speed-up of a search along lines
-    is proportional to it, so the paper's is also shown for the grid searched here. ``test_part`` has notes by data set,
-    for each value of that column.
+    ``strategies`` are in the order of the rows; ``ratios`` are pairs of them, slow one first. ``line`` is a searched
+    parameter with its number of values in the paper: the speed-up of a search along lines is proportional to it, so the
+    paper's is also shown for the grid searched here. ``test_part`` has notes by data set, for each value of that
+    column.
     """
     found = list(settings(records, printed))
-    sheets = [_scores(setting, [*baselines, *others], test_part) for setting in found]
-    return [*sheets, _speed(found, ratios, line), _order(found, baselines, others)]
+    sheets = [_scores(setting, strategies, test_part) for setting in found]
+    return [*sheets, _speed(found, ratios, line)]
 
 
 def _scores(setting: Setting, strategies: Sequence[str], test_part: Mapping[str, Mapping[str, str]]) -> Sheet:
@@ -135,47 +134,3 @@ def _scale(setting: Setting, line: Mapping[str, int]) -> float:
     """Return the ratio of the numbers of values of the parameter ``line``, here to the paper's."""
     search = json.loads(setting.records["search"][0])
     return next((len(search[name]) / n for name, n in line.items() if name in search), 1.0)
-
-
-def _order(found: Sequence[Setting], baselines: Sequence[str], others: Sequence[str]) -> Sheet:
-    papers = ["paper: its", "paper: middle", "paper: best"]
-    return Sheet(
-        f"Median np_score of a baseline, of the middle and of the best of {', '.join(others)}; one-sided signed-rank "
-        "test over the splits",
-        ["data", "rho", "baseline", "its", "middle", "p", "best", "p of best", *papers],
-        [_ahead(setting, baseline, others) for setting in found for baseline in baselines],
-        [
-            "Searches with fewer splits than the baseline are left out. The middle is the median of the medians; the "
-            "test uses the median of the scores on each split. The best was chosen by its median, so its p is "
-            "multiplied by the number of candidates. Splits share samples: p and intervals hold for splits of these "
-            "data, not for other data."
-        ],
-    )
-
-
-def _ahead(setting: Setting, baseline: str, others: Sequence[str]) -> Row:
-    n_jobs = {strategy: len(setting.records.filter(strategy=strategy)) for strategy in (baseline, *others)}
-    present = [one for one in others if n_jobs[one] >= n_jobs[baseline] and one in setting.good["strategy"]]
-    base, *scores = setting.by_split("np_score", [baseline, *present])
-    papers = [number(one) for one in _order_printed(setting, baseline, others)]
-    start: Row = [setting.name, number(setting.rho, "g"), baseline]
-    if not (len(base) and present):
-        return [*start, *[MISSING] * 5, *papers]
-    medians = [median(one) for one in scores]
-    best = int(np.argmin(medians))
-    p, p_best = wilcoxon(base - np.median(scores, axis=0), "greater"), wilcoxon(base - scores[best], "greater")
-    return [
-        *start,
-        number(median(base)),
-        number(median(medians)),
-        number(p, ".2g"),
-        Cell(f"{medians[best]:.3f} {present[best]}", float(medians[best])),
-        number(p_best and min(1.0, p_best * len(present)), ".2g"),
-        *papers,
-    ]
-
-
-def _order_printed(setting: Setting, baseline: str, others: Sequence[str]) -> list[float | None]:
-    theirs, *printed = (setting.paper(strategy).get("np_score") for strategy in (baseline, *others))
-    known = [one for one in printed if one is not None]
-    return [theirs, median(known) if known else None, min(known, default=None)]

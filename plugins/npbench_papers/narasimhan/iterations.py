@@ -7,7 +7,7 @@ length. Records fix C, and their method if a solver has several.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import fmean
 
 import polars as pl
@@ -66,9 +66,8 @@ def _sheet(group: pl.DataFrame, line: str) -> Sheet:
     rows.append(["shortest / longest", *(number(ratio, ".2f") for ratio in falls), ""])
     heads = [f"C={one:g}" if line == "C" else f"[{one:g}, ...]" for one in lines]
     last = "largest / smallest C" if line == "C" else "last / first beginning"
-    notes = [_note(falls, across, line)]
-    if collapsed := len(group.filter(solver_status=COLLAPSED)):
-        notes.append(f"w = 0 is the certified optimum of {collapsed} of {len(group)} fits.")
+    collapsed = len(group.filter(solver_status=COLLAPSED))
+    notes = [f"w = 0 is the certified optimum of {collapsed} of {len(group)} fits."] if collapsed else []
     return Sheet(_title(group, line), ["length", *heads, last], rows, notes)
 
 
@@ -80,15 +79,6 @@ def _title(group: pl.DataFrame, line: str) -> str:
     failed = f"; {n_failed} of {len(group)} fits failed" if n_failed else ""
     capped = f"; {n_capped} of {len(group)} fits ended at max_iter" if n_capped else ""
     return f"{about['dataset']}, {named}: mean iterations, {what}{failed}{capped}"
-
-
-def _note(falls: Sequence[float | None], across: Sequence[float | None], line: str) -> str:
-    known, rises = ([ratio for ratio in ratios if ratio is not None] for ratios in (falls, across))
-    what = "the largest C than for the smallest" if line == "C" else "the range farthest to the right than the nearest"
-    return (
-        f"More iterations for the shortest range than for the longest: {sum(ratio > 1 for ratio in known)} of "
-        f"{len(known)}; more for {what}: {sum(ratio > 1 for ratio in rises)} of {len(rises)}. The paper: so in both."
-    )
 
 
 def _mean(same: pl.DataFrame) -> float | None:

@@ -55,31 +55,16 @@ def _groups(records: pl.DataFrame) -> list[pl.DataFrame]:
 def _sheet(group: pl.DataFrame) -> Sheet:
     solvers = group["solver"].unique().sort().to_list()
     rows: list[Row] = []
-    gains = []
     for same in group.partition_by("share", maintain_order=True):
         good = {solver: values(same.filter(status="ok", solver=solver), "pauc") for solver in solvers}
-        gain = _gain(good)
-        gains += [] if gain is None else [gain]
         per_cent = 100 * same["share"][0]
-        rows.append([Cell(f"{per_cent:.3g} %", per_cent), *map(spread, good.values()), number(gain, "+.3f")])
+        rows.append([Cell(f"{per_cent:.3g} %", per_cent), *map(spread, good.values()), number(_gain(good), "+.3f")])
     return Sheet(
         f"{group['dataset'][0]}, pauc in {group['fpr_range'][0]} against the share of the training part: "
         "mean±standard deviation over splits",
         ["share", *solvers, f"{OTHER} - {BASE}"],
         rows,
-        _notes(gains),
     )
-
-
-def _notes(gains: Sequence[float]) -> list[str]:
-    if not gains:
-        return []
-    ahead = sum(gain > 0 for gain in gains)
-    more = "more" if gains[0] > gains[-1] else "no more"
-    return [
-        f"{OTHER} is ahead of {BASE} at {ahead} of {len(gains)} shares, and by {more} at the smallest than at the "
-        "largest. The paper: almost always ahead, and by more with fewer samples."
-    ]
 
 
 def _gain(good: Mapping[str, Sequence[float]]) -> float | None:

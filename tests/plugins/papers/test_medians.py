@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from scipy import stats
 
 import npbench_papers
 import sample_records
@@ -17,7 +16,7 @@ from npbench_papers.davenport import medians
 from npbench_papers.davenport.strategies import settings, with_strategy
 from sample_records import cells, frame
 
-OPTIONS = {"baselines": ["bs"], "others": ["gs", "cd"], "ratios": [["gs", "cd"]], "line": {}, "test_part": {}}
+OPTIONS = {"strategies": ["bs", "gs", "cd"], "ratios": [["gs", "cd"]], "line": {}, "test_part": {}}
 SEARCH = {"gamma": [0.5, 1], "nu_pos": [0.25, 0.5, 0.75, 1], "nu_neg": [0.25, 0.5, 0.75, 1]}
 
 
@@ -88,32 +87,6 @@ def test_speed_ups_are_ratios_on_shared_splits():
     assert speed.notes[0] == "Timed on a; parallel jobs: 1, threads of each: 2."
 
 
-def test_order_is_tested_on_splits():
-    rng = np.random.default_rng(3)
-    scores = {"bs": rng.uniform(0.3, 1, 12), "gs": rng.uniform(0, 0.9, 12), "cd": rng.uniform(0, 0.6, 12)}
-    records = [record(s, n, np_score=x) for s, all_of in scores.items() for n, x in enumerate(all_of)]
-    printed = [{"strategy": s, "np_score": e} for s, e in {"bs": 1.0, "gs": 0.375, "cd": 0.318}.items()]
-    *_, order = tables(records, printed)
-    (row,) = cells(order)
-    middle = (scores["gs"] + scores["cd"]) / 2
-    p = stats.wilcoxon(scores["bs"], middle, alternative="greater").pvalue
-    p_best = 2 * stats.wilcoxon(scores["bs"], scores["cd"], alternative="greater").pvalue
-    base, slow, fast = (np.median(scores[strategy]) for strategy in ("bs", "gs", "cd"))
-    assert (row["its"], row["middle"], row["best"]) == (f"{base:.3f}", f"{(slow + fast) / 2:.3f}", f"{fast:.3f} cd")
-    assert (row["p"], row["p of best"]) == (f"{p:.2g}", f"{p_best:.2g}")
-    papers = [row[f"paper: {one}"] for one in ("its", "middle", "best")]
-    assert papers == ["1.000", f"{(0.375 + 0.318) / 2:.3f}", "0.318"]
-
-
-def test_searches_with_fewer_splits_are_not_in_the_order():
-    records = [record(s, n, np_score=x) for n in range(6) for s, x in (("bs", 0.6), ("cd", 0.5))]
-    for status, best in ((None, "0.500 cd"), ("failed", "0.100 gs")):  # not run on the last split, or failed there
-        more = [record("gs", n, np_score=0.1, status="ok" if n < 5 else status) for n in range(6 if status else 5)]
-        assert cells(tables([*records, *more])[-1])[0]["best"] == best
-    worse = [record(s, n, np_score=x) for n in range(6) for s, x in {"bs": 0.1 * n, "gs": 1.0, "cd": 1.0}.items()]
-    assert cells(tables(worse)[-1])[0]["p of best"] == "1"
-
-
 def test_origin_of_splits_is_noted_and_both_tie_rules_have_the_same_printed_value():
     records = [record("cd", 0, n_unconverged=3), record("cd", 1), record("cd", 2, test_part="published")]
     records.append(record("cd", 3, test_part=None))
@@ -125,7 +98,7 @@ def test_origin_of_splits_is_noted_and_both_tie_rules_have_the_same_printed_valu
     ]
     records = frame([record(s, n) for s in ("bbs", "bbs_narrow") for n in range(2)])
     printed = [{"strategy": "bbs", "np_score": 0.3}]
-    sheet, *_ = medians.table(records, printed, **OPTIONS | {"baselines": ["bbs", "bbs_narrow"]})
+    sheet, *_ = medians.table(records, printed, **OPTIONS | {"strategies": ["bbs", "bbs_narrow"]})
     assert [row["np_score"] for row in cells(sheet) if row[""] == "paper"] == ["0.300", "0.300"]
 
 
@@ -143,14 +116,13 @@ def test_settings_exclude_the_strategy_and_other_data_or_seeds_do_not_pair():
 
 
 def test_nothing_to_compare_is_not_measured():
-    *_, speed, order = tables([record("gs", n) for n in range(6)])
-    assert (cells(speed)[0]["verdict"], cells(order)[0]["best"]) == ("-", "-")
-    sheet, *_, order = medians.table(frame([record("cd"), record("bs")]).drop("np_score"), (), **OPTIONS)
+    *_, speed = tables([record("gs", n) for n in range(6)])
+    assert cells(speed)[0]["verdict"] == "-"
+    sheet, *_ = medians.table(frame([record("cd"), record("bs")]).drop("np_score"), (), **OPTIONS)
     assert {row["verdict"] for row in cells(sheet) if row[""] == "here"} == {"-"}
-    assert cells(order)[0]["best"] == "-"
     for records in (frame([record("cd", params="{}")]), frame([record("cd")]).clear()):
-        speed, order = medians.table(records, (), **OPTIONS)
-        assert (speed.texts, order.texts) == ([], [])
+        (speed,) = medians.table(records, (), **OPTIONS)
+        assert speed.texts == []
     assert with_strategy(frame([record("cd")]))["params"].to_list() == ['{"tol":0.1}']
 
 
@@ -174,13 +146,11 @@ def test_printed_table_is_complete():
     experiment = check("davenport_table1", shipped("davenport_table1"))
     sets = experiment.sweeps["strategies"]["dataset"].split(",")
     strategies = experiment.sweeps["strategies"]["solver.strategy"].split(",")
-    assert strategies == [*experiment.options["baselines"], *experiment.options["others"]]
+    assert [one for one in experiment.options["strategies"] if one not in ("wbs", "wbbs")] == strategies
     records = frame([record(s, dataset=d) for d in sets for s in strategies])
     printed = [row for row in experiment.printed if "claim" not in row]
-    *sheets, speed, order = medians.table(records, printed, **experiment.options)
+    *sheets, speed = medians.table(records, printed, **experiment.options)
     assert [len(sheet.texts) for sheet in sheets] == [24] * 4
     assert all("-" not in row for sheet in sheets for row in sheet.texts[1:18:3])  # all is known, but of cd and wcd
     ratios = {row["data"]: row["paper"] for row in cells(speed)}
     assert ratios == {"banana": "18.0", "breast_cancer": "17.2", "heart": "16.6", "thyroid": "16.3"}
-    middles = {row["data"]: row["paper: middle"] for row in cells(order)}
-    assert middles == {"banana": "0.189", "breast_cancer": "0.889", "heart": "0.328", "thyroid": "0.074"}

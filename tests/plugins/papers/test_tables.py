@@ -134,21 +134,6 @@ def test_rates_times_and_failures():
     assert (b["paper p_nd"], b["verdict"]) == ("0.250", "agrees")
 
 
-def test_rivals_are_compared_at_every_bound():
-    scores = {"ours": {0.1: (0.2, 0.3), 0.2: (0.1, 0.1)}, "rival": {0.1: (0.3, 0.2), 0.2: (0.2, 0.2)}}
-    records = [
-        record(solver, rho=rho, p_fa=0.15, p_nd=p_nd, np_score=score, fit_seconds=4.0 if solver == "rival" else 1.0)
-        for solver, found in scores.items()
-        for rho, (p_nd, score) in found.items()
-    ]
-    sheet, *_ = rates.table(frame(records), [], compare=["ours", "rival"])
-    assert sheet.texts == [["pima", "2/2", "1/2", "1/2", "1/2", "4.00", "4.00"]]
-    for change in ({"cpu": "b"}, {"fit_cpu_seconds": 0.1, "select_cpu_seconds": 0.1}):  # another machine, a busy one
-        changed = [one | change if one["solver"] == "rival" else one for one in records]
-        sheet, *_ = rates.table(frame(changed), [], compare=["ours", "rival"])
-        assert sheet.texts == [["pima", "2/2", "1/2", "1/2", "1/2", "-", "-"]]
-
-
 @pytest.mark.parametrize(
     ("p_fa", "verdict"),
     [([0.1, 0.1], "kept"), ([0.09, 0.13], "kept within noise"), ([0.12, 0.13], "exceeded"), ([], "not measured")],
