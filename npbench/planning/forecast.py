@@ -25,6 +25,7 @@ SAME_SETTING = names(Role.IDENTITY, without=Role.ASKED)
 
 CASE = names(Role.COST)  # columns of the records that an estimate depends on
 ALONE = ("select_seconds", "fit_seconds")  # with the time of fits that other jobs shared
+ROWS_AT_A_TIME = 100_000  # a join copies all columns that it compares
 STARTING_SECONDS = 1.0  # of a worker, which serves one solver: modules and compiled kernels
 
 
@@ -71,11 +72,12 @@ def _differences(before: str | None, now: Mapping[str, str]) -> list[tuple[str, 
 def count_reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFrame, trace: bool) -> list[Counter[str]]:
     """Return for each part why its repeats would run or be skipped, and how many of them."""
     found = [Counter[str]() for _ in parts]
-    wanted = pl.DataFrame(
-        [(place, repeat, job.key_of(repeat)) for place, (job, repeats) in enumerate(parts) for repeat in repeats],
-        {"part": pl.Int64, "repeat": pl.Int64, "key": pl.String},
-        orient="row",
+    columns_of_each = (
+        {"repeat": list(repeats), "key": list(map(job.key_of, repeats)), "part": [place] * len(repeats)}
+        for place, (job, repeats) in enumerate(parts)
     )
+    schema = {"part": pl.Int64, "repeat": pl.Int64, "key": pl.String}
+    wanted = pl.concat([pl.DataFrame(columns, schema) for columns in columns_of_each])
     # Records of the same job: it is done, or has failed.
     same = wanted.join(frame.select("key", *SAME_KEY), on="key", maintain_order="right")
     for group, count in _counted(same, SAME_KEY):
@@ -87,12 +89,13 @@ def count_reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFram
     settings = pl.DataFrame([job.setting for job, _ in parts]).drop("repeat").with_row_index("part")
     columns = [name for name in settings.columns if name != "part"]
     asked = settings.cast({"part": pl.Int64, **{name: frame.schema[name] for name in columns}})
-    similar = (
-        frame.select(list(dict.fromkeys([*columns, "repeat", *SAME_SETTING])))
-        .join(asked, on=columns, nulls_equal=True, maintain_order="left")
+    alike = (
+        some.join(asked, on=columns, nulls_equal=True, maintain_order="left")
+        .select("part", "repeat", *SAME_SETTING)
         .join(others, on=["part", "repeat"], how="semi", maintain_order="left")
-        .unique(["part", "repeat"], keep="last", maintain_order=True)
+        for some in [frame.clear(), *frame.iter_slices(ROWS_AT_A_TIME)]
     )
+    similar = pl.concat(alike).unique(["part", "repeat"], keep="last", maintain_order=True)
     for group, count in _counted(similar, SAME_SETTING):
         found[group["part"]]["; ".join(changes(group, parts[group["part"]][0]))] += count
     for (_, repeats), reasons in zip(parts, found, strict=True):  # else they are new

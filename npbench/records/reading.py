@@ -76,7 +76,17 @@ def _read(path: Path, columns: Sequence[str] | None, taken: int) -> tuple[pl.Dat
     frame = read_regular(path, columns)
     taken += max(int(frame.estimated_size()), CELL_BYTES * len(frame) * len(SCHEMA))
     require_fits(taken)
-    return conformed(frame, columns), taken
+    return _compact(conformed(frame, columns)), taken
+
+
+def _compact(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with columns of one value, such as the Python version, as Polars stores a literal: once."""
+    names = [name for name in frame.columns if name in SCHEMA]
+    if len(frame) < 2:
+        return frame
+    counts, values = frame.select(pl.col(names).n_unique()).row(0), frame.select(names).row(0)
+    same = [one for one in zip(names, values, counts, strict=True) if one[-1] == 1]
+    return frame.with_columns(pl.lit(value, SCHEMA[name]).alias(name) for name, value, _ in same)
 
 
 def _usable(frame: pl.DataFrame, path: Path, on_fault: Callable[[str], None]) -> pl.DataFrame:
@@ -116,7 +126,8 @@ def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None
     if is_past.all() and frame["stored_at"].is_sorted() and frame["key"].n_unique() == len(frame):
         return frame  # the usual case; a million records are not copied
     stored = frame.select("key", pl.when(is_past).then("stored_at").alias("time")).with_row_index("place")
-    return frame[stored.sort("time", maintain_order=True).unique("key", keep="last", maintain_order=True)["place"]]
+    places = stored.sort("time", maintain_order=True).unique("key", keep="last", maintain_order=True)["place"]
+    return _compact(frame)[places]
 
 
 def conformed(frame: pl.DataFrame, columns: Sequence[str] | None = None) -> pl.DataFrame:

@@ -92,8 +92,13 @@ def _listed(names: Sequence[str]) -> str:
 
 def series(records: pl.DataFrame, name: str, by: str) -> list[Series]:
     """Return the mean of a column for each label against another column, with bars if a point has repeats."""
+    return lines(means(records, name, by), by)
+
+
+def lines(averages: pl.DataFrame, by: str) -> list[Series]:
+    """Return the series of some :func:`means`."""
     found = []
-    for (label,), points in means(records, name, by).group_by("label", maintain_order=True):
+    for (label,), points in averages.group_by("label", maintain_order=True):
         x, y, low, high = (points[column].to_list() for column in (by, "mean", "low", "high"))
         has_repeats = points["n"].max() != 1
         found.append(Series(str(label), x, y, low if has_repeats else None, high if has_repeats else None))
