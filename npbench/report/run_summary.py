@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 FAILURES_SHOWN = 10  # distinct ones
 # Columns of the records that the summary needs, besides further metrics.
-COLUMNS = (*overview.COLUMNS, "protocol", "repeat", "converged", "error", "error_type", "traceback")
+COLUMNS = (*overview.COLUMNS, "protocol", "repeat", "converged", "warnings", "error", "error_type", "traceback")
+APPROXIMATED = r"(?m)^\w+: (.*landmarks approximate the kernel.*)$"  # the warning that concerns what was asked for
 VALIDATION_LOSS = "selection_loss"
 MAX_TRIALS_SHOWN = 20
 RATES_NOTE = "Its test rates follow; those of other trials are in the records: to choose by them would be optimistic."
@@ -136,6 +137,7 @@ def print_outcome(
     console, frame = console or terminal.PipeSafeConsole(), with_data_names(frame)
     for note in overview.duplicates(frame):
         write(f"\n{note}", console, "dim")
+    _print_approximated(frame, console)
     _print_unconverged(frame, console)
     _print_failures(frame, planned, folder, console)
     before = f", {skipped} of them from before" if skipped else ""
@@ -143,6 +145,13 @@ def print_outcome(
     write(note, console, "dim")
     name = json.dumps(str(folder), ensure_ascii=False)
     console.print(f"  npbench.load_records({name})", style="dim", markup=False, soft_wrap=True)
+
+
+def _print_approximated(frame: pl.DataFrame, console: Console) -> None:
+    """Print the first warning of each method that its kernel is approximated."""
+    warned = frame.select("method", text=pl.col("warnings").str.extract(APPROXIMATED)).drop_nulls()
+    for method, text in warned.unique("method", keep="first", maintain_order=True).iter_rows():
+        write(f"\n{method}: {escape.line(text)}", console, "dim")
 
 
 def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:

@@ -1,9 +1,11 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
+import npbench
 import sample_records
 from npbench.report.run_summary import COLUMNS, print_outcome, print_summary
 
@@ -18,7 +20,10 @@ def record(repeat=0, *, status="ok", problem_params=None, chosen=None, **columns
     place = 'File "npbench/run.py", line 3, in run\nFile "plugins/estimator.py", line 17, in fit\nValueError: Something'
     failure = {"error": "Something\nwent wrong", "error_type": "ValueError", "traceback": place}
     error = failure if status != "ok" else dict.fromkeys(failure)
-    measured = dict.fromkeys(("converged", "p_fa", "p_nd", "np_score", "auc")) | {"n_test_duplicates": 0}
+    measured = dict.fromkeys(("converged", "p_fa", "p_nd", "np_score", "auc")) | {
+        "n_test_duplicates": 0,
+        "warnings": "",
+    }
     return sample_records.record(**about, **asked, **texts, **measured, **error) | columns
 
 
@@ -192,3 +197,15 @@ def test_columns_suffice():
     read = [{name: value for name, value in one.items() if name in COLUMNS} for one in (*records, of_pauc)]
     assert len(read[1]) < len(records[1])
     assert printed(read) == printed([*records, of_pauc])
+
+
+def test_approximated_kernels_are_named_once(monkeypatch):
+    monkeypatch.setattr("npbench.estimators.nystroem.MAX_EXACT", 50)
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.warns(UserWarning, match="landmarks") as warned:
+        npbench.solver("np_svm", n_components="auto", rho=0.2, C=1.0, gamma=1.0).fit(X, np.sign(X[:, 0]))
+    text = "\n".join(f"{one.category.__name__}: {one.message}" for one in warned)
+    shown = printed([record(repeat, warnings=f"RuntimeWarning: odd\n{text}") for repeat in range(3)], width=400)
+    assert shown.count("landmarks approximate") == 1
+    assert "odd" not in shown
+    assert "landmarks" not in printed([record(warnings="RuntimeWarning: odd")])
