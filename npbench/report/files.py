@@ -101,12 +101,16 @@ def _csv_cell(cell: Cell, name: str) -> str:
 
 
 def _drawn(charts: Sequence[Chart], labels: Iterable[str]) -> dict[str, Callable[[], Figure]]:
-    """Return a function that draws each chart; a label looks the same in all of them."""
+    """Return a function that draws each chart; a label of the records looks the same in all of them."""
     from npbench.report.render import drawing
 
-    panels = [panel for chart in charts for panel in chart.panels]
-    palette = Palette([*labels, *(series.label for panel in panels for series in panel.series)])
-    return {chart.name: partial(drawing.draw, chart, palette) for chart in charts}
+    known = set(labels)
+    own = [{series.label for panel in chart.panels for series in panel.series} for chart in charts]
+    shared = Palette(known.union(*(some for some in own if some & known)))
+    return {
+        chart.name: partial(drawing.draw, chart, shared if some & known else Palette(some))
+        for chart, some in zip(charts, own, strict=True)
+    }
 
 
 def figures(

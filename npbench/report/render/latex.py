@@ -8,10 +8,11 @@ from npbench.report import escape
 from npbench.report.sheet import Cell, Sheet
 
 GREEK = {"rho", "alpha", "gamma", "lambda", "nu", "delta", "eta"}
-MAX_ROWS = 40  # of one page
+MAX_ROWS = 40  # lines of one page
 # An article has 80 characters of this size side by side, which adjustbox shrinks to three quarters at most.
 SIZE, MAX_CHARACTERS = r"\footnotesize", 106
-MAX_WORDS, WORDS_WIDTH = 40, r"0.4\linewidth"  # longer texts are paragraphs of this width
+MAX_WORDS, WORDS_WIDTH, WORDS_A_LINE = 40, r"0.4\linewidth", 32  # longer texts are paragraphs, with such lines
+MAX_FLOATS = 10  # that LaTeX still has to place
 MAX_FIRST = 3  # columns that each part repeats
 GAP = 2  # characters between columns
 
@@ -30,7 +31,7 @@ def table(sheet: Sheet, name: str = "") -> str:
       \centering\footnotesize
       \caption{Rates, 5 \%}
       \label{tab:rates}
-      \begin{adjustbox}{max width=\linewidth}
+      \begin{adjustbox}{max width=\linewidth,max totalheight=0.8\textheight}
       \begin{tabular}{lr}
         \toprule
         solver & $\rho$ \\
@@ -42,10 +43,9 @@ def table(sheet: Sheet, name: str = "") -> str:
       \end{adjustbox}
     \end{table}
     """
-    starts = range(0, max(len(sheet.cells), 1), MAX_ROWS)
-    parts = [(start, columns) for start in starts for columns in _fitting(sheet)]
+    parts = [(rows, columns) for rows in _pages(sheet) for columns in _fitting(sheet)]
     lines: list[str] = []
-    for number, (start, columns) in enumerate(parts, start=1):
+    for number, (rows, columns) in enumerate(parts, start=1):
         counted = f" ({number} of {len(parts)})" if len(parts) > 1 else ""
         label = f"{name}-{number}" if number > 1 else name
         lines += [
@@ -53,19 +53,32 @@ def table(sheet: Sheet, name: str = "") -> str:
             rf"  \centering{SIZE}",
             rf"  \caption{{{escape.latex(sheet.title)}{counted}}}",
             *([rf"  \label{{tab:{label}}}"] if name else []),
-            r"  \begin{adjustbox}{max width=\linewidth}",
+            r"  \begin{adjustbox}{max width=\linewidth,max totalheight=0.8\textheight}",
             rf"  \begin{{tabular}}{{{''.join(_aligned(sheet, column) for column in columns)}}}",
             r"    \toprule",
             _line(_head(sheet.columns[column]) for column in columns),
             r"    \midrule",
-            *(_line(_text(row[column]) for column in columns) for row in sheet.cells[start : start + MAX_ROWS]),
+            *(_line(_text(row[column]) for column in columns) for row in rows),
             r"    \bottomrule",
             r"  \end{tabular}",
             r"  \end{adjustbox}",
             *(rf"  \par\smallskip {escape.latex(note)}" for note in sheet.notes if number == len(parts)),
             r"\end{table}",
+            *([r"\clearpage"] if number % MAX_FLOATS == 0 else []),
         ]
     return "\n".join(lines) + "\n"
+
+
+def _pages(sheet: Sheet) -> Iterator[Sequence[Sequence[Cell]]]:
+    """Yield the rows of each part that fits the height."""
+    start, height = 0, 0
+    for place, texts in enumerate(sheet.texts):
+        lines = max(-(-len(text) // WORDS_A_LINE) if len(text) > MAX_WORDS else 1 for text in texts)
+        if height + lines > MAX_ROWS and place > start:
+            yield sheet.cells[start:place]
+            start, height = place, 0
+        height += lines
+    yield sheet.cells[start:]
 
 
 def _fitting(sheet: Sheet) -> Iterator[Sequence[int]]:
