@@ -127,7 +127,7 @@ def _alarms(found: Sequence[Standing]) -> str:
         return f", with a mean P_fa of {_listed(f'{one.p_fa:.3f}' for one in found)}"
     share, allowed = (_listed(f"{100 * getattr(one, name):.0f}" for one in found) for name in ("share", "allowed"))
     kept = f" (allowed: {allowed} %)" if found[0].promise != "none" else ""
-    return f", above rho on {share} % of the test parts{kept}" if found[0].promise else ""
+    return f", above rho on {share} %{kept}" if found[0].promise else ""
 
 
 def _seconds(found: Iterable[Standing]) -> str:
@@ -196,6 +196,6 @@ def reach(records: pl.DataFrame) -> str:
     saturated, weak = (f"{100 * level:.0f} %" for level in (leaderboard.SATURATED, leaderboard.WEAK))
     return (
         f"Of {len(of['all'])} data sets, {n_keel} are KEEL's, and positives are the minority on {is_minority.sum()}. "
-        f"{len(of['saturated'])} are saturated: the median method misses under {saturated}, one or two samples decide "
-        f"ranks. {len(of['weak'])} are weak: it misses over {weak}."
+        f"Saturated, where the median method misses under {saturated} and one or two samples decide ranks: "
+        f"{len(of['saturated'])}. Weak, where it misses over {weak}: {len(of['weak'])}."
     )

@@ -164,8 +164,8 @@ def test_how_far_the_ranking_carries():
     text = reach(made(results("alpha", level)))
     assert text.startswith("Of 8 data sets, 8 are KEEL's")
     assert "minority on 8" in text
-    assert "2 are saturated" in text
-    assert "1 are weak" in text
+    assert "decide ranks: 2" in text
+    assert text.endswith("over 50 %: 1.")
     other = results("alpha", 0.3, names=["a", *NAMES[1:]])
     assert reach(made(other)).startswith("Of 8 data sets, 7 are KEEL's")
     assert lines(made(other), [])[-1] == reach(made(other))
