@@ -21,7 +21,7 @@ COUNT = (
 )
 CHOICE = (
     "loss sampling update bound kernel threshold strategy surrogate method step accelerate keep classifier stages "
-    "tied_total optimizer"
+    "tied_total optimizer search_by"
 )
 INVALID = {
     **dict.fromkeys(FRACTION.split(), (0.0, 1.0, -0.1, np.nan, "0.1")),
