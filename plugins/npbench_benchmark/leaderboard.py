@@ -118,7 +118,7 @@ def kinds(records: pl.DataFrame, results: pl.DataFrame, common: Collection[str] 
     """Return kinds of data sets at one setting, each with its data sets; ``common`` are those of all settings."""
     n_negative = (pl.col("n_samples") - pl.col("n_positive")).first()
     sizes = records.group_by("dataset").agg(pl.col("n_samples").first(), n=n_negative)
-    misses = pl.coalesce("p_nd", "score").median()  # a problem without a bound has no misses
+    misses = pl.col("p_nd" if bounded(records) else "score").median()
     found = sizes.join(results.group_by("dataset").agg(misses=misses), on="dataset")
     tests = {
         "all": pl.lit(True),

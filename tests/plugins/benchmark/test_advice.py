@@ -169,3 +169,11 @@ def test_how_far_the_ranking_carries():
     other = results("alpha", 0.3, names=["a", *NAMES[1:]])
     assert reach(made(other)).startswith("Of 8 data sets, 7 are KEEL's")
     assert lines(made(other), [])[-1] == reach(made(other))
+
+
+def test_areas_say_which_data_sets_are_hard_also_where_a_job_is_lost():
+    records = areas("asvm", [0.99, 0.98, 0.3, 0.2]) + areas("auc_svm", [0.98, 0.97, 0.2, 0.3])
+    lost = [{**one, "status": "timeout"} if one["repeat"] == 0 and one["dataset"] == "s00" else one for one in records]
+    assert "decide ranks: 2." in reach(made(records))
+    assert "decide ranks: 1." in reach(made(lost))  # a third of its area
+    assert reach(made(lost)).endswith("over 50 %: 2.")
