@@ -38,9 +38,12 @@ def crossing(text: str, results: pl.DataFrame) -> Iterator[Sheet]:
     datasets, misses = table(results, list(labels.values()), "p_nd")
     complete = np.isfinite(misses).all(axis=1)
     shared = [name for name, is_shared in zip(datasets, complete, strict=True) if is_shared]
+    if not shared:
+        return
     shares = results.filter(pl.col("dataset").is_in(shared)).group_by("label").agg(pl.sum("above") / pl.sum("n_jobs"))
     above = dict(shares.iter_rows())
     scorers, thresholds = ([name for name, _ in Counter(names).most_common()] for names in zip(*labels, strict=True))
+    thresholds.sort(key="half".__ne__)  # others are compared with it
     values = np.full((len(scorers), len(thresholds), len(shared)), np.nan)
     for column, (scorer, threshold) in enumerate(labels):
         values[scorers.index(scorer), thresholds.index(threshold)] = misses[complete, column]
@@ -48,13 +51,8 @@ def crossing(text: str, results: pl.DataFrame) -> Iterator[Sheet]:
     for scorer, cells, effect in zip(scorers, values, effects(values, 0), strict=True):
         rates = [above.get(labels.get((scorer, threshold), "")) for threshold in thresholds]
         pairs = zip(cells.mean(axis=1).tolist(), rates, strict=True)
-        rows.append(
-            [
-                scorer,
-                *(one for mean, rate in pairs for one in (number(None if np.isnan(mean) else mean), number(rate))),
-                effect,
-            ]
-        )
+        known = [(MISSING, MISSING) if rate is None else (number(mean), number(rate)) for mean, rate in pairs]
+        rows.append([scorer, *(cell for pair in known for cell in pair), effect])
     last = [cell for effect in effects(values, 1) for cell in (effect, MISSING)]
     rows.append([f"from {thresholds[0]}", *last, MISSING])
     heads = [head for threshold in thresholds for head in (threshold, f"{threshold}: above")]

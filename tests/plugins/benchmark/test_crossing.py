@@ -56,10 +56,10 @@ def test_effects_of_scorer_and_threshold_are_told_apart(separator):
     boosting, forest, last = cells(sheet)
     assert [boosting["scorer"], forest["scorer"]] == ["boosting", "forest"]
     assert forest["from boosting"].startswith("-0.040 [")
-    assert last["aligned"] == "-"  # the first threshold
-    assert {name: last[name].split()[0] for name in ("all negatives", "half")} == {
-        "all negatives": "-0.020",
-        "half": "+0.010",
+    assert last["half"] == "-"  # the first threshold
+    assert {name: last[name].split()[0] for name in ("all negatives", "aligned")} == {
+        "all negatives": "-0.030",
+        "aligned": "-0.010",
     }
     assert (forest["half"], forest["half: above"]) == ("0.350", "0.000")
     assert forest["all negatives: above"] == "1.000"
@@ -73,6 +73,12 @@ def test_what_is_missing_is_not_compared():
     assert second["from forest"].startswith("+0.040 [")
     only = [("boosting", "aligned"), ("boosting", "umbrella"), ("forest", "oob")]
     assert list(crossing("rho=0.1", crossed(without=[*only, ("forest", "umbrella")]))) == []
+
+
+def test_methods_without_a_common_data_set_are_not_crossed():
+    params = [{**HALF, "estimator": name} for name in ("a", "b")]
+    made = results("a_umbrella", [0.2], params[0], names=["x"]) + results("b_umbrella", [0.2], params[1], names=["y"])
+    assert list(crossing("rho=0.1", by_dataset(conformed(frame(made))))) == []
 
 
 def test_names_say_which_scorer_and_parameters_which_threshold():
