@@ -118,7 +118,8 @@ def draw(name: str) -> Figure:
         exec(code, {})
         return pyplot.gcf()
     if name in RATES:
-        return rates.plot(records(name).filter(solver="np_svm") if name == "rates" else records(name), [])
+        shown = records(name).filter(solver="np_svm") if name == "rates" else records(name)
+        return drawing.draw_first(rates.charts(shown, []))
     return experiment.figure(load_experiment(name), records(name))
 
 

@@ -65,7 +65,7 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     made = [*places(experiment, records, own), *sections(experiment, records), lead(collection)]
     made += [*failures.sections(records), *environment.sections(records)]
     drawings: dict[str, Callable[[], Figure]] = {}
-    if experiment.figure and not experiment.charts:
+    if experiment.figure:
         drawings = {name: partial(figure, experiment, records)}
     return made, collection, drawings, results / "report" / name
 

@@ -108,7 +108,7 @@ def print_experiment(experiment: Experiment, records: pl.DataFrame, results: Pat
         return
     records = with_data_names(records)
     terminal.show(sections(experiment, records), console)
-    if experiment.figure:
+    if experiment.figure or experiment.charts:
         path = results / "figures" / f"{experiment.name}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
         save_picture(figure(experiment, records), path)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from npbench.report.chart import Chart
-from npbench.report.render.drawing import draw, notice
-from npbench.report.render.palette import Palette
+from npbench.report.render.drawing import notice
 from npbench_papers.records import with_traces
 
 if TYPE_CHECKING:
@@ -18,13 +16,6 @@ else:  # for annotations: Matplotlib is imported where something is drawn
     Axes = Figure = Any
 
 SMALL = 8  # font size
-
-
-def drawn(chart: Chart, otherwise: str) -> Figure:
-    """Draw a chart on its own, or a sentence if it has no panels."""
-    if not chart.panels:
-        return notice(otherwise)
-    return draw(chart, Palette(series.label for panel in chart.panels for series in panel.series))
 
 
 def panels(n_rows: int, n_columns: int, size: tuple[float, float], **options: Any) -> tuple[Figure, list[list[Axes]]]:

@@ -136,7 +136,7 @@ def test_report_of_an_experiment(npbench, answer, results, stranger, request):
         "sweeps": {"few": {"solver": "centroid", "dataset": "blobs", "problem.rho": 0.1}},
         "settings": {"repeats": 2},
         "table": "npbench_papers.gasso.rates:table",
-        "figure": "npbench_papers.gasso.rates:plot",
+        "charts": "npbench_papers.gasso.rates:charts",
     }
     Path("mine/experiment/demo.yaml").write_text(yaml.safe_dump(node))
     assert npbench("--config-dir", "mine", "+experiment=demo", "repeats=1", "execution.n_jobs=1")[0] == 0
@@ -154,7 +154,7 @@ def test_report_of_an_experiment(npbench, answer, results, stranger, request):
     assert sorted(path.name for path in output.iterdir()) == sorted(FORMS)
     assert "bound" in (output / "tables" / "demo-blobs.csv").read_text()
     assert {path.name for path in (output / "figures").iterdir()} == {f"demo.{form}" for form in ("pdf", "svg", "png")}
-    assert (output / "report.html").read_text().count('<figure class="picture">') == 1
+    assert (output / "report.html").read_text().count('<figure class="chart" data-name="demo">') == 1
     request.getfixturevalue("without_figures")
     assert answer("--config-dir", "mine", "+experiment=demo", "repeats=1", "--output", "other")[0] == 0
     assert sorted(path.name for path in Path("other").iterdir()) == sorted(FORMS)

@@ -253,7 +253,7 @@ def test_summary_without_a_table(answer, stranger):
 
 
 def test_figure_is_drawn(answer, stranger):
-    written(figure="npbench_papers.gasso.rates:plot")
+    written(charts="npbench_papers.gasso.rates:charts")
     assert "results/figures/demo.png" in answer("+experiment=demo", "repeats=1")[1]
     assert Path("results/figures/demo.png").read_bytes().startswith(b"\x89PNG")
 

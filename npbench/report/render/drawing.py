@@ -104,6 +104,13 @@ def notice(sentence: str) -> Figure:
     return drawing
 
 
+def draw_first(charts: Sequence[Chart]) -> Figure:
+    """Draw the first chart on its own, or a sentence if there is none."""
+    if not charts:
+        return notice("Nothing to draw: no job is ok, or none has a trace (execution.trace=true)")
+    return draw(charts[0], Palette(series.label for panel in charts[0].panels for series in panel.series))
+
+
 @own_style(STYLE)
 def draw(chart: Chart, palette: Palette) -> Figure:
     """Draw a chart, without title and notes, in the width of a paper's column, or of two for panels side by side."""

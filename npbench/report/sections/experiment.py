@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from npbench.contracts import resolve
-from npbench.report.render.drawing import own_style
+from npbench.report.chart import Chart
+from npbench.report.render.drawing import draw_first, own_style
 from npbench.report.sections import overview
 from npbench.report.select import recorded_settings
 from npbench.report.select.asked import rivals, stored_records
@@ -30,18 +31,23 @@ def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
     sheets = resolve(experiment.table)(records, experiment.printed, **experiment.options)
     # The part of a title before the colon names the files.
     named = [replace(one, name=one.name or f"{experiment.name} {one.title.partition(':')[0]}") for one in sheets]
-    charts = resolve(experiment.charts)(records, experiment.printed, **experiment.options) if experiment.charts else []
-    found = [Section(experiment.title, named, charts, notes=notes)]
+    found = [Section(experiment.title, named, _charts(experiment, records), notes=notes)]
     if experiment.advice:
         lines = resolve(experiment.advice)(records, experiment.printed, **experiment.options)
         found.insert(0, Section("What to use when", notes=lines))
     return found
 
 
+def _charts(experiment: Experiment, records: pl.DataFrame) -> list[Chart]:
+    made = resolve(experiment.charts)(records, experiment.printed, **experiment.options) if experiment.charts else []
+    return [replace(chart, name=chart.name or experiment.name) for chart in made]
+
+
 @own_style()
 def figure(experiment: Experiment, records: pl.DataFrame) -> Figure:
-    """Return the figure of an experiment that has one."""
-    assert experiment.figure is not None
+    """Return the figure of an experiment, or the first of its charts."""
+    if experiment.figure is None:
+        return draw_first(_charts(experiment, records))
     drawn: Figure = resolve(experiment.figure)(records, experiment.printed, **experiment.options)
     return drawn
 

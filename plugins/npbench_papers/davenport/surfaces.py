@@ -15,7 +15,6 @@ from npbench.report.chart import Chart, Panel, Surface
 from npbench.report.escape import file_name
 from npbench.report.sections.layout import paged
 from npbench.report.select.traces import traces
-from npbench_papers.axes import Figure, drawn
 from npbench_papers.davenport.strategies import with_strategy
 from npbench_papers.records import Printed, with_labels
 
@@ -44,25 +43,19 @@ def surfaces(records: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def charts(records: pl.DataFrame) -> list[Chart]:
+def charts(records: pl.DataFrame, printed: Printed) -> list[Chart]:
     """Return maps of P_fa and P_nd over (nu_pos, nu_neg) at the selected gamma, for each data set and problem.
 
-    Records have a ``label``. The first of several repeats is shown.
+    The first of several repeats is shown.
     """
     made = []
-    for (dataset, rho), group in _searches(records).group_by("dataset", "rho", maintain_order=True):
+    for (dataset, rho), group in _searches(with_labels(records)).group_by("dataset", "rho", maintain_order=True):
         maps = [panel for search in group.partition_by("key", maintain_order=True) for panel in _panels(search)]
         rows = [maps[start : start + MAPS_PER_ROW] for start in range(0, len(maps), MAPS_PER_ROW)]
         setting = f"rho={rho:g}"
         name, title = file_name("surfaces", str(dataset), setting), f"Validated rates on {dataset}, {setting}"
         made += paged(name, title, rows, [CAPTION])
     return made
-
-
-def figure(records: pl.DataFrame, printed: Printed) -> Figure:
-    """Draw the first page of :func:`charts`."""
-    first = next(iter(charts(with_labels(records))), Chart("surfaces", "", []))
-    return drawn(first, "No record has a trace: run with execution.trace=true")
 
 
 def _searches(records: pl.DataFrame) -> pl.DataFrame:

@@ -11,7 +11,6 @@ import polars as pl
 from npbench.report.chart import Chart
 from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, count, number, spread
-from npbench_papers.axes import Figure, drawn
 from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed, difference, printed_for, values, with_labels
 from npbench_papers.verdicts import NOT_KNOWN, explained, judge, kept, mean_limits
@@ -35,11 +34,11 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     return [_sheet(str(dataset), group, printed) for (dataset,), group in groups]
 
 
-def plot(records: pl.DataFrame, printed: Printed) -> Figure:
-    """Draw a row of panels for each data set: P_fa with the bound, P_nd and training time against rho."""
+def charts(records: pl.DataFrame, printed: Printed) -> list[Chart]:
+    """Return a row of panels for each data set: P_fa with the bound, P_nd and training time against rho."""
     good = with_labels(records).filter(status="ok").sort("dataset", "rho", "label", "repeat")
-    chart = Chart("rates", "Rates and training times against rho", rate_charts.rows("np", good))
-    return drawn(chart, "No record is ok")
+    rows = rate_charts.rows("np", good)
+    return [Chart("", "Rates and training times against rho", rows, [rate_charts.SPREAD])] if rows else []
 
 
 def _sheet(dataset: str, group: pl.DataFrame, printed: Printed) -> Sheet:

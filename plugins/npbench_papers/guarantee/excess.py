@@ -17,7 +17,6 @@ from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.thresholds import RULES
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sheet import Cell, Row, Sheet, interval, number, spread
-from npbench_papers.axes import Figure, drawn
 from npbench_papers.records import Printed, printed_for
 from npbench_papers.verdicts import kept
 
@@ -48,12 +47,7 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     ]
 
 
-def plot(records: pl.DataFrame, printed: Printed) -> Figure:
-    """Draw the chart of :func:`chart`."""
-    return drawn(chart(records), "No record is ok")
-
-
-def chart(records: pl.DataFrame) -> Chart:
+def charts(records: pl.DataFrame, printed: Printed) -> list[Chart]:
     """Return the share of repeats with P_fa > rho, and the mean of P_nd, against n: a row for each data set."""
     groups = with_rules(records).group_by("dataset", "rho", "delta", maintain_order=True)
     several = records["dataset"].n_unique() > 1
@@ -61,7 +55,8 @@ def chart(records: pl.DataFrame) -> Chart:
         _panels(f"bound on false alarms: {rho:g}{f', {dataset}' if several else ''}", delta, group)
         for (dataset, rho, delta), group in groups
     ]
-    return Chart("guarantee", "How often thresholds exceed the bound", rows, ["Bars: exact 95 % limits of the share."])
+    notes = ["Bars: exact 95 % limits of the share."]
+    return [Chart("", "How often thresholds exceed the bound", rows, notes)] if rows else []
 
 
 def with_rules(records: pl.DataFrame) -> pl.DataFrame:

@@ -14,7 +14,6 @@ import polars as pl
 
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sheet import Row, Sheet, number
-from npbench_papers.axes import Figure, drawn
 from npbench_papers.claims import with_claims
 from npbench_papers.narasimhan.partial_areas import fpr_range
 from npbench_papers.records import COLLAPSED, Printed
@@ -33,11 +32,11 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     return [_sheet(group, line) for group, line in _groups(records)]
 
 
-def figure(records: pl.DataFrame, printed: Printed) -> Figure:
-    """Draw the mean iterations of :func:`table` against the length of the range, a panel for each sheet."""
+def charts(records: pl.DataFrame, printed: Printed) -> list[Chart]:
+    """Return the mean iterations of :func:`table` against the length of the range, a panel for each sheet."""
     panels = [_panel(group, line) for group, line in _groups(records)]
     rows = [panels[start : start + PANELS_PER_ROW] for start in range(0, len(panels), PANELS_PER_ROW)]
-    return drawn(Chart("iterations", "Iterations of cutting planes", rows), "No record fixes C")
+    return [Chart("", "Iterations of cutting planes", rows)] if rows else []
 
 
 def _groups(records: pl.DataFrame) -> list[tuple[pl.DataFrame, str]]:

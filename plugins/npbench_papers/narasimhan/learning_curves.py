@@ -15,7 +15,6 @@ import polars as pl
 from npbench.report.chart import Chart, Panel
 from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, number, spread
-from npbench_papers.axes import Figure, drawn
 from npbench_papers.claims import with_claims
 from npbench_papers.narasimhan.partial_areas import with_ranges
 from npbench_papers.records import Printed, values
@@ -30,10 +29,10 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     return [_sheet(group) for group in _groups(records)]
 
 
-def figure(records: pl.DataFrame, printed: Printed) -> Figure:
-    """Draw the curves of :func:`table`, a panel for each data set and range; bars are one standard deviation."""
+def charts(records: pl.DataFrame, printed: Printed) -> list[Chart]:
+    """Return the curves of :func:`table`, a panel for each data set and range."""
     panels = [_panel(group) for group in _groups(records.filter(status="ok"))]
-    return drawn(Chart("learning_curves", "Learning curves", [panels]), "No record is ok")
+    return [Chart("", "Learning curves", [panels], ["Bars: one standard deviation."])] if panels else []
 
 
 def _panel(group: pl.DataFrame) -> Panel:

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import sample_records
+from npbench.report.render.drawing import draw_first
 from npbench_papers.narasimhan import iterations, learning_curves, partial_areas, training_times
 from sample_records import cells
 
@@ -128,9 +129,11 @@ def test_dots_and_diamonds(three_methods):
     drawn.savefig(io.BytesIO(), dpi=50)
 
 
-@pytest.mark.parametrize("module", [partial_areas, learning_curves, iterations, training_times])
-def test_empty_figure_without_records(module):
-    module.figure(frame(record(status="failed", pauc=None)), ()).savefig(io.BytesIO(), dpi=50)
+def test_empty_figure_without_records():
+    failed = frame(record(status="failed", pauc=None))
+    for module in (partial_areas, training_times):
+        module.figure(failed, ()).savefig(io.BytesIO(), dpi=50)
+    assert learning_curves.charts(failed, ()) == iterations.charts(failed, ()) == []
 
 
 def learning(*paucs, solver="pauc_struct"):
@@ -150,7 +153,7 @@ def test_shares_gains_and_a_curve_per_solver():
     assert [row[-1] for row in sheet.texts] == ["+0.200", "-"]
     (sheet,) = learning_curves.table(frame(*ours), ())
     assert {row[-1] for row in sheet.texts} == {"-"}
-    drawn = learning_curves.figure(frame(*ours, *others), ())
+    drawn = draw_first(learning_curves.charts(frame(*ours, *others), ()))
     curves = [line for line in drawn.axes[0].lines if len(line.get_xdata()) == 2 and line.get_linestyle() == "-"]
     assert [list(line.get_ydata()) for line in curves] == [[0.2, 0.65], [0.4, 0.7]]
     assert list(curves[0].get_xdata()) == pytest.approx([10, 100])
@@ -175,7 +178,7 @@ def test_iterations_by_length_and_c():
         ["1", "10.0", "10.0", "1.00"],
         ["shortest / longest", "2.00", "4.00", ""],
     ]
-    drawn = iterations.figure(found, ())
+    drawn = draw_first(iterations.charts(found, ()))
     assert [list(line.get_ydata()) for line in drawn.axes[0].lines] == [[20, 10], [40, 10]]
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["C=1", "C=10"]
 

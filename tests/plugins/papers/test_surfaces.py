@@ -5,10 +5,10 @@ import itertools
 import json
 
 import numpy as np
-import polars as pl
 
 import sample_records
-from npbench_papers.davenport.surfaces import charts, figure, surfaces
+from npbench.report.render.drawing import draw_first
+from npbench_papers.davenport.surfaces import charts, surfaces
 
 NU = np.linspace(0.25, 1, 4)
 
@@ -38,6 +38,10 @@ def frame(*records):
     return sample_records.frame(records)
 
 
+def figure(records):
+    return draw_first(charts(records, ()))
+
+
 def test_one_row_per_visited_point():
     other = record("sgd", '{"objective":[3,2],"seconds":[0,1]}')
     found = surfaces(frame(record("cd", visited(LINES)), record("gs", None), other, record("none", "{}")))
@@ -56,13 +60,12 @@ def test_fixed_parameters_count_as_chosen_and_a_gamma_by_name_is_null():
     chosen = {"params": '{"gamma":"scale"}', "chosen_params": '{"nu_neg":0.5,"nu_pos":0.25}'}
     assert surfaces(frame(record("cd", visited(LINES), **chosen)))["chosen_gamma"].to_list() == [None] * 24
     chosen["params"] = '{"gamma":"scale","strategy":"cd"}'
-    assert len(figure(frame(record("cd", visited(GRID, gamma=(0.5,)), **chosen)), ()).axes) == 3
+    assert len(figure(frame(record("cd", visited(GRID, gamma=(0.5,)), **chosen))).axes) == 3
 
 
 def test_plane_at_the_chosen_gamma():
     records = frame(record("gs", visited(GRID)), record("gs", visited(LINES), repeat=1), record("cd", visited(LINES)))
-    records = records.with_columns(label=pl.concat_str(pl.lit("two strategy="), "key"))
-    (chart,) = charts(records)
+    (chart,) = charts(records, ())
     assert (chart.name, chart.title) == ("surfaces_banana_rho-0.1", "Validated rates on banana, rho=0.1")
     (row,) = chart.rows
     assert [panel.title for panel in row] == [f"two strategy={s}: {r}" for s in ("cd", "gs") for r in ("P_fa", "P_nd")]
@@ -80,7 +83,7 @@ def test_plane_at_the_chosen_gamma():
 
 
 def test_line_where_false_alarms_equal_the_bound():
-    drawn = figure(frame(record("gs", visited(GRID))), ())
+    drawn = figure(frame(record("gs", visited(GRID))))
     assert drawn.get_size_inches()[0] == 6.9
     *panels, bar = drawn.axes
     for axes in panels:
@@ -97,10 +100,10 @@ def test_line_where_false_alarms_equal_the_bound():
 def test_smallest_searches_are_drawn_and_records_without_traces_give_advice():
     kept = [(p, q) for p in (0.1, 0.9) for q in (0.1, 0.2)]  # a grid that keeps rho
     for points in ([(0.5, 0.5)], [(0.5, 0.25), (0.5, 1.0)], kept):
-        drawn = figure(frame(record("cd", visited(points, gamma=(0.5,)), rho=0.9)), ())
+        drawn = figure(frame(record("cd", visited(points, gamma=(0.5,)), rho=0.9)))
         drawn.savefig(io.BytesIO(), dpi=50)
         assert len(drawn.axes) == 3
     for records in (frame(record("cd", None)), frame(record("cd", None)).clear()):
         assert surfaces(records).is_empty()
-        (text,) = figure(records, ()).texts
+        (text,) = figure(records).texts
         assert "execution.trace=true" in text.get_text()
