@@ -25,6 +25,7 @@ from npbench.report.stats.ranks import ranking
 from npbench_benchmark.board.statement import is_tuned
 from npbench_benchmark.promises import Promise, expected
 
+STANDARDISED = "pauc_mcclish"  # metric of the area under straight lines: 1/2 by chance, 1 at best
 SCORE_OF_FAILURE = 1.0  # of a classifier that accepts nothing
 NOISE = 1.96  # standard deviations
 UNKNOWN = (math.nan, math.nan)  # limits over fewer than six data sets
@@ -236,8 +237,16 @@ def _misses_at_rho(records: pl.DataFrame) -> Iterator[float | None]:
 
 
 def score_of(records: pl.DataFrame) -> pl.Expr:
-    """Return the judging metric of the problem or, if higher is better, 1 minus it."""
+    """Return the judging metric of the problem or, if higher is better, 1 minus it.
+
+    In a partial AUC, ties count as the line that joins their ends in the ROC curve, so that constant scores are no
+    better than chance.
+    """
     metric = judge(records)
+    if metric == "pauc" and STANDARDISED in records.columns:
+        low, high = (pl.col("problem_params").str.json_path_match(f"$.fpr_range[{end}]") for end in (0, 1))
+        chance = (low.cast(pl.Float64) + high.cast(pl.Float64)) / 2
+        return (1.0 - chance) * (2.0 - 2.0 * pl.col(STANDARDISED))
     return pl.col(metric) if better(records["problem"][0], metric) == "lower" else 1.0 - pl.col(metric)
 
 

@@ -38,7 +38,10 @@ WEIGHTS = (0.25, 1.0, 2.0, 5.0)  # of the excess, in scores
 SEPARATED = 3  # methods for which a note says how many data sets would separate them
 
 LOST_NOTE = "A job without an answer counts as one that accepts nothing, in every column but the seconds."
-SCORES = {"np_score": "P_nd + max(0, P_fa - rho) / rho, at most 1, without the noise of test parts"}
+SCORES = {
+    "np_score": "P_nd + max(0, P_fa - rho) / rho, at most 1, without the noise of test parts",
+    "pauc": "1 - the mean height of the ROC curve over fpr_range, with ties as straight lines",
+}
 RATE_NOTE = (
     "Above: test parts with P_fa > rho. Share: with Clopper and Pearson's limits for independent test parts; those of "
     "one data set overlap, so the limits are too narrow. Allowed: the share to expect if the promise is kept, by the "

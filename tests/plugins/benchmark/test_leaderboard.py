@@ -364,6 +364,12 @@ def test_partial_auc_is_ranked_upwards():
     assert (other.label, other.score) == ("gen", pytest.approx(0.4))
     assert tables(records, [])[0].title.partition(": ")[2] == "ranking"
     assert cells(tables(records, [])[0])[0]["pauc"] == "0.700"
+    # by pairs with ties one half, constant scores have .5 in any range
+    tied = records.with_columns(
+        pauc_mcclish=pl.when(solver="gen").then(0.5).otherwise(0.5 + 0.5 * (pl.col("pauc") - 0.05) / 0.95),
+        pauc=pl.when(solver="gen").then(0.99).otherwise("pauc"),
+    )
+    assert [row["pauc"] for row in cells(tables(tied, [])[0])] == ["0.700", "0.050"]
     assert "P_nd" not in tables(records, [])[0].columns
 
 
