@@ -36,7 +36,7 @@ SHOTS = {
             """,
         ),
     },
-    "np_benchmark_real": {"leaderboard": (1280, TO_TABLE), "leaderboard_phone": (375, TO_TABLE)},
+    leaderboard.EXPERIMENTS[0]: {"leaderboard": (1280, TO_TABLE), "leaderboard_phone": (375, TO_TABLE)},
 }
 
 
@@ -59,7 +59,7 @@ def screenshots(page: Path, shots: Mapping[str, tuple[int, str]]) -> dict[str, b
 
 def write_page(experiment: str, folder: Path) -> Path:
     """Write the page of an experiment, the leaderboard for the benchmark, and return its path."""
-    if experiment == "np_benchmark_real":
+    if experiment in leaderboard.EXPERIMENTS:
         leaderboard.write(folder / leaderboard.NAME)
         return folder / leaderboard.NAME
     (path,) = PUBLISHED.glob(f"*/records/{experiment}.parquet")
