@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
+from npbench.report import files
 from npbench.report.chart import MAX_MARKED_POINTS, MAX_TITLES, Chart, Panel, Series, Surface
 from npbench.report.render import drawing as paper
 from npbench.report.render.palette import Palette
@@ -305,6 +306,16 @@ def test_names_beside_points_overlap_nothing_and_stay_within_the_axes(points, n_
     assert all(frame.contains(*corner) for box in boxes for corner in (box.min, box.max))
     shown = axes.transData.transform(points)
     assert not any(box.contains(*point) for box in boxes for point in shown)
+
+
+def test_charts_without_labels_of_records_have_colours_of_their_own():
+    leagues = Chart("leagues", "", [[Panel("", "x", "y", [series("guaranteed"), series("none")])]])
+    solvers = Chart("solvers", "", [[Panel("", "x", "y", [series("gen"), series("scorer")])]])
+    many = [f"solver{n}" for n in range(6)]
+    drawn = files._drawn([leagues, solvers], [*LABELS, *many])
+    for one, palette in ((leagues, Palette(["guaranteed", "none"])), (solvers, Palette([*LABELS, *many]))):
+        for label, line in lines(drawn[one.name]().axes[0]).items():
+            assert to_hex(line.get_color()).upper() == palette.colour(label)
 
 
 def test_few_points_have_all_names_beside_them():
