@@ -139,7 +139,7 @@ def _is_fallback(good: pl.DataFrame) -> bool:
 def _notes(means: Mapping[str, float | None], papers: Mapping[str, float | None]) -> Iterator[str]:
     here = {name: mean for name, mean in means.items() if mean is not None and papers[name] is not None}
     printed = {name: paper for name, paper in papers.items() if paper is not None and name in here}
-    if len(here) < 2:
+    if len({*printed.values()}) < 2:
         return
     agree = [(here[a] - here[b]) * (printed[a] - printed[b]) > 0 for a, b in combinations(here, 2)]
     order = " > ".join(sorted(here, key=lambda name: -printed[name]))
