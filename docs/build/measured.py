@@ -51,7 +51,9 @@ def _crossed(rows: Sequence[Row], line: str, column: str, cell: str, *, title: s
     for row in rows:
         lines.setdefault(_cell(line, row), {})[_cell(column, row)] = _cell(cell, row, missing)
     heads = list(dict.fromkeys(head for cells in lines.values() for head in cells))
-    return table((title, *heads), ((name, *(cells[head] for head in heads)) for name, cells in lines.items()))
+    return table(
+        (title, *heads), ((name, *(cells.get(head, missing) for head in heads)) for name, cells in lines.items())
+    )
 
 
 def _machine(name: str) -> str:
@@ -81,6 +83,11 @@ def scale() -> str:
     files = [{**row, "what": "files at the end, and their size"} for row in _rows("scale", what="again")]
     costs = _crossed(rows, "{what}", "{jobs:,}", "{seconds:.1f} s, {mb:,.0f} MB", title="jobs")
     return costs + _crossed(files, "{what}", "{jobs:,}", "{files:,}, {size_mb:,.1f} MB", title="jobs")
+
+
+def kernel_peers() -> str:
+    """Return seconds and misses of fits by method and number of rows."""
+    return _crossed(_rows("kernel_peers"), "{method}", "{n:,} rows", "{seconds:.1f} s, {misses:.3f}", title="method")
 
 
 def halving() -> str:

@@ -89,15 +89,18 @@ def count_reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFram
     settings = pl.DataFrame([job.setting for job, _ in parts]).drop("repeat").with_row_index("part")
     columns = [name for name in settings.columns if name != "part"]
     asked = settings.cast({"part": pl.Int64, **{name: frame.schema[name] for name in columns}})
+    kinds = frame.select(SAME_SETTING).unique(maintain_order=True).with_row_index("kind")
     alike = (
         some.join(asked, on=columns, nulls_equal=True, maintain_order="left")
-        .select("part", "repeat", *SAME_SETTING)
+        .join(kinds, on=SAME_SETTING, nulls_equal=True, maintain_order="left")
+        .select("part", "repeat", "kind")
         .join(others, on=["part", "repeat"], how="semi", maintain_order="left")
         for some in [frame.clear(), *frame.iter_slices(ROWS_AT_A_TIME)]
     )
     similar = pl.concat(alike).unique(["part", "repeat"], keep="last", maintain_order=True)
-    for group, count in _counted(similar, SAME_SETTING):
-        found[group["part"]]["; ".join(changes(group, parts[group["part"]][0]))] += count
+    for group, count in _counted(similar, ["kind"]):
+        before = kinds.row(group["kind"], named=True)
+        found[group["part"]]["; ".join(changes(before, parts[group["part"]][0]))] += count
     for (_, repeats), reasons in zip(parts, found, strict=True):  # else they are new
         reasons["new"] = len(repeats) - reasons.total()
     return [+reasons for reasons in found]

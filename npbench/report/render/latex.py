@@ -43,7 +43,8 @@ def table(sheet: Sheet, name: str = "") -> str:
       \end{adjustbox}
     \end{table}
     """
-    parts = [(rows, columns) for rows in _pages(sheet) for columns in _fitting(sheet)]
+    fitting, aligned = list(_fitting(sheet)), [_aligned(sheet, column) for column in range(len(sheet.columns))]
+    parts = [(rows, columns) for rows in _pages(sheet) for columns in fitting]
     lines: list[str] = []
     for number, (rows, columns) in enumerate(parts, start=1):
         counted = f" ({number} of {len(parts)})" if len(parts) > 1 else ""
@@ -54,7 +55,7 @@ def table(sheet: Sheet, name: str = "") -> str:
             rf"  \caption{{{escape.latex(sheet.title)}{counted}}}",
             *([rf"  \label{{tab:{label}}}"] if name else []),
             r"  \begin{adjustbox}{max width=\linewidth,max totalheight=0.8\textheight}",
-            rf"  \begin{{tabular}}{{{''.join(_aligned(sheet, column) for column in columns)}}}",
+            rf"  \begin{{tabular}}{{{''.join(aligned[column] for column in columns)}}}",
             r"    \toprule",
             _line(_head(sheet.columns[column]) for column in columns),
             r"    \midrule",
