@@ -120,7 +120,7 @@ def is_object(text: str | None) -> bool:
 
 def latest(records: Iterable[pl.DataFrame], columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return all records, read with these ``columns``, as one frame: the latest of each key, in the order stored."""
-    frame = pl.concat([pl.DataFrame(schema=_schema(columns)), *records], how="diagonal_relaxed")
+    frame = pl.concat(list(records) or [pl.DataFrame(schema=_schema(columns))], how="diagonal_relaxed")
     # Records of the future (a wrong clock) count as oldest: they cannot hide what is stored from now on.
     is_past = frame["stored_at"] <= stamp()
     if is_past.all() and frame["stored_at"].is_sorted() and frame["key"].n_unique() == len(frame):

@@ -5,7 +5,8 @@ import pytest
 from misbehaving_jobs import gaussians, jobs
 
 from npbench.evaluation.protocols import CrossValidation, Holdout, Permutations
-from npbench.planning.forecast import STARTING_SECONDS, Estimates, forecast
+from npbench.planning import forecast as module
+from npbench.planning.forecast import STARTING_SECONDS, Estimates, count_reasons, forecast
 from npbench.planning.plan import Jobs
 from npbench.registry import installed
 from sample_jobs import changed
@@ -74,3 +75,17 @@ def test_jobs_that_share_a_search_fit_once_more_each():
 def test_damaged_records_are_left_out(search):
     frame = store((job_of(), 1.0)).with_columns(search=pl.lit(search))
     assert Estimates(frame).seconds(job_of()) is None
+
+
+@pytest.mark.parametrize("rows", [1, 2, 100_000])
+def test_reasons_do_not_depend_on_how_many_records_are_joined_at_a_time(rows, monkeypatch):
+    monkeypatch.setattr(module, "ROWS_AT_A_TIME", rows)
+    job = job_of()
+    before = [
+        (job.with_repeat(k), {"key": f"old {k}", "code": code}) for code in ("{}", '{"npbench":"1"}') for k in (0, 1, 2)
+    ]
+    kept = [(job.with_repeat(0), {"key": job.key_of(0)}), (job_of(dataset="other"), {"key": "other"})]
+    records = [{**one.columns, "status": "ok", "error": None, "trace": None, **known} for one, known in before + kept]
+    (found,) = count_reasons([(job, range(4))], pl.DataFrame(records, infer_schema_length=None), trace=False)
+    changed_code = [count for why, count in found.items() if "code" in why]
+    assert (found["done"], found["new"], changed_code) == (1, 1, [2])

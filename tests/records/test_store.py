@@ -79,6 +79,21 @@ def test_records_are_read_back(tmp_path):
     assert some.equals(frame.select(some.columns))
 
 
+def test_columns_of_one_value_take_no_memory_for_each_record(tmp_path):
+    n, rare = 1000, {"load_average": [0.5] * 999 + [0.25], "error": [None] * 999 + ["odd"]}
+    same = {"status": "ok", "stored_at": "2020", "versions": '{"a":"1"}', "cpu": "x" * 1000, "seconds": float("nan")}
+    stored = pl.DataFrame({"key": [f"{k}" for k in range(n)], **rare}).with_columns(
+        **{k: pl.lit(same[k]) for k in same}
+    )
+    for part, rows in (("0", stored[:600]), ("1", stored[600:])):
+        rows.write_parquet(tmp_path / f"{part}.parquet")
+    frame = RecordStore(tmp_path).frame()
+    size = frame.estimated_size()
+    assert size < 200 * n  # 2000 bytes each with these texts in every row
+    assert frame.select(stored.columns).equals(stored)
+    assert {name: frame.schema[name] for name in SCHEMA} == SCHEMA
+
+
 statuses = st.sampled_from(["ok", "failed", "crashed"])
 
 
