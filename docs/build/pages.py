@@ -138,7 +138,7 @@ def items(paper: str) -> None:
 def claims_of(paper: str) -> None:
     """Write the claims of a paper's text with their verdicts, by section."""
     rows = [
-        (section, f'"{quotation}"', f"`{name}`", measured, here, verdict)
+        (section, f'"{quotation}"', f"`{name}`", measured, here.text, verdict)
         for name, jobs in _published_of(paper).items()
         for section, verdict, here, measured, quotation in _claims(name, jobs)
     ]

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from npbench.report.render.terminal import MAX_BRIEF_ROWS
-from npbench.report.sheet import Row, Sheet
+from npbench.report.sheet import Cell, Row, Sheet, ends
 from npbench.report.stats.paired import hodges_lehmann, shift_interval
 from npbench.values import canonical
 from npbench_papers.records import COLLAPSED, CPU_SECONDS, MACHINE, Printed, is_stand_in, unhindered
@@ -50,7 +50,7 @@ class Judged(NamedTuple):
 
     section: str
     verdict: str
-    here: str
+    here: Cell  # the estimate with its limits, and the cases that hold the claim; or why it is not run
     measured: str
     quotation: str
 
@@ -89,21 +89,21 @@ def judged(records: pl.DataFrame, printed: Printed, sheets: Sequence[Sheet]) -> 
     """Yield the verdict on each claim among printed rows; ``sheets`` are the tables of the experiment."""
     for claim in printed:
         if "not_run" in claim:
-            yield Judged(claim["section"], "not run", claim["not_run"], "", claim["claim"])
+            yield Judged(claim["section"], "not run", Cell(claim["not_run"]), "", claim["claim"])
         elif "claim" in claim:
             entries = [*(_of_tables(claim, sheets) if "column" in claim else _of_records(claim, records))]
             verdict, here = _judge(claim, entries, printed)
             yield Judged(claim["section"], verdict, here, _measured(claim), claim["claim"])
 
 
-def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[str, str]:
+def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[str, Cell]:
     """Return the verdict, and the estimate with its limits and the number of cases that hold the claim."""
     by_cell, by_unit = defaultdict(list), defaultdict(list)
     for cell, unit, value in _compared(claim, entries):
         by_cell[cell].append(value)
         by_unit[unit].append(value)
     if not by_cell:
-        return "not run", "no such records" + (" of an idle machine" if _is_timed(claim) else "")
+        return "not run", Cell("no such records" + (" of an idle machine" if _is_timed(claim) else ""))
     centre, limits_of = (hodges_lehmann, shift_interval) if claim.get("ranks") else (fmean, mean_limits)
     back, neutral = (exp, 1.0) if claim.get("ratio") else (float, 0.0 if {"than", "minus"} & {*claim} else None)
     low, high = _bounds(claim["within"], neutral)
@@ -123,7 +123,8 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
         fallback=_is_fallback(claim, entries),
     )
     shown = f"{estimate:.3g}" + (f" [{limits[0]:.3g}, {limits[1]:.3g}]" if limits else "")
-    return word, f"{shown}; {held} of {len(cells)}"
+    further = (*(ends(limits) if limits else ()), ("held", held), ("of", len(cells)))
+    return word, Cell(f"{shown}; {held} of {len(cells)}", estimate, further=further)
 
 
 def _bounds(ends: Sequence[float | None], neutral: float | None) -> tuple[float, float]:

@@ -197,7 +197,7 @@ def test_claims_are_told_from_printed_numbers_and_quoted():
 def verdict(fits, **claim):
     given = {"claim": "c", "section": "1", "measure": "p_nd", "of": "a", "than": "b", "within": [None, 0]}
     (found,) = claims.judged(frame(fits), [given | claim], [])
-    return found.verdict, found.here
+    return found.verdict, found.here.text
 
 
 def fits_of(gains, **columns):
