@@ -7,7 +7,7 @@ those of the next, and each stays on its side of every fold.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import wraps
 from typing import Any
@@ -16,15 +16,14 @@ import numpy as np
 
 from npbench.contracts import Selection
 from npbench.estimators.samples import rows_in
-from npbench.evaluation.grids import combinations
-from npbench.evaluation.splits import Fold
+from npbench.evaluation.grids import Grids, Make, combinations
+from npbench.evaluation.splits import Folds
 from npbench.problem import Problem
 
 LEAST_ROWS, LEAST_OF_CLASS = 3000, 300  # of the first rung
 MOST_STOPPED = 5.0  # factor by which the number of candidates may fall from a rung to the next
 LAST = 2  # candidates that compete on all rows
 
-Make = Callable[..., Any]
 Search = Callable[..., Selection]
 
 
@@ -38,7 +37,7 @@ class Candidates(dict[str, list[Any]]):
             self[name] = [value for place, value in enumerate(values) if value not in values[:place]]
 
 
-def halved(limit: float | Callable[[Make], float]) -> Callable[[Search], Search]:
+def halved(limit: float | Callable[[Make[Any]], float]) -> Callable[[Search], Search]:
     """Return a decorator of grid searches, which then take rungs where rows times candidates exceed ``limit``.
 
     ``limit`` may be a function of ``make``. The search has the parameters of
@@ -49,13 +48,7 @@ def halved(limit: float | Callable[[Make], float]) -> Callable[[Search], Search]
     def decorate(whole: Search) -> Search:
         @wraps(whole)
         def search_in_rungs(
-            make: Make,
-            X: Any,
-            y: np.ndarray,
-            folds: Sequence[Fold],
-            problem: Problem,
-            search: Mapping[str, Sequence[Any]],
-            n_threads: int = 1,
+            make: Make[Any], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
         ) -> Selection:
             candidates = combinations(search)
             used = np.zeros(len(y), bool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import partial
@@ -20,8 +20,9 @@ from npbench.estimators.halving import halved
 from npbench.estimators.kernel import MEGABYTE, KernelClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import rows_in
+from npbench.evaluation.grids import Grids, Make
 from npbench.evaluation.selection import grid_search
-from npbench.evaluation.splits import Fold
+from npbench.evaluation.splits import Folds
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.devices import array_namespace, beside, device, on_device, to_numpy
 from npbench.numerics.gram import LEAST_EXPONENT_SINGLE, Gram, Kernel
@@ -176,7 +177,7 @@ class NystroemClassifier(KernelClassifier):
         return min(super()._gram_budget(X), 8 * n**2 - 1) if saved else super()._gram_budget(X)
 
 
-def with_landmarks(make: Callable[..., Any], n_all: int, n_rows: int) -> Callable[..., Any]:
+def with_landmarks(make: Make[Any], n_all: int, n_rows: int) -> Make[Any]:
     """Return ``make`` with the number of landmarks that "auto" takes for all rows, for fits to some of them.
 
     These take it times the root of their share: about as many suffice (Rudi, Camoriano and Rosasco 2015, NIPS).
@@ -190,13 +191,7 @@ def with_landmarks(make: Callable[..., Any], n_all: int, n_rows: int) -> Callabl
 
 @halved(200_000)  # ten bandwidths for 20,000 samples
 def select(
-    make: Callable[..., Any],
-    X: Any,
-    y: np.ndarray,
-    folds: Sequence[Fold],
-    problem: Problem,
-    search: Mapping[str, Sequence[Any]],
-    n_threads: int = 1,
+    make: Make[Any], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
     """Choose parameters by grid search, with landmarks on the folds where all rows have them."""
     n_rows = len(rows_in(folds))

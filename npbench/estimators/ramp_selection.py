@@ -14,7 +14,7 @@ tenths of the steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,9 +32,9 @@ from npbench.estimators.kernel_sample import (
 )
 from npbench.estimators.nystroem import with_landmarks
 from npbench.estimators.ramp import RampClassifier
-from npbench.evaluation.grids import combinations
+from npbench.evaluation.grids import Grids, Make, combinations
 from npbench.evaluation.selection import grid_search, least_loss
-from npbench.evaluation.splits import Fold
+from npbench.evaluation.splits import Folds
 from npbench.numerics.gram import Gram
 from npbench.numerics.landmark_svm import scores_of
 from npbench.numerics.multiplier_search import SearchResult
@@ -47,13 +47,7 @@ LOOSE = 10.0  # tolerance of Newton steps in a search, in units of tol: single p
 
 @halved(2_000_000)  # the default grid, or 20,000 samples
 def select(
-    make: Callable[..., RampClassifier],
-    X: Any,
-    y: np.ndarray,
-    folds: Sequence[Fold],
-    problem: Problem,
-    search: Mapping[str, Sequence[Any]],
-    n_threads: int = 1,
+    make: Make[RampClassifier], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
     """Choose parameters by grid search, sharing work among the candidates.
 

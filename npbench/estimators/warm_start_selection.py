@@ -14,22 +14,16 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from npbench.contracts import Selection
-from npbench.evaluation.grids import combinations
+from npbench.evaluation.grids import Grids, Make, combinations
 from npbench.evaluation.selection import grid_search, least_loss
-from npbench.evaluation.splits import Fold
+from npbench.evaluation.splits import Fold, Folds
 from npbench.problem import Problem
 
 Path = Callable[[Mapping[str, Any], Sequence[Any], Any, np.ndarray], Iterable[Any]]
 
 
 def select(
-    make: Callable[..., Any],
-    X: Any,
-    y: np.ndarray,
-    folds: Sequence[Fold],
-    problem: Problem,
-    search: Mapping[str, Sequence[Any]],
-    n_threads: int = 1,
+    make: Make[Any], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
     """Choose parameters by grid search, with warm starts from each C to the next larger one.
 
@@ -51,12 +45,12 @@ def select(
 def select_along(
     name: str,
     path: Path,
-    make: Callable[..., Any],
+    make: Make[Any],
     X: Any,
     y: np.ndarray,
-    folds: Sequence[Fold],
+    folds: Folds,
     problem: Problem,
-    search: Mapping[str, Sequence[Any]],
+    search: Grids,
     n_threads: int = 1,
 ) -> Selection:
     """Choose parameters by grid search, fitting along one of them.

@@ -7,12 +7,16 @@ mapping is a mapping of names to grids, ``{C: [0.1, 1], gamma: [1]}``, or a list
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from npbench.values import is_number, is_positive, is_whole
+
+T = TypeVar("T")
+Make = Callable[..., T]  # returns an unfitted estimator with the fixed parameters and those given
+Grids = Mapping[str, Sequence[Any]]  # candidate values by parameter
 
 # Kinds of values that a grid lists.
 KINDS = (is_number, lambda value: isinstance(value, (str, bool)), lambda value: isinstance(value, dict))
@@ -59,7 +63,7 @@ def grid_values(grid: Any) -> list[Any]:
     return list(grid)
 
 
-def combinations(search: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def combinations(search: Grids) -> list[dict[str, Any]]:
     """Return every combination of the searched values, the last parameter fastest, or those ``chosen`` of a grid."""
     chosen: list[dict[str, Any]] | None = getattr(search, "chosen", None)
     return chosen or [dict(zip(search, values, strict=True)) for values in itertools.product(*search.values())]

@@ -11,19 +11,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from npbench.contracts import Selection
-from npbench.evaluation.grids import combinations
-from npbench.evaluation.splits import Fold
+from npbench.evaluation.grids import Grids, Make, combinations
+from npbench.evaluation.splits import Folds
 from npbench.problem import Problem
 
 
 def grid_search(
-    make: Callable[..., Any],
-    X: Any,
-    y: np.ndarray,
-    folds: Sequence[Fold],
-    problem: Problem,
-    search: Mapping[str, Sequence[Any]],
-    n_threads: int = 1,
+    make: Make[Any], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
     """Fit every candidate on every fold and choose the first with the smallest problem loss.
 
@@ -62,7 +56,7 @@ def least_loss(candidates: Sequence[Mapping[str, Any]], losses: Sequence[float],
 
 
 def validation_loss(
-    make: Callable[[], Any], X: Any, y: np.ndarray, folds: Sequence[Fold], problem: Problem
+    make: Callable[[], Any], X: Any, y: np.ndarray, folds: Folds, problem: Problem
 ) -> tuple[float, int]:
     """Fit on every fold; return the problem's loss over the validation parts, and the number of fits not converged."""
     scored, unconverged = [], 0

@@ -16,6 +16,7 @@ from npbench.data import BinaryData
 from npbench.errors import RequestError
 
 Fold = tuple[np.ndarray, np.ndarray]
+Folds = Sequence[Fold]
 
 MAX_GROUP_FOLDS = 20  # a share of whole groups is set aside as some of at most this number of folds
 FEWER_PARTS = (

@@ -11,7 +11,7 @@ Errors of all candidates on the folds are noted for jobs that differ in the boun
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,9 +27,9 @@ from npbench.estimators.kernel_sample import (
     shares_kernel,
 )
 from npbench.estimators.nystroem import with_landmarks
-from npbench.evaluation.grids import combinations
+from npbench.evaluation.grids import Grids, Make, combinations
 from npbench.evaluation.selection import grid_search, least_loss
-from npbench.evaluation.splits import Fold
+from npbench.evaluation.splits import Folds
 from npbench.numerics import rounded_hinge
 from npbench.numerics.devices import beside, to_numpy
 from npbench.numerics.landmark_svm import Features
@@ -45,13 +45,7 @@ COSTS = ("C_pos", "C_neg")
 
 @halved(20_000_000)  # the default grid, of 20,000 samples
 def select(
-    make: Callable[..., ACSVM],
-    X: Any,
-    y: np.ndarray,
-    folds: Sequence[Fold],
-    problem: Problem,
-    search: Mapping[str, Sequence[Any]],
-    n_threads: int = 1,
+    make: Make[ACSVM], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
     """Choose parameters by grid search, sharing work among the candidates.
 

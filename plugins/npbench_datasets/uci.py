@@ -6,20 +6,19 @@ import subprocess
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from npbench.errors import RequestError
+from npbench_datasets.packaged import Loaded, split
 from npbench_datasets.ranges import integer, refuse
 
 ADULT_COLUMNS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
     *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income"),
 )
-ADULT_WORDS = {"workclass", "marital-status", "occupation", "relationship", "race", "sex", "native-country"}
-ADULT_FEATURES = [name for name in ADULT_COLUMNS if name not in {"education", "income"}]
+ADULT_NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 
 
 def loader(*positive: object, first: int = 0) -> Callable[[Path], tuple[np.ndarray, np.ndarray]]:
@@ -36,6 +35,8 @@ load_breast_w = loader(4, first=1)  # 683 x 9; 16 of 699 rows are incomplete, th
 load_dermatology = loader(1)  # 358 x 34; 8 of 366 rows lack an age
 # 345 x 6. The label was made to divide rows into a training and a test part; its use is customary.
 load_liver = loader(1)
+load_pima = load_spambase = loader(0)
+load_magic = loader("g")  # 19020 x 10; +1 for gamma rays
 
 
 def load_ionosphere(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -65,25 +66,10 @@ def load_vehicle(*paths: Path) -> tuple[np.ndarray, np.ndarray]:
     return table[:, :-1].to_numpy(), labels(table[:, -1] == "van")
 
 
-def load_pima(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return features and labels, +1 for class 0 in the last column."""
-    table = np.loadtxt(path, delimiter=",")
-    return table[:, :-1], 1 - 2 * table[:, -1]
-
-
-load_spambase = load_pima
-
-
 def load_pageblocks(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 5473 x 10 features and labels, +1 for text (class 1)."""
     table = np.loadtxt(_uncompressed(path).splitlines())
     return table[:, :-1], np.where(table[:, -1] == 1, 1, -1)
-
-
-def load_magic(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 19020 x 10 features and labels, +1 for gamma rays (class g)."""
-    table = np.loadtxt(path, delimiter=",", converters={10: "gh".index}, encoding="ascii")
-    return table[:, :-1], 1 - 2 * table[:, -1]
 
 
 def load_covertype(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -102,7 +88,7 @@ def _covertype(path: Path) -> pl.DataFrame:
     return pl.read_csv(path, has_header=False, schema_overrides=[pl.Int16] * 55)
 
 
-def load_adult(train: Path, test: Path) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+def load_adult(train: Path, test: Path) -> Loaded:
     """Return 48842 x 13 features and labels, +1 for an income of up to 50,000 dollars, the training part first.
 
     ``education`` is left out, since ``education-num`` holds it in numbers; Bach et al. (2006) do not name the column
@@ -114,19 +100,11 @@ def load_adult(train: Path, test: Path) -> tuple[np.ndarray, np.ndarray, dict[st
         for path, skip in ((train, 0), (test, 1))
     )
     table = table.drop_nulls().select(pl.all().str.strip_chars(" ."))
-    coded = (
-        pl.col(name).rank("dense") - 1 if name in ADULT_WORDS else pl.col(name).cast(pl.Float64)
-        for name in ADULT_FEATURES
-    )
-    X = table.select(coded).to_numpy()
-    y = np.where(table["income"].to_numpy() == "<=50K", 1, -1)
-    words = {ADULT_FEATURES.index(name): table[name].unique().sort().to_list() for name in sorted(ADULT_WORDS)}
-    return X, y, {"categorical": words, "columns": ADULT_FEATURES}
+    columns = table.with_columns(pl.col(ADULT_NUMBERS).cast(pl.Float64))
+    return split({column.name: column.to_numpy() for column in columns}, "income", "<=50K", ["education"])
 
 
-def load_adult_sample(
-    train: Path, test: Path, n_samples: int = 2000, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+def load_adult_sample(train: Path, test: Path, n_samples: int = 2000, seed: int = 0) -> Loaded:
     """Return rows of :func:`load_adult`, drawn without replacement, whatever their class."""
     refuse(integer(1, n_samples=n_samples) + integer(0, seed=seed))
     X, y, more = load_adult(train, test)

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from npbench.contracts import Selection
 from npbench.estimators.warm_start_selection import select_along
-from npbench.evaluation.splits import Fold
+from npbench.evaluation.grids import Grids, Make
+from npbench.evaluation.splits import Folds
 from npbench.problem import Problem
 from npbench_splitting.estimator import SplittingNP
 
 
 def select(
-    make: Callable[..., SplittingNP],
-    X: Any,
-    y: np.ndarray,
-    folds: Sequence[Fold],
-    problem: Problem,
-    search: Mapping[str, Sequence[Any]],
-    n_threads: int = 1,
+    make: Make[SplittingNP], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
     """Choose parameters by grid search, with warm starts along tau.
 

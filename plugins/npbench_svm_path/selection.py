@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from npbench.contracts import Selection
 from npbench.estimators.samples import rows_in
-from npbench.evaluation.grids import combinations
-from npbench.evaluation.splits import Fold
+from npbench.evaluation.grids import Grids, Make, combinations
+from npbench.evaluation.splits import Folds
 from npbench.problem import Problem
 from npbench_svm_path.estimator import SVMPath
 
@@ -18,13 +17,7 @@ MIN_FOLDS = 5  # fewer differences all have the same sign with a probability abo
 
 
 def select(
-    make: Callable[..., SVMPath],
-    X: Any,
-    y: np.ndarray,
-    folds: Sequence[Fold],
-    problem: Problem,
-    search: Mapping[str, Sequence[Any]],
-    n_threads: int = 1,
+    make: Make[SVMPath], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
     """Choose the classifier as the estimator does, with errors from the folds, for each candidate of the search.
 

@@ -6,7 +6,7 @@ each fit on a fold starts from the solution for the candidate before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,8 +17,8 @@ from npbench.estimators.halving import halved
 from npbench.estimators.kernel_sample import KernelSample, ordered_by_fold, search_by_kernel, shares_gram
 from npbench.estimators.samples import rows_in
 from npbench.evaluation import selection
-from npbench.evaluation.grids import combinations
-from npbench.evaluation.splits import Fold
+from npbench.evaluation.grids import Grids, Make, combinations
+from npbench.evaluation.splits import Folds
 from npbench.numerics.rates import np_score
 from npbench.problem import Problem
 from npbench_two_nu_svm.candidates import Candidate, by_constraint
@@ -31,13 +31,7 @@ ABOVE = 1e6  # added to the loss of a candidate above the bound, which comes aft
 
 
 def select(
-    make: Callable[..., TwoNuSVM],
-    X: Any,
-    y: np.ndarray,
-    folds: Sequence[Fold],
-    problem: Problem,
-    search: Mapping[str, Sequence[Any]],
-    n_threads: int = 1,
+    make: Make[TwoNuSVM], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
     """Choose nu_pos, nu_neg and gamma as the estimator's strategy does, with error rates from the folds.
 
@@ -71,13 +65,7 @@ def select(
 
 @halved(70_000)  # ten bandwidths on 7000 samples
 def _by_bandwidth(
-    make: Callable[..., TwoNuSVM],
-    X: Any,
-    y: np.ndarray,
-    folds: Sequence[Fold],
-    problem: Problem,
-    search: Mapping[str, Sequence[Any]],
-    n_threads: int = 1,
+    make: Make[TwoNuSVM], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
     """Search nu under each bandwidth, with losses in the order of the ranks of what it visits."""
     estimator = make(gamma=[one["gamma"] for one in combinations(search)])
@@ -95,13 +83,7 @@ def _by_bandwidth(
 
 @halved(1_750_000)  # 250 candidates on 7000 samples
 def grid_search(
-    make: Callable[..., TwoNuSVM],
-    X: Any,
-    y: np.ndarray,
-    folds: Sequence[Fold],
-    problem: Problem,
-    search: Mapping[str, Sequence[Any]],
-    n_threads: int = 1,
+    make: Make[TwoNuSVM], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
     """Choose parameters by grid search, sharing work among the candidates.
 
