@@ -21,10 +21,7 @@ SECONDS_BETWEEN_LINES = 30.0
 
 
 class Progress:
-    """Progress and notes on stderr.
-
-    Without a terminal or notebook, lines are printed by ``clock``, in seconds; without ``shows_jobs``, notes only.
-    """
+    """Progress and notes on stderr: without a terminal lines by ``clock``, without ``shows_jobs`` notes only."""
 
     def __init__(
         self, console: Console | None = None, clock: Callable[[], float] = time.monotonic, *, shows_jobs: bool = True

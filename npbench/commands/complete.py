@@ -37,10 +37,7 @@ def print_words(shell: str, commands: Mapping[str, str]) -> None:
 
 
 def words_for(line: str, commands: Mapping[str, str] = MappingProxyType({})) -> set[str]:
-    """Return the words that complete a command line; the shell keeps those that begin as its last word does.
-
-    ``commands`` has the module of each.
-    """
+    """Return the words that complete a line, before the shell filters them; ``commands`` has the module of each."""
     typed = line.split()
     last = "" if line[-1:].isspace() else typed.pop()
     before = typed[next((place + 1 for place, word in enumerate(typed) if Path(word).name == "npbench"), 1) :]

@@ -59,9 +59,7 @@ def _parser() -> tuple[ArgumentParser, set[str]]:
     verify.add_argument("names", nargs="*", metavar="NAME", help="data sets; all by default")
     command("path", _path, "print the folders that are searched for files, in order")
     clean = command("clean", _clean, "remove cached arrays and interrupted downloads")
-    clean.add_argument(
-        "--unused-for", type=float, default=1.0, metavar="DAYS", help="keep arrays used since (default: 1)"
-    )
+    clean.add_argument("--unused-for", type=float, default=1.0, metavar="DAYS", help="keep arrays used since (1 day)")
     return parser, set(actions.choices)
 
 

@@ -27,9 +27,7 @@ def run(words: Sequence[str]) -> Exit:
     """Print what a run of the same settings would do."""
     asked = session.ask(words)
     if asked.hydra is not None and asked.hydra.adaptive:
-        raise RequestError(
-            "The sweeper chooses values as it goes: `npbench plan` knows them with hydra/sweeper=basic only."
-        )
+        raise RequestError("This sweeper chooses values as it goes: `npbench plan` needs hydra/sweeper=basic.")
     print_plan(session.plan(asked, Progress()), asked.settings)
     return Exit.OK
 

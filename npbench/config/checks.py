@@ -68,10 +68,7 @@ def check(config: Mapping[str, Any]) -> Request:
         if features[key] not in list(choices):
             faults.append(f"{key} is {features[key]!r}: expected {', '.join(choices[:-1])} or {choices[-1]}.")
     if protocol and protocol.name == "official" and features["missing"] == "drop":
-        faults.append(
-            "protocol=official counts the rows of the whole data set, but missing=drop removes some: use "
-            "missing=impute or protocol=holdout."
-        )
+        faults.append("protocol=official counts all rows: use missing=impute instead of drop, or protocol=holdout.")
     if features["missing"] == "keep" and solver and divided:
         faults += _missing_value_faults(solver, params, features["preprocess"])
     if faults or solver is None or dataset is None or problem is None or protocol is None:
@@ -140,10 +137,8 @@ def _metrics(config: Mapping[str, Any], problem: Problem | None) -> list[Metric]
     def applicable(name: str) -> Metric:
         metric = found.metric(name)
         if problem and metric.problems is not None and problem.name not in metric.problems:
-            raise RequestError(
-                f"The metric {name!r} applies to {', '.join(metric.problems)}, not to {problem.name}: "
-                "remove it from metrics."
-            )
+            only = ", ".join(metric.problems)
+            raise RequestError(f"The metric {name!r} applies to {only}, not to {problem.name}: remove it from metrics.")
         return metric
 
     return collect_errors([partial(applicable, name) for name in dict.fromkeys(names)])
@@ -152,12 +147,10 @@ def _metrics(config: Mapping[str, Any], problem: Problem | None) -> list[Metric]
 def _require_solvable(solver: Solver | None, problem: Problem | None) -> None:
     if not solver or not problem or _solves(solver, problem):
         return
-    others = sorted(s.name for s in registry.installed().solvers.values() if _solves(s, problem))
+    others = ", ".join(sorted(s.name for s in registry.installed().solvers.values() if _solves(s, problem)))
     asked = ", ".join(f"{name}={value}" for name, value in problem.parameters().items())
-    raise RequestError(
-        f"solver={solver.name} does not solve problem={problem.name} with {asked}. Solvers for it: "
-        f"{', '.join(others) or 'none is installed'}."
-    )
+    fault = f"solver={solver.name} does not solve problem={problem.name} with {asked}"
+    raise RequestError(f"{fault}. Solvers for it: {others or 'none is installed'}.")
 
 
 def _solves(solver: Solver, problem: Problem) -> bool:

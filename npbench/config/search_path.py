@@ -99,9 +99,8 @@ class RegistrySource(ConfigSource):
         try:
             node = OmegaConf.create(NODES[group](name))
         except Exception as error:  # whatever importing someone's module raises
-            raise ConfigCompositionException(
-                f"The {group} {name!r} cannot be imported: {type(error).__name__}: {error}"
-            ) from error
+            why = f"{type(error).__name__}: {error}"
+            raise ConfigCompositionException(f"The {group} {name!r} cannot be imported: {why}") from error
         return ConfigResult(provider=self.provider, path=self.full_path(), config=node, header={"package": None})
 
 

@@ -169,10 +169,7 @@ class _Lines:
             return
         found, expected = fields[wrong[0]], fields[0]
         if found < expected and not fields[wrong[0] + 1 :].any():
-            raise RequestError(
-                f"the last line has {found} of {expected} columns: the file was cut off. Get it again, or remove the "
-                "line."
-            )
+            raise RequestError(f"the last line has {found} of {expected} columns: the file was cut off, get it again.")
         columns = "1 column" if found == 1 else f"{found} columns"
         more = f", as do {len(wrong) - 1} others" if len(wrong) > 1 else ""
         raise RequestError(

@@ -122,10 +122,7 @@ def without_missing(data: BinaryData, missing: str) -> BinaryData:
     if missing == "refuse":
         raise RequestError(_refusal(data, absent, complete))
     if data.published is not None:
-        raise RequestError(
-            f"Data set {data.name!r} comes with divisions of all its rows, and missing=drop would leave out some: use "
-            "missing=impute."
-        )
+        raise RequestError(f"Data set {data.name!r} comes with divisions of all its rows: use missing=impute.")
     if len(set(data.y[complete].tolist())) < 2:
         raise RequestError(
             f"Data set {data.name!r} has {complete.sum()} of {data.n_samples} rows without missing values, and they "

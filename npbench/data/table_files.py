@@ -110,9 +110,7 @@ def _unpacked(file: IO[bytes], unpack: Callable[[IO[bytes]], Any]) -> IO[bytes]:
         content = unpack(file).read(limit() + 1)
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         reason = str(error).rstrip(".")
-        raise RequestError(
-            f"it cannot be unpacked ({reason}): it is damaged, incomplete or in another format than its name says."
-        ) from error
+        raise RequestError(f"it cannot be unpacked ({reason}): it is damaged, incomplete or misnamed.") from error
     require_fits(len(content))
     stream = io.BytesIO(content)
     _refuse_pages(stream)

@@ -133,9 +133,7 @@ def checked(scores: Any, n_samples: int, method: str = "decision_function") -> n
         raise TypeError(f"{method} returned {kind}, expected an array of real numbers")
     scores = np.asarray(scores, dtype=np.float64)
     if scores.shape != (n_samples,):
-        raise ValueError(
-            f"{method} returned an array of shape {scores.shape}, expected ({n_samples},): one score for each sample"
-        )
+        raise ValueError(f"{method} returned scores of shape {scores.shape}, expected ({n_samples},): one per sample")
     if wrong := int(np.sum(~np.isfinite(scores))):
         raise ValueError(f"{method} returned NaN or infinite scores for {wrong} of {n_samples} samples")
     return scores

@@ -39,10 +39,7 @@ REPORTED = names(Role.REPORTED)
 def record(
     job: Job, data: BinaryData, options: Options = STANDARD, fit: Callable[[Fitting], Iterable[Step]] = steps
 ) -> Record:
-    """Return the record of a job whose solver's part ``fit`` does, here or elsewhere.
-
-    A failure keeps the measurements before it.
-    """
+    """Return the record of a job, its measurements before a failure included; ``fit`` does the solver's part."""
     columns: dict[str, Any] = {**job.columns, "status": "ok", "n_threads": options.n_threads}
     start = time.perf_counter()
     try:

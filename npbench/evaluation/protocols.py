@@ -177,9 +177,7 @@ class Official(SplitProtocol):
         require(y[test], lambda count, _: [("the test part", count, 1, OTHER_ROWS)])
         require(y[rest], self._needs)
         if data.groups is not None and np.isin(data.groups[test], data.groups[rest]).any():
-            raise RequestError(
-                "protocol=official splits some groups of rows: use protocol=holdout, which keeps groups together"
-            )
+            raise RequestError("protocol=official splits groups: use protocol=holdout, which keeps groups together")
 
     def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         test, rest = self._parts(np.arange(data.n_samples))
@@ -190,10 +188,7 @@ class Official(SplitProtocol):
         assert self.test_rows is not None  # see faults()
         first, end = self.test_rows
         if end > len(rows):
-            raise RequestError(
-                f"protocol.test_rows is [{first}, {end}], but there are {len(rows)} rows: name fewer, or use "
-                "protocol=holdout"
-            )
+            raise RequestError(f"protocol.test_rows is [{first}, {end}], but there are {len(rows)} rows: name fewer")
         return rows[first:end], np.delete(rows, slice(first, end))
 
     def _needs(self, count: int, n_samples: int) -> Iterator[Need]:
@@ -225,9 +220,7 @@ class Permutations(SplitProtocol):
         elif not is_whole(self.n_train, 4):
             faults.append(f"protocol.n_train is {self.n_train!r}: expected an integer of 4 or more")
         if self.folds is not None and not is_whole(self.folds, 2):
-            faults.append(
-                f"protocol.folds is {self.folds!r}: expected an integer of 2 or more, or null for leave-one-out"
-            )
+            faults.append(f"protocol.folds is {self.folds!r}: expected 2 or more, or null for leave-one-out")
         return faults
 
     def check(self, data: BinaryData) -> None:
@@ -260,9 +253,7 @@ class Permutations(SplitProtocol):
     def _drawn(self, data: BinaryData, random: np.random.RandomState) -> np.ndarray:
         assert self.n_train is not None  # see faults()
         if self.n_train >= data.n_samples:
-            raise RequestError(
-                f"protocol.n_train is {self.n_train}, but there are {data.n_samples} rows: leave some for testing"
-            )
+            raise RequestError(f"protocol.n_train is {self.n_train} of {data.n_samples} rows: leave some for testing")
         return np.sort(random.permutation(data.n_samples)[: self.n_train])
 
     def _needs(self, count: int, _: int) -> Iterator[Need]:

@@ -19,10 +19,7 @@ Fold = tuple[np.ndarray, np.ndarray]
 Folds = Sequence[Fold]
 
 MAX_GROUP_FOLDS = 20  # a share of whole groups is set aside as some of at most this number of folds
-FEWER_PARTS = (
-    "Use fewer folds (protocol.folds=...), a larger share (protocol.test_size=...), another seed, or data with more "
-    "groups."
-)
+FEWER_PARTS = "Use fewer folds (protocol.folds), a larger protocol.test_size, another seed, or data with more groups."
 
 
 @dataclass(frozen=True)
@@ -113,9 +110,7 @@ def _group_folds(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.ra
     y, groups = data.y[rows], data.groups[rows]
     n_groups, n_most = len(np.unique(groups)), max(np.sum(y > 0), np.sum(y < 0))
     if min(n_groups, n_most) < n_folds:
-        raise RequestError(
-            f"too few groups: {n_groups} groups of {len(rows)} rows cannot be split into {n_folds} parts. {FEWER_PARTS}"
-        )
+        raise RequestError(f"too few groups for {n_folds} parts, {n_groups} of {len(rows)} rows. {FEWER_PARTS}")
     kfold = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # few members of a class: see _both_classes

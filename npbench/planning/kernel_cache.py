@@ -52,10 +52,8 @@ def seconds_to_compile(jobs: Iterable[Job]) -> float:
 
 def _is_cold(sources: Iterable[Path]) -> bool:
     kernels = [path for path in sources if b"njit" in path.read_bytes()]
-    indices = (
-        path for kernel in kernels for folder in _folders(kernel) for path in folder.glob(f"{kernel.stem}.*.nbi")
-    )
-    return bool(kernels) and next(indices, None) is None
+    found = (path for kernel in kernels for folder in _folders(kernel) for path in folder.glob(f"{kernel.stem}.*.nbi"))
+    return bool(kernels) and next(found, None) is None
 
 
 def _folders(path: Path) -> Iterator[Path]:

@@ -193,9 +193,7 @@ def first_job(request: Request, data: BinaryData) -> Job:
     """Return the first repeat of a request on its data."""
     clashes = sorted({metric.name for metric in request.metrics} & set(SCHEMA))
     if clashes:
-        raise RequestError(
-            f"metrics {', '.join(clashes)} have the names of record columns: rename them in their plugin."
-        )
+        raise RequestError(f"metrics {', '.join(clashes)} have names of record columns: rename them in their plugin.")
     imported = imported_names(request.solver, request.params, request.search)
     named = [request.solver.name, *(name for name in imported if name in installed().solvers)]
     used = [*(("solver", name) for name in named), *(("metric", metric.name) for metric in request.metrics)]

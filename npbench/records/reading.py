@@ -58,10 +58,8 @@ def parts(
             n_newer += len(frame) - len(known)
             yield _usable(known, path, on_fault)
     if n_newer:
-        on_fault(
-            f"{n_newer} records in {source} are left out: their schema is newer than {SCHEMA_VERSION}. Upgrade npbench "
-            "to read them."
-        )
+        newer = f"their schema is newer than {SCHEMA_VERSION}. Upgrade npbench to read them"
+        on_fault(f"{n_newer} records in {source} are left out: {newer}.")
 
 
 def _names(source: Path) -> set[str]:

@@ -74,9 +74,7 @@ def _expected_to_fail(body: Callable[[], None], reason: str) -> None:
         raise
     except Exception as error:
         raise Skipped(f"It is expected to fail: {reason}") from error
-    raise AssertionError(
-        f"It passes, but its description expects it to fail ({reason}): remove it from expected_failures."
-    )
+    raise AssertionError(f"It passes, but is expected to fail ({reason}): remove it from expected_failures.")
 
 
 def require(held: Any, sentence: str) -> None:

@@ -197,9 +197,7 @@ def _answered(
     try:
         return client.sync(question, *arguments, callback_timeout=seconds or SECONDS_TO_ANSWER, **options)
     except Exception as error:  # whatever a connection raises that ends
-        raise RequestError(
-            f"the scheduler of execution=dask does not answer ({type(error).__name__}): rerun to resume"
-        ) from error
+        raise RequestError(f"the Dask scheduler does not answer ({type(error).__name__}): rerun to resume") from error
 
 
 def _asked(

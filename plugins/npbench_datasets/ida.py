@@ -89,10 +89,7 @@ def published(path: Path, name: str) -> tuple[np.ndarray, np.ndarray, dict[str, 
     order = np.argsort(divided, axis=1, kind="stable")
     samples = np.take_along_axis(divided, order, axis=1)
     if (samples != samples[0]).any():
-        raise RequestError(
-            f"The divisions of {name} in {path} do not contain the same samples: move the file elsewhere to draw "
-            "divisions instead."
-        )
+        raise RequestError(f"The divisions of {name} in {path} do not contain the same samples: move it to draw them.")
     # In each division, the j-th of the sorted samples is row j.
     row = np.argsort(order, axis=1)
     return found["x"][samples[0]], found["t"].ravel()[samples[0]], {"published": row[:, : train.shape[1]]}

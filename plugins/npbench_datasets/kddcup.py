@@ -29,9 +29,7 @@ def load_kddcup08(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     with read_as("numbers with blanks between them, 117 a row and 11 a row", [features, info]):
         X, about = np.loadtxt(features, ndmin=2), np.loadtxt(info, usecols=(0, STUDY_COLUMN), ndmin=2)
     if len(X) != len(about):
-        raise RequestError(
-            f"{features} has {len(X)} rows and {info} {len(about)}: expected one row for each region in both files."
-        )
+        raise RequestError(f"{features} has {len(X)} rows and {info} {len(about)}: expected one for each region.")
     return X, about[:, 0], {"groups": about[:, 1]}
 
 

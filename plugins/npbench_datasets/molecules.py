@@ -108,9 +108,7 @@ def load_tcga(path: str | None = None, psi: float | None = 6.0) -> tuple[np.ndar
     kept = [i for i, code in enumerate(codes) if code in TUMOUR or code in NORMAL]
     X = table[:, 1:].to_numpy().T[kept]
     if psi is not None and (X < 0).any():
-        raise RequestError(
-            f"{file} has negative numbers, expected counts: if it holds logarithms, add dataset.psi=null."
-        )
+        raise RequestError(f"{file} has negative numbers, expected counts: for logarithms, add dataset.psi=null.")
     y = [1 if codes[i] in TUMOUR else -1 for i in kept]
     patients = ["-".join(table.columns[1 + i].split("-")[:3]) for i in kept]
     return X if psi is None else stabilized(X, psi), np.array(y), {"groups": patients, "columns": table[:, 0].to_list()}

@@ -64,10 +64,8 @@ def _size_faults(n_features: int, density: float) -> list[str]:
     if n_features % 2:
         faults.append(f"dataset.n_features is {n_features}: it must be even, as words come in pairs.")
     if density * n_features <= 1:
-        faults.append(
-            f"dataset.density is {density:g}, which makes {density * n_features:g} words a document: raise it above "
-            f"{1 / n_features:.3g}."
-        )
+        words, least = density * n_features, 1 / n_features
+        faults.append(f"dataset.density is {density:g}, {words:g} words a document: raise it above {least:.3g}.")
     return faults
 
 

@@ -75,10 +75,8 @@ def load_scalable(
 def _size_faults(n_samples: int, n_features: int, density: float, imbalance: float) -> list[str]:
     faults = []
     if density * n_features < 1:
-        faults.append(
-            f"dataset.density is {density:g}, which leaves {density * n_features:g} entries a row: raise it to "
-            f"{1 / n_features:.3g} or more."
-        )
+        entries, least = density * n_features, 1 / n_features
+        faults.append(f"dataset.density is {density:g}, {entries:g} entries a row: raise it to {least:.3g} or more.")
     if n_samples < 1 + imbalance:
         faults.append(
             f"dataset.imbalance is {imbalance:g}, which leaves no positive among {n_samples} samples: lower it, or "

@@ -33,10 +33,8 @@ def read_svmlight(stream: IO[bytes], *, n_features: int | None = None) -> tuple[
     occurring = X.shape[1]
     if n_features is None and occurring >= MAX_FEATURES:
         used = len(np.unique(X.indices))
-        raise RequestError(
-            f"the largest index is {occurring}, but only {used} features occur: correct the index, or set "
-            f"dataset.n_features={occurring}."
-        )
+        hint = f"correct it, or set dataset.n_features={occurring}"
+        raise RequestError(f"the largest index is {occurring}, but only {used} features occur: {hint}.")
     if n_features is not None and n_features < occurring:
         raise RequestError(f"dataset.n_features is {n_features}, but the largest index is {occurring}.")
     return sparse.csr_array((X.data, X.indices, X.indptr), shape=(len(y), n_features or occurring)), pl.Series(y)
@@ -91,9 +89,7 @@ def chosen(arrays: Mapping[str, Any], label: str | None, features: str | None) -
         _check_sparse(name, arrays[name])
     X, y = arrays[features], _column(arrays[label])
     if X.shape[0] != len(y):
-        raise RequestError(
-            f"{features} has {X.shape[0]} rows, but {label} has {len(y)} labels: expected one for each row."
-        )
+        raise RequestError(f"{features} has {X.shape[0]} rows, but {label} has {len(y)} labels: expected one per row.")
     if X.dtype.kind in "ui" and X.size and abs(X.astype(np.float64)).max() >= EXACT_LIMIT:
         raise RequestError(f"{features} has integers of 2^53 and more, which float64 cannot represent exactly.")
     return (sparse.csr_array(X) if sparse.issparse(X) else X), y

@@ -22,7 +22,7 @@ from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.threads import one_blas_thread
 from npbench_splitting.genes import GeneScore
 from npbench_splitting.numerics.calibrated import LOSSES, CalibratedLoss
-from npbench_splitting.numerics.splitting import Ball, GroupBound, Result, minimise
+from npbench_splitting.numerics.splitting import Accelerate, Ball, GroupBound, Result, minimise
 
 EXPLANATIONS = {
     "max_iter": "the KKT residual is above the tolerance after max_iter iterations. Increase max_iter, centre and "
@@ -148,9 +148,7 @@ class SplittingNP(LinearClassifier):
     max_iter: int = parameter(COUNT, default=1000)
     inner: int | Literal["summable"] = parameter(StrOptions({"summable"}), COUNT, default=9)
     step: Literal["spectral", "frobenius"] = parameter(StrOptions({"spectral", "frobenius"}), default="spectral")
-    accelerate: Literal["newton", "nesterov", "none"] = parameter(
-        StrOptions({"newton", "nesterov", "none"}), default="newton"
-    )
+    accelerate: Accelerate = parameter(StrOptions({"newton", "nesterov", "none"}), default="newton")
     keep: Literal["iterates", "projections"] | None = parameter(
         None, StrOptions({"iterates", "projections"}), default=None
     )
@@ -293,9 +291,7 @@ class SplittingNP(LinearClassifier):
         bounds = {label: GroupBound(of_negatives == label, self._group_bound) for label in labels.tolist()}
         for place, one in enumerate(self.constraints or ()):
             if one["feature"] >= X.shape[1]:
-                raise ValueError(
-                    f"constraints[{place}] has feature {one['feature']}, but X has {X.shape[1]} features, from 0 on."
-                )
+                raise ValueError(f"constraints[{place}] has feature {one['feature']}, but X has {X.shape[1]}, from 0.")
             values = column(X, one["feature"])[signs < 0]
             rows = (values > one.get("above", -np.inf)) & (values <= one.get("at_most", np.inf))
             if rows.any():
@@ -355,9 +351,7 @@ def _check_constraint(name: str, given: Any) -> None:
     """Raise a ValueError unless ``given`` describes a group of negatives."""
     keys = {"feature", "above", "at_most", "tau"}
     if not isinstance(given, Mapping) or not {"feature"} < set(given) <= keys or not {"above", "at_most"} & set(given):
-        raise ValueError(
-            f"{name} is {given!r}: expected feature, above or at_most or both, and tau for a bound of its own."
-        )
+        raise ValueError(f"{name} is {given!r}: expected feature, above or at_most or both, and a tau of its own.")
     if not isinstance(given["feature"], Integral) or given["feature"] < 0:
         raise ValueError(f"{name} has feature {given['feature']!r}: expected the number of a column, from 0.")
     for key in given:

@@ -18,10 +18,7 @@ from npbench_splitting.estimator import SplittingNP
 def select(
     make: Make[SplittingNP], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
-    """Choose parameters by grid search, with warm starts along tau.
-
-    Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`.
-    """
+    """Choose parameters as :func:`npbench.evaluation.selection.grid_search` does, with warm starts along tau."""
 
     def path(params: Mapping[str, Any], taus: Sequence[float], X: Any, y: np.ndarray) -> Iterator[SplittingNP]:
         model = make(**params, warm_start=True)

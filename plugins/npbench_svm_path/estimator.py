@@ -219,9 +219,7 @@ class SVMPath(KernelClassifier):
         if self.train_asymmetry is not None:
             raise ValueError("train_asymmetry is set without total: set both, or neither.")
         if self.shift:
-            raise ValueError(
-                f"shift={self.shift:g} is set, but would be chosen: set total and train_asymmetry too, or no shift."
-            )
+            raise ValueError(f"shift={self.shift:g} would be chosen: set total and train_asymmetry too, or no shift.")
         if self.rho is not None and self.stages == "asymmetries":
             raise ValueError("stages='asymmetries' compares costs, but rho is set: use it without rho.")
         ratios = np.asarray(self.ratios)

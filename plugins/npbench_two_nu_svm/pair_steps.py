@@ -164,10 +164,7 @@ def _move(G, row_i, row_j, amount, up, low):
 
 @register_jitable(fastmath={"contract"}, error_model="numpy")
 def _gains(G, low, diagonal, row, level, own, gain):
-    """Write the gain of a transfer to a sample with this row, G and diagonal entry from each other; return the largest.
-
-    Bound by divisions.
-    """
+    """Write the gain of a transfer to a sample from each other, and return the largest; bound by divisions."""
     best = 0.0
     for k in range(G.shape[0]):
         # gain of the pair: drop^2 / ||phi_i - phi_j||^2

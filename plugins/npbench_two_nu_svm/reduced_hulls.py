@@ -83,9 +83,7 @@ class Nu:
         """Return both caps, at most LARGEST_CAP; ValueError if nu is infeasible for these class counts."""
         most = 2 * min(n_pos, n_neg) / (n_pos + n_neg)
         if not 0 < self.nu <= most * (1 + 1e-12):
-            raise ValueError(
-                f"nu={self.nu:g} is infeasible for {n_pos} and {n_neg} samples: it must be in ]0, {most:g}]."
-            )
+            raise ValueError(f"nu={self.nu:g} is infeasible for {n_pos} and {n_neg} samples: expected ]0, {most:g}].")
         cap = min(LARGEST_CAP, 2.0 / (self.nu * (n_pos + n_neg)))
         return cap, cap
 

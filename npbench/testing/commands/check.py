@@ -62,9 +62,7 @@ def _of_plugins(names: Sequence[str]) -> tuple[list[tuple[str, str]], list[regis
     named = {by for by in plugins if by.distribution in names or by.module in names}
     for module in sorted(by.module for by in named):
         if hasattr(sys.modules.get(module), "npbench_config_packages"):
-            print_faults(
-                f"{module}: npbench_config_packages is deprecated: conf/ beside the module is found without it."
-            )
+            print_faults(f"{module}: npbench_config_packages is deprecated: conf/ beside the module is found.")
     provided = [key for key, by in found.providers.items() if key[0] in KINDS and by in named]
     return provided, [one for one in found.unavailable if one.provider in named]
 

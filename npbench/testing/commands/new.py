@@ -28,9 +28,7 @@ def run(words: Sequence[str]) -> Exit:
     )
     parser.add_argument("kind", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("name", metavar="NAME", help="name that users will type, KIND=NAME, in lower case")
-    parser.add_argument(
-        "--into", metavar="FOLDER", type=Path, default=Path(), help="parent folder (default: the current one)"
-    )
+    parser.add_argument("--into", metavar="FOLDER", type=Path, default=Path(), help="parent folder (default: here)")
     options = parser.parse_args(list(words) or ["--help"])
     folder = write(options.kind, options.name, options.into)
     print(
@@ -81,9 +79,7 @@ def _write(kind: str, name: str, folder: Path) -> None:
 
 def _require_free(kind: str, name: str) -> None:
     if not re.fullmatch("[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
-        raise RequestError(
-            f"{name!r} is not a valid {kind} name: use lower-case letters, digits and underscores, as in nearest_mean"
-        )
+        raise RequestError(f"{name!r} is not a valid {kind} name: use a-z, 0-9 and underscores, as in nearest_mean")
     found = registry.installed()
     if name in getattr(found, f"{kind}s"):
         raise RequestError(f"{kind} {name!r} exists already, from {found.providers[kind, name]}: choose another name")

@@ -168,10 +168,7 @@ class Line:
         return float(self.costs.sum(axis=1).max())
 
     def at(self, C_pos: float, C_neg: float) -> Solution:
-        """Return the solution for costs on the line, one of several at a jump of b; ValueError for others.
-
-        O(n + number of moves).
-        """
+        """Return the solution for costs on the line, one of several at a jump of b; ValueError off it. O(n + moves)."""
         ways, t = self._located(np.array([[C_pos, C_neg]]))
         found = self.stretches[ways[0]].solution(t[0], self.samples.y)
         if not self._offsets.any():
