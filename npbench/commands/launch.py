@@ -70,10 +70,7 @@ def _launch(what: HydraLaunch, task: RunCombination, settings: RunSettings) -> E
 
 @dataclass(frozen=True)
 class RunCombination:
-    """Hydra task that runs one combination and returns the number that a sweeper minimises.
-
-    A launcher may send it to another process or machine that shares the results folder.
-    """
+    """Hydra task that runs one combination, here or elsewhere, and returns the number that a sweeper minimises."""
 
     launch_id: str  # beginning of the run id of each combination
     words: Sequence[str]  # the command line, for the description of the run

@@ -39,10 +39,7 @@ class Groups:
         self._is_replaceable = functools.cache(self._equals_its_file)
 
     def config(self, overrides: Sequence[Override]) -> dict[str, Any]:
-        """Return the configuration for choices and other settings; its parts are shared, copy what is to be changed.
-
-        Raises one of COMPOSITION_ERRORS if Hydra refuses them.
-        """
+        """Return the configuration for settings, whose parts are shared; one of COMPOSITION_ERRORS if Hydra refuses."""
         if all(map(_is_choice, overrides)):
             sections = {one.key_or_group: self._section(one.key_or_group, str(one.value())) for one in overrides}
             if None not in sections.values() and all(map(self._is_replaceable, sections)):

@@ -71,10 +71,8 @@ def share(data: BinaryData, folder: Path | None = None) -> SharedData:
         try:
             _write(data, target)
         except OSError as error:
-            raise RequestError(
-                f"Data set {data.name!r} cannot be written to {target.parent}: {error.strerror or error}. Get space "
-                "and permission there, or set NPBENCH_CACHE to another folder."
-            ) from error
+            why = f"cannot be written to {target.parent}: {error.strerror or error}"
+            raise RequestError(f"Data set {data.name!r} {why}. Get space, or set NPBENCH_CACHE.") from error
     return SharedData(str(target), data.name, data.sha256, (data.n_samples, data.n_features))
 
 

@@ -21,10 +21,7 @@ from npbench.signature import signature
 
 
 def load(dataset: Dataset, /, **params: Any) -> BinaryData:
-    """Find, verify and read the files of a data set, or open the arrays that were read from them before; check both.
-
-    Warns of what makes rates too good in data that users bring.
-    """
+    """Return the checked data of files or the cache; warn of what makes rates too good in data that users bring."""
     _, (source, paths) = collect_errors([partial(_require_known, dataset, params), partial(located, dataset)])
     key = cache.key(source.load, [file.sha256 for file in source.files], params)
     cached = cache.recall(key, dataset.name) if key else None
@@ -56,10 +53,8 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
     try:
         loader: Callable[..., Any] = resolve(target)
     except Exception as error:  # a plugin's module may raise anything
-        raise RequestError(
-            f"The loader {target!r} of data set {name!r} cannot be imported: {type(error).__name__}: {error}. "
-            f"{remedy('dataset', name)}"
-        ) from error
+        fault = f"{type(error).__name__}: {error}. {remedy('dataset', name)}"
+        raise RequestError(f"The loader {target!r} of data set {name!r} cannot be imported: {fault}") from error
     return loader
 
 
@@ -95,10 +90,8 @@ def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) 
         raise
     except Exception as error:  # a plugin's loader may raise anything
         origin = f" from {', '.join(map(str, paths))}" if paths else ""
-        raise RequestError(
-            f"Data set {name!r} could not be read{origin}: its loader {target!r} failed with "
-            f"{type(error).__name__}: {error}. {remedy('dataset', name)}"
-        ) from error
+        fault = f"its loader {target!r} failed with {type(error).__name__}: {error}. {remedy('dataset', name)}"
+        raise RequestError(f"Data set {name!r} could not be read{origin}: {fault}") from error
 
 
 def _compare(dataset: Dataset, data: BinaryData) -> None:

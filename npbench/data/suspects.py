@@ -15,10 +15,7 @@ LEAST_SHARE = 0.01  # of copies: ionosphere has 1 in 351, adult 57 in 48,842
 
 
 def suspects(data: BinaryData, settings: Container[str] = ()) -> Iterator[str]:
-    """Yield a sentence on features that separate the classes without an error, and one on rows that are copies.
-
-    Sentences name those of the loader's ``settings`` that help.
-    """
+    """Yield a sentence on features that separate the classes and one on copies, with the ``settings`` that help."""
     if min(data.n_positive, data.n_negative) < LEAST_ROWS:
         return
     if len(places := _separating(data)):

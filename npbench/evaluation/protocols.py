@@ -97,11 +97,8 @@ class Holdout(SplitProtocol):
     def faults(self) -> list[str]:
         """Return an error for each parameter out of range."""
         faults = super().faults()
-        if not faults and self.test_size + self.validation_size >= 1:
-            faults.append(
-                f"protocol.test_size + protocol.validation_size is {self.test_size + self.validation_size:g}: "
-                "expected less than 1, because nothing would be left for training"
-            )
+        if not faults and (total := self.test_size + self.validation_size) >= 1:
+            faults.append(f"protocol.test_size + protocol.validation_size is {total:g}: expected less than 1")
         return faults
 
     def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
@@ -226,10 +223,7 @@ class Permutations(SplitProtocol):
     def check(self, data: BinaryData) -> None:
         """Refuse data with groups; each split has class counts of its own."""
         if data.groups is not None:
-            raise RequestError(
-                "protocol=permutations draws a fixed number of single rows, but this dataset has groups that stay "
-                "together: use protocol=cv or protocol=holdout"
-            )
+            raise RequestError("protocol=permutations draws single rows, but this dataset has groups: use protocol=cv")
 
     def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         y, random = data.y, random_state(seed, repeat)
@@ -244,10 +238,8 @@ class Permutations(SplitProtocol):
     def _published(self, data: BinaryData, repeat: int) -> np.ndarray:
         assert data.published is not None
         if repeat >= len(data.published):
-            raise RequestError(
-                f"no published split {repeat}: there are {len(data.published)}, counted from 0. Use "
-                f"repeats={len(data.published)} or fewer, or a protocol that draws, such as protocol=cv"
-            )
+            n = len(data.published)
+            raise RequestError(f"no published split {repeat}: use repeats={n} or fewer, or protocol=cv")
         return data.published[repeat]
 
     def _drawn(self, data: BinaryData, random: np.random.RandomState) -> np.ndarray:

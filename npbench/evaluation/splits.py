@@ -34,10 +34,7 @@ class Split:
 
     @property
     def sha256(self) -> str:
-        """Hash of the training rows, the test rows, and the validation rows of each fold, in order.
-
-        In every protocol a fold is fitted on the training rows that it does not validate on.
-        """
+        """Hash of training, test and validation rows; a fold is fitted on the training rows that it leaves out."""
         digest = hashlib.sha256()
         for rows in (self.train, self.test, *(validate for _, validate in self.folds)):
             digest.update(f"{len(rows)} ".encode())

@@ -76,10 +76,7 @@ class Process:
     def __init__(
         self, requests: socket.socket, run: Callable[[Channel], None], output: int, timeout: float = SECONDS_TO_FORK
     ) -> None:
-        """Let a server start a process that calls ``run`` with its end of a channel.
-
-        Raises ConnectionError or another OSError if the server does not answer.
-        """
+        """Let a server start a process that calls ``run`` with its end of a channel; OSError if it does not answer."""
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SECONDS_TO_TAKE, 0))
         self._status, written = os.pipe()

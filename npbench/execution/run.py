@@ -154,10 +154,8 @@ def write_description(folder: Path, description: Mapping[str, Any]) -> None:
         remove_unfinished(folder)
         atomic_write(folder / f"{description['run_id']}.json", content)
     except OSError as error:
-        raise RequestError(
-            f"cannot write the description of the run to {folder} ({error.strerror or error}): free some space, or "
-            "name another folder with results=..."
-        ) from error
+        why = error.strerror or error
+        raise RequestError(f"cannot describe the run in {folder} ({why}): free some space, or set results.") from error
 
 
 def _machine_mb() -> float:

@@ -26,10 +26,7 @@ def kind_of(job: Job) -> str:
 
 
 def not_compiled(jobs: Iterable[Job]) -> list[Job]:
-    """Return a job of each solver whose files have kernels, none of which is in Numba's cache.
-
-    Jobs of a kind that ran before without compiling anything do not count.
-    """
+    """Return a job of each solver with kernels, none in Numba's cache, unless its kind ran without compiling."""
     jobs = list(jobs)
     of_solver = {job.request.solver.name: job for job in jobs}
     cold = {name for name, job in of_solver.items() if _is_cold(provenance.sources(targets(job.request)))}

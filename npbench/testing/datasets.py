@@ -27,10 +27,7 @@ print(read(Dataset(name="again", load=sys.argv[1]), sys.argv[2:]).sha256)
 
 
 def check_dataset(name: str) -> list[Check]:
-    """Return the checks of the data set called ``name`` as in :func:`npbench.testing.check_solver`.
-
-    Nothing is downloaded: checks that need absent files are skipped.
-    """
+    """Return the checks of a data set, as :func:`check_solver` does; those of absent files are skipped."""
     functions: list[Callable[[Dataset], None]] = [description, light, settings, content, leaks, same_again, divided]
     return list(checks(iter(functions), registry.installed().dataset(name)))
 
@@ -82,11 +79,8 @@ def same_again(dataset: Dataset) -> None:
     other = fresh_process(_CODE, dataset.load, *map(str, paths), PYTHONHASHSEED="1")
     require(other.returncode == 0, f"In another process it cannot be read: {other.stderr.strip()[-500:]}")
     there = other.stdout.split()[-1]
-    require(
-        here == there,
-        f"Its hash is {here[:12]} here and {there[:12]} in another process: draw random numbers from a seed among its "
-        "parameters, and let nothing depend on the order of a set.",
-    )
+    shown = f"{here[:12]} here and {there[:12]} in another process"
+    require(here == there, f"Its hash is {shown}: seed random numbers by a parameter, and rely on no order of a set.")
 
 
 def divided(dataset: Dataset) -> None:

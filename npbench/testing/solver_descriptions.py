@@ -25,10 +25,8 @@ def description(solver: Solver) -> None:
     require_known("parameter in imports", solver.imports, known)
     for target in (solver.select, solver.grid_search):
         require(target is None or callable(resolve(target)), f"{target!r} is not callable.")
-    require(
-        "stochastic" not in solver.tags or "random_state" in known,
-        "It has the tag stochastic but no parameter random_state, so runs cannot be repeated: add the parameter.",
-    )
+    is_seeded = "stochastic" not in solver.tags or "random_state" in known
+    require(is_seeded, "It has the tag stochastic but no parameter random_state: runs cannot be repeated, add it.")
 
 
 def parameters(solver: Solver) -> None:
@@ -66,11 +64,8 @@ def scikit_learn(solver: Solver) -> None:
     results = check_estimator(resolve(solver.estimator)(), expected_failed_checks=expected, on_skip=None, on_fail=None)
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     listed = "; ".join(f"{name}: {' '.join(str(error).split()) or repr(error)}" for name, error in failed.items())
-    require(
-        not failed,
-        f"{len(failed)} of {len(results)} checks of scikit-learn fail: {listed}. Fix the estimator, or give the reason "
-        "in the description, expected_failures={check: reason}.",
-    )
+    fault = f"{len(failed)} of {len(results)} checks of scikit-learn fail: {listed}"
+    require(not failed, f"{fault}. Fix the estimator, or give the reasons in expected_failures={{check: reason}}.")
     passed = {result["check_name"] for result in results if result["status"] == "passed"}
     stale = sorted(passed & set(expected))
     require(not stale, f"{', '.join(stale)} are expected to fail, but pass: remove them from expected_failures.")

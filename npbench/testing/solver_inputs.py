@@ -59,10 +59,8 @@ def extreme_features(solver: Solver) -> None:
 def _finite_or_refused(solver: Solver, what: str, X: np.ndarray, y: np.ndarray) -> None:
     with np.errstate(all="ignore"):
         found, _ = _scores_or_refusal(solver, X, y)
-    require(
-        found is None or np.isfinite(found).all(),
-        f"With {what} it returns NaN or infinite scores: return finite ones, or raise a ValueError that says why not.",
-    )
+    is_good = found is None or np.isfinite(found).all()
+    require(is_good, f"With {what} it returns NaN or infinite scores: return finite ones, or raise a ValueError.")
 
 
 def sparse_equals_dense(solver: Solver) -> None:
@@ -133,10 +131,8 @@ def unchanged_inputs(solver: Solver) -> None:
         before = copy.deepcopy(arrays)
         made(solver).fit(given, y).decision_function(given)
         for name, parts in arrays.items():
-            require(
-                all(np.array_equal(old, new) for old, new in zip(before[name], parts, strict=True)),
-                f"fit or decision_function changes {name}, which belongs to the caller: work with a copy.",
-            )
+            is_same = all(np.array_equal(old, new) for old, new in zip(before[name], parts, strict=True))
+            require(is_same, f"fit or decision_function changes {name}, which belongs to the caller: use a copy.")
 
 
 def _arrays(X: Any) -> list[np.ndarray]:
@@ -146,7 +142,5 @@ def _arrays(X: Any) -> list[np.ndarray]:
 def sparse_is_refused(solver: Solver) -> None:
     """CSR samples are refused with a clear message (no tag sparse)."""
     X, y = blobs()
-    require(
-        _scores_or_refusal(solver, sparse.csr_array(X), y)[0] is None,
-        "It fits CSR samples, but its description lacks the tag sparse: add the tag, or refuse them.",
-    )
+    found, _ = _scores_or_refusal(solver, sparse.csr_array(X), y)
+    require(found is None, "It fits CSR samples, but lacks the tag sparse: add the tag, or refuse them.")

@@ -78,10 +78,8 @@ def _size_faults(n_samples: int, n_features: int, density: float, imbalance: flo
         entries, least = density * n_features, 1 / n_features
         faults.append(f"dataset.density is {density:g}, {entries:g} entries a row: raise it to {least:.3g} or more.")
     if n_samples < 1 + imbalance:
-        faults.append(
-            f"dataset.imbalance is {imbalance:g}, which leaves no positive among {n_samples} samples: lower it, or "
-            f"raise dataset.n_samples to {math.ceil(1 + imbalance)} or more."
-        )
+        least = math.ceil(1 + imbalance)
+        faults.append(f"dataset.imbalance is {imbalance:g}, too much for {n_samples} rows: lower it, or draw {least}.")
     return faults
 
 

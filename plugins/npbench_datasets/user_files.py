@@ -35,7 +35,5 @@ def read_as(form: str, files: Sequence[Path]) -> Iterator[None]:
         yield
     except Exception as error:  # each library raises its own
         reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise RequestError(
-            f"{', '.join(map(str, files))} cannot be read as {form}: {reason}. Bring files in this format, or read "
-            "yours with dataset=file."
-        ) from error
+        named = ", ".join(map(str, files))
+        raise RequestError(f"{named} cannot be read as {form}: {reason}. Convert them, or use dataset=file.") from error

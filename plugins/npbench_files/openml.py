@@ -64,20 +64,15 @@ def _fetched(id: int, target: str | None) -> Any:
     except KeyError as error:
         raise RequestError(f"dataset.label is {target!r}, which is not a column.") from error
     except (OSError, HTTPException) as error:
-        raise RequestError(
-            f"it is not in scikit-learn's data folder, {get_data_home()}, and could not be downloaded from "
-            f"https://www.openml.org ({error}). {_otherwise(id)}"
-        ) from error
+        where = f"scikit-learn's data folder, {get_data_home()}, nor at https://www.openml.org ({error})"
+        raise RequestError(f"it is not to be found in {where}. {_otherwise(id)}") from error
     except Exception as error:  # each parser raises its own
         reason = str(error).strip().rstrip(".") or type(error).__name__
         raise RequestError(f"OpenML's answer cannot be read ({reason}). {_otherwise(id)}") from error
 
 
 def _sparse_target(id: int, bunch: Any) -> Any:
-    """Return the labels of sparse rows, which omit 0 and the first category.
-
-    scikit-learn leaves omitted labels undefined, unless it reads them as a feature.
-    """
+    """Return the labels of sparse rows, which omit 0 and the first category: scikit-learn leaves them undefined."""
     if len(bunch.target_names) != 1:
         return bunch.target
     (name,) = bunch.target_names

@@ -59,10 +59,7 @@ class GeneScore(SelectorMixin, BaseEstimator):
     n_features_to_select: int = parameter(COUNT, default=100)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Score the features of ``X``, an array or sparse matrix, for labels of at least two classes.
-
-        Moments are weighted by ``sample_weight``, if given.
-        """
+        """Score the features of ``X``, an array or sparse matrix, for two labels or more; weights weigh the moments."""
         self._validate_params()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         X = canonical(X)

@@ -179,10 +179,7 @@ class SVMPath(KernelClassifier):
             return given
         fewest = int(min(np.sum(y > 0), np.sum(y < 0)))
         if fewest < 2:
-            raise ValueError(
-                "A class has only one sample, so none can be held out to choose a classifier: set total and "
-                "train_asymmetry, and nothing is chosen."
-            )
+            raise ValueError("A class has only one sample, so none can be held out: set total and train_asymmetry.")
         shuffled = StratifiedKFold(
             min(self.cv, fewest), shuffle=True, random_state=check_random_state(self.random_state)
         )
@@ -235,10 +232,7 @@ class SVMPath(KernelClassifier):
         self._kernel, self._offsets = self.resolved_kernel(X), offsets(X)
         sample = Sample.of(X, y, self._kernel, n_threads)
         if self.kernel == "precomputed" and not _may_be_gram(sample.rows):
-            raise ValueError(
-                "kernel='precomputed': expected a symmetric, positive semi-definite Gram matrix, got one that is not "
-                "symmetric or has a negative diagonal."
-            )
+            raise ValueError("kernel='precomputed': expected a positive semi-definite, hence symmetric, Gram matrix.")
         return sample
 
     def _set_chosen(self, chosen: Stage, X: Any) -> None:

@@ -1,7 +1,4 @@
-"""Optimum without a sample, from the optimum of all samples, by exchanges between the free weights and the bounds.
-
-See :mod:`npbench_two_nu_svm.reduced_hulls` for the problem and the inverse.
-"""
+"""Optimum without a sample from that of all, by exchanges of free weights and bounds; see ``reduced_hulls``."""
 
 from __future__ import annotations
 

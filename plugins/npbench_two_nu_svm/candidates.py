@@ -66,10 +66,7 @@ def by_constraint(rho: float) -> Rank:
 
 
 def by_error(share_pos: float, *, narrow_first: bool = False) -> Rank:
-    """Rank by the probability of error for a share of positives; ties as in :func:`by_constraint`.
-
-    With ``narrow_first`` they go to the narrower bandwidth instead: the paper states no rule.
-    """
+    """Rank by the probability of error; ties as in :func:`by_constraint`, or to the narrower bandwidth first."""
 
     def rank(one: Candidate) -> tuple[Key, Key]:
         error = share_pos * one.p_nd + (1 - share_pos) * one.p_fa

@@ -153,10 +153,7 @@ class TwoNuSVM(KernelClassifier):
     def _grid(self) -> Grid:
         fixed = [isinstance(nu, Real) for nu in (self.nu_pos, self.nu_neg)]
         if self._shifts and any(fixed) and not all(fixed):
-            raise ValueError(
-                f"strategy={self.strategy!r} searches one nu for both classes, but only one of nu_pos and nu_neg is "
-                "fixed: fix both or neither, or use another strategy."
-            )
+            raise ValueError(f"strategy={self.strategy!r} searches one nu for both classes: fix both or neither.")
         return Grid(*(np.unique(DEFAULT_NU if nu is None else nu).astype(float) for nu in (self.nu_pos, self.nu_neg)))
 
     def _solve(self, X: Any, signs: np.ndarray, chosen: TwoNuSVM) -> None:

@@ -142,10 +142,7 @@ def _fill(row, first, end, upper, mean, v, H):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _leave_out(Q, p, samples, at, optimum, work, face, table, state, tol, scale, widest, small, margins, doubt, v, H):
-    """Leave out one sample after another, from position ``at`` on; return the position of the first that needs a refit.
-
-    Its bound is then still 0, and v is a feasible start.
-    """
+    """Leave out samples from position ``at`` on; return that of the first to refit, with bound 0 and feasible v."""
     bounds, cap, u, G, ready, full, mean = optimum
     for position in range(at, len(samples)):
         i = samples[position]

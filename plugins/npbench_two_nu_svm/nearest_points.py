@@ -1,7 +1,4 @@
-"""Solver loop of the reduced hulls: pair steps, and Newton or conjugate gradient steps over the free weights.
-
-See :mod:`npbench_two_nu_svm.reduced_hulls` for the problem and the notation.
-"""
+"""Solver loop of the reduced hulls: pair steps, and Newton or conjugate gradient steps; see ``reduced_hulls``."""
 
 from __future__ import annotations
 

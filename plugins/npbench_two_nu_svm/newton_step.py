@@ -1,7 +1,4 @@
-"""Newton steps over the free weights, with an inverse that is updated when a weight reaches or leaves its bounds.
-
-See :mod:`npbench_two_nu_svm.reduced_hulls` for the problem, the notation and the layout of the inverse.
-"""
+"""Newton steps over the free weights with an inverse that follows their set; see ``reduced_hulls``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Steps on pairs of samples of one class, the levels of both classes, and feasible starts.
-
-See :mod:`npbench_two_nu_svm.reduced_hulls` for the problem and the notation.
-"""
+"""Pair steps, levels of both classes and feasible starts, in the notation of ``reduced_hulls``."""
 
 from __future__ import annotations
 
@@ -148,10 +145,7 @@ def start(Q, p, before, upper, u, G):
 
 @register_jitable(fastmath={"contract"}, error_model="numpy")
 def _move(G, row_i, row_j, amount, up, low):
-    """Set ``G += amount (row_i - row_j)``; bound by the bytes of two rows of Q.
-
-    Returns the smallest G of the samples that can gain weight and the largest of those that can lose weight.
-    """
+    """Set ``G += amount (row_i - row_j)``; return the least G that can gain weight, the largest that can lose it."""
     # up and low exclude samples without a branch, which would prevent vectorisation
     least, most = INFINITE, -INFINITE
     for k in range(G.shape[0]):

@@ -73,17 +73,11 @@ def _require_both_classes(y: np.ndarray, folds: Sequence[Fold] | None) -> None:
     fewest = np.min([count(part) for part in parts], axis=0)
     for n_samples, name in zip(fewest, ("positive", "negative"), strict=True):
         if n_samples < (2 if folds is None else 1):
-            raise ValueError(
-                f"Too few {name} samples to estimate error rates: use more data, or set nu_pos, nu_neg and gamma to "
-                "numbers, so that nothing is searched."
-            )
+            raise ValueError(f"Too few {name} samples to estimate rates: use more, or set nu_pos, nu_neg and gamma.")
 
 
 class LeaveOneOut:
-    """Exact leave-one-out: each sample is scored by the classifier of all others, at least two of each class.
-
-    Each call starts from the solutions of the previous one.
-    """
+    """Exact leave-one-out of at least two samples a class; each call starts from the solutions of the last."""
 
     def __init__(self, K: np.ndarray, y: np.ndarray, tol: float) -> None:
         n_pos, n_neg = count(y)

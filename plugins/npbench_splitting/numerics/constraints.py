@@ -54,10 +54,7 @@ class Ball:
 
 
 class MeanLosses:
-    """Weighted means of the losses of samples of one class: ``F_j(w) = sum_i shares_ji phi(sign x_i'w)``.
-
-    ``shares`` has the shape (n_means, n_samples), and the weights of each mean sum to 1.
-    """
+    """Weighted means of losses, ``F_j(w) = sum_i shares_ji phi(sign x_i'w)``; the shares of each sum to 1."""
 
     def __init__(self, X: Any, loss: CalibratedLoss, sign: float, shares: np.ndarray) -> None:
         self.X, self.loss, self.sign, self.shares = X, loss, sign, shares

@@ -93,10 +93,7 @@ class Problem:
         if loss.bounded or self.region.ball or not self.small:
             return
         if decreases_forever(self.objective.X, self.region.means.X):
-            raise ValueError(
-                f"loss {loss.name!r} is unbounded below here, since some weights separate the classes: use the "
-                "logistic or the Matsusita loss, or bound the norm of the weights."
-            )
+            raise ValueError(f"loss {loss.name!r} is unbounded below, as the classes separate: bound the norm.")
 
     def unattained(self, point: Point, tol: float) -> bool:
         """Return whether the infimum is known not to be attained."""
@@ -179,10 +176,7 @@ def _lower(bound: GroupBound, region: Region, w: np.ndarray, tol: float) -> tupl
 
 
 def decreases_forever(X_pos: Any, X_neg: Any) -> bool:
-    """Return whether a direction v of the module docstring is found.
-
-    Small samples are searched for any v, larger ones only for a v that separates the classes strictly.
-    """
+    """Return whether a v of the module docstring is found; of large samples, one that separates the classes."""
     if separating_direction(X_pos, X_neg) is not None:
         return True
     small = (X_pos.shape[0] + X_neg.shape[0]) * X_pos.shape[1] <= MAX_LP_ENTRIES

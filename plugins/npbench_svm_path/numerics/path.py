@@ -202,10 +202,7 @@ class Line:
         return self._gathered(costs, lambda stretch, t: stretch.expansions(t, new, self.samples.y)) + b
 
     def primal_and_gap(self, costs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the primal objective for each row of ``costs``, and its distance from the dual, from the multipliers.
-
-        O(n^2) for each row, or O(n d) for the linear kernel.
-        """
+        """Return the primal objective for each row of ``costs``, and the duality gap. O(n^2) or O(n d) a row."""
         y, rows = self.samples.y, self.samples.rows
         alpha = self._gathered(
             costs, lambda stretch, t: np.reshape([stretch.solution(at, y).alpha for at in t], (len(t), len(y)))
@@ -238,11 +235,8 @@ class Line:
             off = np.abs(offsets - along[:, None] * direction).max(axis=1, initial=0.0)
             if np.any(off > MAX_LINE_DISTANCE * self.total):
                 C_pos, C_neg = costs[ways == way][np.argmax(off)]
-                low, high = self.costs[0], self.costs[-1]
-                raise ValueError(
-                    f"C_pos = {C_pos:g}, C_neg = {C_neg:g} is not on this line, which goes from "
-                    f"({low[0]:g}, {low[1]:g}) to ({high[0]:g}, {high[1]:g})."
-                )
+                ends = " to ".join(f"({one:g}, {other:g})" for one, other in self.costs[[0, -1]])
+                raise ValueError(f"C_pos = {C_pos:g}, C_neg = {C_neg:g} is not on this line, from {ends}.")
             t[ways == way] = along
         return ways, t
 
@@ -278,10 +272,7 @@ class CostPath:
         return self.lines([total])[0]
 
     def lines(self, totals: Sequence[float]) -> list[Line]:
-        """Return the line of each sum of costs, with one pass along the entry line.
-
-        ValueError if a sum is not a positive number, ArithmeticError if a line cannot be followed to its end.
-        """
+        """Return the line of each sum of costs; ValueError if it is not positive, ArithmeticError if a line stalls."""
         return self._followed(totals, _Follower.line)
 
     def segment(self, start: tuple[float, float], end: tuple[float, float]) -> Line:
