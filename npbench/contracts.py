@@ -176,13 +176,7 @@ class Original:
 class Mirror(Original):
     """Other files with the same samples in the same order, read if no data folder has all of a data set's own.
 
-    Parameters
-    ----------
-    load : str
-        ``"module:function"`` as in :class:`Dataset`, called with the paths of these files and the same parameters. The
-        arrays have the hash of those from the data set's own files.
-    files : tuple of DataFile
-        Files to read.
+    The loader takes the parameters of the data set, too, and returns arrays with the hash of those from its own files.
     """
 
 

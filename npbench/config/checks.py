@@ -68,7 +68,7 @@ def check(config: Mapping[str, Any]) -> Request:
         if features[key] not in list(choices):
             faults.append(f"{key} is {features[key]!r}: expected {', '.join(choices[:-1])} or {choices[-1]}.")
     if protocol and protocol.name == "official" and features["missing"] == "drop":
-        faults.append("protocol=official counts all rows: use missing=impute instead of drop, or protocol=holdout.")
+        faults.append("protocol=official needs all rows, not missing=drop: use missing=impute or protocol=holdout.")
     if features["missing"] == "keep" and solver and divided:
         faults += _missing_value_faults(solver, params, features["preprocess"])
     if faults or solver is None or dataset is None or problem is None or protocol is None:

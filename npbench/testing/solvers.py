@@ -23,13 +23,7 @@ from npbench.testing.samples import blobs
 
 
 def check_solver(name: str) -> list[Check]:
-    """Return the checks of the solver called ``name``, chosen by its tags.
-
-    Parameters
-    ----------
-    name : str
-        A name from ``npbench list solvers``.
-    """
+    """Return the checks of the solver called ``name`` in ``npbench list solvers``, chosen by its tags."""
     solver = registry.installed().solver(name)
     return list(checks(_chosen(solver), solver, solver.expected_failures))
 

