@@ -212,10 +212,7 @@ def wanted(points: Iterable[EntryPoint], names: str) -> list[EntryPoint]:
 
 @functools.cache
 def installed() -> Registry:
-    """Return the registry of all installed plugins, built once per process.
-
-    The environment variable ``NPBENCH_PLUGINS`` restricts it to the modules and distributions it lists, if any.
-    """
+    """Return all installed plugins, found once per process, or those that ``NPBENCH_PLUGINS`` lists, if any."""
     numba_cache.prepare()  # a plugin may import kernels at once
     points: Iterable[EntryPoint] = entry_points(group="npbench")
     names = os.environ.get("NPBENCH_PLUGINS", "").strip()

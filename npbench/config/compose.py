@@ -1,7 +1,4 @@
-"""Compose the settings of a command line into configurations, reporting every fault in one go.
-
-Hydra stops at its first complaint; here each setting is checked on its own and the rest is composed.
-"""
+"""Compose the settings of a command line one by one, to report every fault: Hydra stops at its first."""
 
 from __future__ import annotations
 

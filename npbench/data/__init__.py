@@ -1,7 +1,4 @@
-"""Data sets: arrays and their checks, sources of files, and the cache that worker processes share.
-
-BinaryData is imported on first use, so that :mod:`npbench.data.sources` works without loading numerics.
-"""
+"""Data sets: checks, sources of files, cache; BinaryData is imported on first use, as sources need no numerics."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -178,10 +178,8 @@ def labels(y: Any, faults: list[str]) -> np.ndarray | None:
     if not allowed.all():
         strange = list(dict.fromkeys(map(repr, labels[~allowed][:1000].tolist())))
         more = ", ..." if len(strange) > MAX_NAMED else ""
-        faults.append(
-            f"has {np.sum(~allowed)} labels other than -1 and +1: {', '.join(strange[:MAX_NAMED])}{more}. "
-            "Code the class of interest, whose misses are minimised, as +1 and the other as -1."
-        )
+        found = f"{', '.join(strange[:MAX_NAMED])}{more}. Code the class of interest as +1, the other as -1"
+        faults.append(f"has {np.sum(~allowed)} labels other than -1 and +1: {found}.")
         return None
     if len(labels) and np.all(labels == labels[0]):
         faults.append(f"has one class only, {int(labels[0]):+d}: expected both classes.")

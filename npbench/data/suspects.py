@@ -29,10 +29,8 @@ def suspects(data: BinaryData, settings: Container[str] = ()) -> Iterator[str]:
     n_copies = data.n_samples - len(np.unique(copies(data.X))) if data.groups is None else 0
     if n_copies > LEAST_SHARE * data.n_samples:
         group = ", or name their dataset.group" if data.columns and "group" in settings else ""
-        yield (
-            f"Data set {data.name!r}: {n_copies} of {data.n_samples} rows have the features of another row: copies in "
-            f"the training and the test part make rates look better. Remove them{group}."
-        )
+        found = f"{n_copies} of {data.n_samples} rows have the features of another row"
+        yield f"Data set {data.name!r}: {found}. In both parts they make rates look better: remove them{group}."
 
 
 def _separating(data: BinaryData) -> np.ndarray:

@@ -39,10 +39,8 @@ class Table:
         if not len(odd) or present - len(odd) < MOSTLY * present:
             return None
         more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
-        return (
-            f"the column {name!r} holds numbers, but {words[odd[0]]!r} in {self.place(odd[0])}{more}: correct this, or "
-            "leave the field empty if the value is missing."
-        )
+        fault = f"the column {name!r} holds numbers, but {words[odd[0]]!r} in {self.place(odd[0])}{more}"
+        return f"{fault}: correct this, or leave the field empty if the value is missing."
 
 
 def as_numbers(words: pl.Series) -> pl.Series:

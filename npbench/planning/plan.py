@@ -259,10 +259,8 @@ def _check_measurable(request: Request, y: np.ndarray, split: Split) -> bool:
         if not request.problem.measurable(n_pos, n_neg):
             asked = ", ".join(f"{name}={value}" for name, value in request.problem.parameters().items())
             where = f"{part}, which has {n_pos} positives and {n_neg} negatives"
-            raise RequestError(
-                f"problem={request.problem.name} with {asked} is undefined on {where}: set other values "
-                "(problem.NAME=...), fewer folds (protocol.folds=...) or protocol=holdout, or use more data"
-            )
+            fault = f"problem={request.problem.name} with {asked} is undefined on {where}"
+            raise RequestError(f"{fault}: set other values, fewer folds or protocol=holdout, or use more data")
         nearby = range(max(n_neg - MAX_ROUNDING, 1), n_neg + MAX_ROUNDING + 1)
         ample = ample and all(request.problem.measurable(n_pos, count) for count in nearby)
     return ample

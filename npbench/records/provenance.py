@@ -1,7 +1,4 @@
-"""Source hashes, package versions, and facts of the machine.
-
-Source hashes and versions are part of a job's identity. Facts are gathered once per run and stored with every record.
-"""
+"""Source hashes and package versions, which identify jobs, and facts of the machine, gathered once per run."""
 
 from __future__ import annotations
 

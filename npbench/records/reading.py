@@ -149,10 +149,7 @@ def _schema(columns: Sequence[str] | None) -> pl.Schema:
 
 
 def with_methods(records: pl.DataFrame, method_of: Callable[[Setting, str | None], str]) -> pl.DataFrame:
-    """Return the records with one ``method`` for each setting of a solver.
-
-    ``method_of`` names a setting, given the method in its latest record: None in records that older versions wrote.
-    """
+    """Return the records with a ``method`` that ``method_of`` gives each setting and that of its latest record."""
     if "method" not in records.columns:
         records = records.with_columns(method=pl.lit(None, pl.String))
     stored = records.group_by(METHOD, maintain_order=True).agg(pl.col("method").drop_nulls().last())
