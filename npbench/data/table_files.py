@@ -136,8 +136,8 @@ def _format_of(suffix: str, name: str | None, formats: Mapping[str, Format], set
     for one in formats.values():
         if suffix.lower() in one.endings:
             return one
-    known = settings("format", "|".join(formats))
-    raise RequestError(f"its name ends in {suffix!r}, not a known format: choose {known}, or convert it to CSV.")
+    hint = f"choose {settings('format', '|'.join(formats))}, or convert it to CSV or Parquet"
+    raise RequestError(f"its name ends in {suffix!r}, which is not a known format: {hint}.")
 
 
 def _parsed(stream: IO[bytes], kind: Format, given: Mapping[str, Any], settings: Settings) -> Any:

@@ -206,7 +206,7 @@ class Permutations(SplitProtocol):
         """Return an error for each parameter out of range."""
         faults = []
         if self.n_train is None:
-            faults.append("protocol.n_train has no value, and this dataset states none: set it, or use protocol=cv")
+            faults.append("protocol.n_train: this dataset states no training size, set it or use protocol=cv")
         elif not is_whole(self.n_train, 4):
             faults.append(f"protocol.n_train is {self.n_train!r}: expected an integer of 4 or more")
         if self.folds is not None and not is_whole(self.folds, 2):

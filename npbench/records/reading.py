@@ -149,7 +149,7 @@ def _schema(columns: Sequence[str] | None) -> pl.Schema:
 
 
 def with_methods(records: pl.DataFrame, method_of: Callable[[Setting, str | None], str]) -> pl.DataFrame:
-    """Return the records with a ``method`` that ``method_of`` gives each setting and that of its latest record."""
+    """Return the records with the ``method`` that ``method_of`` returns for each setting and its latest method."""
     if "method" not in records.columns:
         records = records.with_columns(method=pl.lit(None, pl.String))
     stored = records.group_by(METHOD, maintain_order=True).agg(pl.col("method").drop_nulls().last())

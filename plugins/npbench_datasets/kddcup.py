@@ -52,7 +52,7 @@ def load_kddcup06(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     patients, labels, X = table[:, 0], table[:, 1], table[:, 2:]
     if (labels < 0).any():
         rows = f"{np.sum(labels < 0)} rows of {' and '.join(map(str, files))}"
-        raise RequestError(f"{rows} have the label -1, unknown: write those published later into the second column.")
+        raise RequestError(f"{rows} have the label -1, unknown: write the labels published later into column 2.")
     same_person = {3111: 3103, 3126: 3115}
     groups = [same_person.get(int(patient), int(patient)) for patient in patients]
     return X, np.where(labels > 0, 1, -1), {"groups": groups}
