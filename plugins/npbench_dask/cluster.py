@@ -98,10 +98,8 @@ class _Cluster:
         try:
             client.wait_for_workers(1, timeout=SECONDS_TO_CONNECT)
         except TimeoutError:
-            raise RequestError(
-                f"the scheduler at {self._address} has no workers: start some with `dask worker {self._address} "
-                "--no-nanny`"
-            ) from None
+            hint = f"start some with `dask worker {self._address} --no-nanny`"
+            raise RequestError(f"the scheduler at {self._address} has no workers: {hint}") from None
         if not self._threads():
             raise RequestError(*sorted(f"{fault} ({worker})" for worker, fault in self._faults.items() if fault))
 
@@ -119,10 +117,8 @@ class _Cluster:
         if usable:
             self._had_workers = time.monotonic()
         elif time.monotonic() > self._had_workers + SECONDS_WITHOUT_WORKERS:
-            raise RequestError(
-                f"the scheduler at {self._address} has had no workers for {SECONDS_WITHOUT_WORKERS:g} s: start some, "
-                "and rerun to resume"
-            )
+            fault = f"the scheduler at {self._address} has had no workers for {SECONDS_WITHOUT_WORKERS:g} s"
+            raise RequestError(f"{fault}: start some, and rerun to resume")
         return {worker: workers[worker]["nthreads"] for worker in usable}
 
     def _silent(self, heartbeats: Mapping[str, float]) -> set[str]:
@@ -266,10 +262,8 @@ def _connected(connect: Callable[[], Client], address: str) -> Client:
         return found.result(2 * SECONDS_TO_CONNECT)
     except Exception as error:
         reason = str(error).partition("\n")[0] or f"silent for {2 * SECONDS_TO_CONNECT:g} s"
-        raise RequestError(
-            f"no scheduler answers at execution.address={address} ({reason}): start one with `dask scheduler`, and "
-            "workers with `dask worker ADDRESS --no-nanny`"
-        ) from error
+        hint = "start one with `dask scheduler`, and workers with `dask worker ADDRESS --no-nanny`"
+        raise RequestError(f"no scheduler answers at execution.address={address} ({reason}): {hint}") from error
 
 
 @contextmanager
@@ -376,10 +370,8 @@ _facts = functools.cache(provenance.facts)
 def _fault(job: Job) -> str | None:
     """Return what is wrong with this worker, if anything: its answers must be those of the command's machine."""
     if multiprocessing.current_process().daemon:
-        return (
-            "a Dask worker is daemonic and cannot start processes for jobs: start workers with --no-nanny, or set "
-            "DASK_DISTRIBUTED__WORKER__DAEMON=False"
-        )
+        hint = "--no-nanny, or set DASK_DISTRIBUTED__WORKER__DAEMON=False"
+        return f"a Dask worker is daemonic and cannot start processes for jobs: start workers with {hint}"
     try:
         code = provenance.code(targets(job.request))
     except RequestError as error:

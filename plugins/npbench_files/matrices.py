@@ -64,10 +64,8 @@ def read_npz(stream: IO[bytes], *, label: str | None = None, features: str | Non
             try:
                 arrays[name] = archive[name]
             except ValueError as error:
-                raise RequestError(
-                    f"the array {name!r} holds Python objects, which are not unpickled since that can run any code: "
-                    "save words as an array of type str."
-                ) from error
+                fault = f"the array {name!r} holds Python objects, which are not unpickled since that can run any code"
+                raise RequestError(f"{fault}: save words as an array of type str.") from error
     return chosen(arrays, label, features)
 
 

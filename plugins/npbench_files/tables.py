@@ -89,10 +89,8 @@ def _counting(frame: pl.DataFrame, table: Table) -> Iterator[str]:
     saved = {name for name in frame.columns if name in table.index or re.fullmatch(INDEX_NAME, name)}
     saved.update(name for name in many if _is_counter(frame[name]))
     if found := [name for name in frame.columns if name in saved]:
-        yield (
-            f"{_columns(found)} row numbers or an index, which are not features: {_leave_out(found)}, or name all "
-            "features in dataset.columns."
-        )
+        hint = f"{_leave_out(found)}, or name all features in dataset.columns"
+        yield f"{_columns(found)} row numbers or an index, which are not features: {hint}."
 
 
 def _of_first_rows(frame: pl.DataFrame) -> dict[str, int]:
@@ -146,20 +144,16 @@ def _not_exact(frame: pl.DataFrame) -> Iterator[str]:
     integers = frame.select(cs.integer())
     # as floats: in int64 the smallest integer has no absolute value
     if large := [column.name for column in integers if (column.cast(pl.Float64).abs() >= EXACT_LIMIT).any()]:
-        yield (
-            f"{_columns(large)} integers of 2^53 and more, which float64 cannot represent exactly. If they identify "
-            f"rows, {_leave_out(large)}; otherwise scale them."
-        )
+        hint = f"If they identify rows, {_leave_out(large)}; otherwise scale them"
+        yield f"{_columns(large)} integers of 2^53 and more, which float64 cannot represent exactly. {hint}."
 
 
 def _not_repeating(words: pl.DataFrame) -> Iterator[str]:
     at_most = max(MIN_IDENTIFIERS, len(words) // 2)
     if unique := [column.name for column in words if column.n_unique() > at_most]:
         example = words[unique[0]].drop_nulls()[0]
-        yield (
-            f"{_columns(unique)} words that hardly repeat, such as {example!r}, so they are not categories: turn them "
-            f"into numbers, or {_leave_out(unique)}."
-        )
+        fault = f"{_columns(unique)} words that hardly repeat, such as {example!r}, so they are not categories"
+        yield f"{fault}: turn them into numbers, or {_leave_out(unique)}."
 
 
 def _leave_out(names: Sequence[str]) -> str:

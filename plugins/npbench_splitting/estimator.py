@@ -341,10 +341,8 @@ class SplittingNP(LinearClassifier):
             remedies.append("raise max_norm")
         if not self.fit_intercept:
             remedies.append("use fit_intercept=True, which can meet any positive bound")
-        return (
-            f"No weights meet the bounds: the least reachable surrogate risk of false alarms for {negatives} is "
-            f"{result.reachable:.6g}, above the bound of {bound:g}. Remedy: {', or '.join(remedies)}."
-        )
+        fault = f"the least reachable surrogate risk of false alarms for {negatives} is {result.reachable:.6g}"
+        return f"No weights meet the bounds: {fault}, above the bound of {bound:g}. Remedy: {', or '.join(remedies)}."
 
 
 def _check_constraint(name: str, given: Any) -> None:

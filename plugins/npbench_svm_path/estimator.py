@@ -156,10 +156,8 @@ class SVMPath(KernelClassifier):
 
     def _explanation(self) -> str:
         C_pos, C_neg, gap, objective = self._worst
-        return (
-            f"the classifier of the path at C_pos={C_pos:.4g}, C_neg={C_neg:.4g} has a duality gap of {gap:.2g} at an "
-            f"objective of {objective:.2g}. Standardize the features (mean 0, variance 1), or use a smaller total."
-        )
+        found = f"a duality gap of {gap:.2g} at an objective of {objective:.2g}"
+        return f"at C_pos={C_pos:.4g}, C_neg={C_neg:.4g} it has {found}. Standardize the features, or lower total."
 
     @property
     def searches(self) -> bool:

@@ -43,10 +43,8 @@ def bias_shifting(plane: Plane, rank: Rank, axes: Sequence[int] = ()) -> Candida
     feasible = [nu for nu in plane.grid.nu_pos.tolist() if nu <= most]
     n_pos, n_neg = plane.counts[0]
     if not feasible:
-        raise ValueError(
-            f"No value of nu is feasible for {n_pos} positives and {n_neg} negatives with some held out: expected at "
-            f"most {most:.4g}. Add smaller values to the grid of nu_pos, or use strategy='bbs'."
-        )
+        fault = f"No nu is feasible for {n_pos} positives and {n_neg} negatives with some held out, above {most:.4g}"
+        raise ValueError(f"{fault}: add smaller values to the grid of nu_pos, or use strategy='bbs'.")
     half = 0.5 * (n_pos + n_neg)
     points = [(min(1.0, nu * half / n_pos), min(1.0, nu * half / n_neg)) for nu in feasible]  # 1 up to rounding
     rates = [plane.visit(*point, Nu(nu))[-2:] for nu, point in zip(feasible, points, strict=True)]

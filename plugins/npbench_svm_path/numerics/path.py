@@ -284,10 +284,8 @@ class CostPath:
         first, last = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
         in_range = first.shape == last.shape == (2,) and first.min() > 0 and last.min() >= 0 and 0 < last.sum() < np.inf
         if not in_range or np.array_equal(first, last):
-            raise ValueError(
-                f"There is no segment from (C_pos, C_neg) = {first.tolist()} to {last.tolist()}: both costs must be "
-                "positive at the start; at the end they must be finite and different, and one may be 0."
-            )
+            given = f"(C_pos, C_neg) = {first.tolist()} to {last.tolist()}"
+            raise ValueError(f"There is no segment from {given}: start at positive costs, end at others, one may be 0.")
         return self._followed([float(first.sum())], lambda follower, _: follower.segment(first, last))[0]
 
     @one_blas_thread()
