@@ -117,7 +117,8 @@ def without_missing(data: BinaryData, missing: str) -> BinaryData:
     if data.published is not None:
         raise RequestError(f"Data set {data.name!r} comes with divisions of all its rows: use missing=impute.")
     if len(set(data.y[complete].tolist())) < 2:
-        raise RequestError(f"The complete rows of data set {data.name!r} lack a class: use missing=impute.")
+        complete_rows = f"{complete.sum()} of {data.n_samples} rows without missing values"
+        raise RequestError(f"Data set {data.name!r} lacks a class in {complete_rows}: use missing=impute.")
     groups, time = (None if part is None else part[complete] for part in (data.groups, data.time))
     optional = {"categorical": data.words or data.categorical, "columns": data.columns, "groups": groups, "time": time}
     return BinaryData.checked(data.X[complete], data.y[complete], data.name, **optional, copy=False)

@@ -80,7 +80,7 @@ def same_again(dataset: Dataset) -> None:
     require(other.returncode == 0, f"In another process it cannot be read: {other.stderr.strip()[-500:]}")
     there = other.stdout.split()[-1]
     shown = f"{here[:12]} here and {there[:12]} in another process"
-    require(here == there, f"Its hash is {shown}: draw random numbers from a seed, and use no order of a set.")
+    require(here == there, f"Its hash is {shown}: draw random numbers from a seed, and ignore the order of a set.")
 
 
 def divided(dataset: Dataset) -> None:
