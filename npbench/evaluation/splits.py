@@ -107,7 +107,7 @@ def _group_folds(rows: np.ndarray, data: BinaryData, n_folds: int, random: np.ra
     y, groups = data.y[rows], data.groups[rows]
     n_groups, n_most = len(np.unique(groups)), max(np.sum(y > 0), np.sum(y < 0))
     if min(n_groups, n_most) < n_folds:
-        raise RequestError(f"too few groups for {n_folds} parts, {n_groups} of {len(rows)} rows. {FEWER_PARTS}")
+        raise RequestError(f"{n_groups} groups of {len(rows)} rows are too few for {n_folds} parts. {FEWER_PARTS}")
     kfold = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # few members of a class: see _both_classes
