@@ -19,10 +19,7 @@ def load_kddcup08(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     rows, of which the first, the label, and the fifth, the study or patient, are used. Both separate columns by blanks
     and are part of the training data. The patient is not a feature, since its number reveals the label.
 
-    Parameters
-    ----------
-    path : str, optional
-        Folder that holds both files; by default ``kddcup08`` in a data folder.
+    ``path`` is the folder that holds both files, by default ``kddcup08`` in a data folder.
     """
     names, origin = ("Features.txt", "Info.txt"), "https://www.kdd.org/kdd-cup/view/kdd-cup-2008"
     features, info = user_files("kddcup08", names, path, origin)
@@ -40,10 +37,7 @@ def load_kddcup06(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     features; the rows of ``KDDPETrain.txt`` come first. ``KDDPETest.txt`` came with -1 for unknown labels: replace them
     by the labels published later. Its patients 3111 and 3126 are 3103 and 3115 of the other file.
 
-    Parameters
-    ----------
-    path : str, optional
-        Folder that holds both files; by default ``kddcup06`` in a data folder.
+    ``path`` is the folder that holds both files, by default ``kddcup06`` in a data folder.
     """
     names, origin = ("KDDPETrain.txt", "KDDPETest.txt"), "https://kdd.org/kdd-cup/view/kdd-cup-2006/Data"
     files = user_files("kddcup06", names, path, origin)

@@ -28,10 +28,7 @@ def load_ppi(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     that lack a quarter of their values or more are left out. Gaps of the others are filled from all rows: by the mode
     of whole numbers, otherwise by the mean.
 
-    Parameters
-    ----------
-    path : str, optional
-        Folder that holds both files; by default ``ppi`` in a data folder.
+    ``path`` is the folder that holds both files, by default ``ppi`` in a data folder.
     """
     from sklearn.impute import SimpleImputer
 
@@ -56,10 +53,7 @@ def load_chemo(path: str | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     The compounds are published as structures; Open Babel computes their FP2 fingerprints. The file has a line in the
     format of LIBSVM for each: the label, +1 or -1, and ``number:1`` for each bit that is set, from 1.
 
-    Parameters
-    ----------
-    path : str, optional
-        The file; by default ``chemo/chemo.svm`` in a data folder.
+    ``path`` is the file, by default ``chemo/chemo.svm`` in a data folder.
     """
     origin = "the supplement of Jorissen, Gilson (2005), as FP2 fingerprints in the format of LIBSVM"
     files = user_files("chemo", ["chemo.svm"], path, origin)
@@ -70,10 +64,7 @@ def load_chemo(path: str | None = None) -> tuple[sparse.csr_array, np.ndarray]:
 def load_cod_rna(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return 488565 x 8 features of pairs of sequences and labels, +1 for non-coding RNA.
 
-    Parameters
-    ----------
-    path : str, optional
-        Folder that holds the three files; by default ``cod_rna`` in a data folder.
+    ``path`` is the folder that holds the three files, by default ``cod_rna`` in a data folder.
     """
     origin = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
     files = user_files("cod_rna", ("cod-rna", "cod-rna.t", "cod-rna.r"), path, origin)
