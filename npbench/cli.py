@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import importlib
 import io
 import os
 import signal
 import sys
-import threading
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -85,12 +83,13 @@ def _sweep_flag_first(words: Sequence[str]) -> list[str]:
 
 def exit_with(step: Callable[[], int]) -> NoReturn:
     """Exit with the code that ``step`` returns; print user errors without a traceback."""
-    from npbench.console import print_faults, print_warnings_as_lines
+    from npbench.console import print_faults, print_warnings_as_lines, signals_handled
 
     print_warnings_as_lines()
     code: int = Exit.BAD_REQUEST
     try:
-        with _terminated_as_interrupted():
+        # SIGTERM of `kill` or a batch system, and SIGHUP of a terminal that closes, are like Ctrl-C.
+        with signals_handled(signal.default_int_handler, signal.SIGTERM, signal.SIGHUP):
             try:
                 code = step()
             finally:
@@ -120,23 +119,6 @@ def _sentence(error: OSError) -> str:
     what = f"{error.strerror}: {error.filename}" if error.filename else str(error)
     hint = next((hint for hint, numbers in REMEDIES.items() if error.errno in numbers), "Rerun")
     return f"{what}. {hint}; existing records are kept."
-
-
-@contextlib.contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """Treat SIGTERM, of `kill` or a batch system, and SIGHUP, of a terminal that closes, like Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread():  # only this one may set handlers
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    for number, handler in before.items():
-        if handler != signal.SIG_IGN:  # as nohup sets it
-            signal.signal(number, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _hydra(words: Sequence[str]) -> Exit:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import functools
+import signal
 import sys
+import threading
 import unicodedata
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.status import Status
@@ -53,6 +58,22 @@ def print_warnings_as_lines() -> None:
     """Print each warning once, as one line without the place in the code that issued it."""
     show = functools.cache(print_faults)
     warnings.showwarning = lambda message, *_, **__: show(str(message))
+
+
+@contextmanager
+def signals_handled(handler: Any, *numbers: int) -> Iterator[None]:
+    """Handle signals otherwise for the length of a block, except those that nohup or the like makes ignored."""
+    is_main = threading.current_thread() is threading.main_thread()  # only this one may set handlers
+    before = {
+        number: former for number in numbers if is_main and (former := signal.getsignal(number)) != signal.SIG_IGN
+    }
+    try:
+        for number in before:
+            signal.signal(number, handler)
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
 
 
 def status(text: str) -> Status:

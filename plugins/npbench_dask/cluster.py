@@ -27,6 +27,7 @@ from multiprocessing import connection
 from typing import TYPE_CHECKING, Any, cast
 from unittest.mock import patch
 
+from npbench.console import signals_handled
 from npbench.data import BinaryData
 from npbench.data.cache import share
 from npbench.errors import RequestError
@@ -52,6 +53,8 @@ SECONDS_WITHOUT_WORKERS = 120.0  # a batch system may replace the last one
 JOBS_PER_THREAD = 2  # one that runs, and one that is there when it ends
 ATTEMPTS = 5  # at a job whose workers are lost
 LOGGERS = ("distributed", "asyncio", "tornado")  # of what they lose, as tracebacks
+# Ignore interrupts in this process, and in those that it starts: for what ends within seconds.
+_uninterrupted = functools.partial(signals_handled, signal.SIG_IGN, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOCAL = {
     "distributed.worker.daemon": False,
     "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
@@ -278,21 +281,6 @@ def _silent_loggers() -> Iterator[None]:
     finally:
         for logger, level in before.items():
             logger.setLevel(level)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Ignore interrupts in this process, and in those that it starts: for what ends within seconds."""
-    if threading.current_thread() is not threading.main_thread():  # only this one may set handlers
-        yield
-        return
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
