@@ -41,6 +41,8 @@ class SplitProtocol(ABC):
                 faults.append(f"protocol.{field.name} is {value!r}: expected an integer of 2 or more")
             if field.type == "float" and not (isinstance(value, float) and 0 < value < 1):
                 faults.append(f"protocol.{field.name} is {value!r}: expected a number between 0 and 1, both excluded")
+            if field.type == "bool" and not isinstance(value, bool):
+                faults.append(f"protocol.{field.name} is {value!r}: expected true or false")
         return faults
 
     def check(self, data: BinaryData) -> None:
@@ -262,11 +264,6 @@ class TimeOrdered(SplitProtocol):
     min_part: float = 0.15  # least share of the rows before the first cut and after the last
     folds: int = 4
     shuffled: bool = False  # draw parts of the same sizes instead, to compare with
-
-    def faults(self) -> list[str]:
-        """Return an error for each parameter out of range."""
-        is_bool = isinstance(self.shuffled, bool)
-        return super().faults() + [f"protocol.shuffled is {self.shuffled!r}: expected true or false"] * (not is_bool)
 
     def check(self, data: BinaryData) -> None:
         """Refuse data without times, or with fewer moments to cut at than origins."""
