@@ -42,7 +42,7 @@ class SharedData:
         """Map the arrays into memory, read-only; processes share the pages. ``names`` are columns and words."""
         folder = Path(self.folder)
         if not _is_unchanged(folder):
-            raise RequestError(f"The cached arrays of {self.name!r} in {folder} were changed or removed: rerun to rebuild.")
+            raise RequestError(f"Cached arrays of {self.name!r} in {folder} were changed or removed: rerun to rebuild.")
         with contextlib.suppress(OSError):  # the folder belongs to another user
             os.utime(folder)  # tells `clean` that the arrays are in use
         arrays = {path.stem: np.asarray(np.load(path, mmap_mode="r")) for path in folder.glob("*.npy")}
