@@ -23,6 +23,7 @@ EXPERIMENTS = ROOT / "plugins" / "npbench_papers" / "conf" / "experiment"
 EXAMPLE = ROOT / "docs" / "examples" / "npbench-nearest-mean"
 RAW = {"pima", "spambase"}
 # Commands that install or develop npbench itself; .ci/run types them instead.
+WRITTEN_BY_SITE = {"leaderboard.html"}  # by a hook of mkdocs.yml
 LEFT_TO_CI = ("python3 -m venv", "python -m pip", "ruff", "codespell", "validate", "mypy", "cog", "mkdocs", "asv")
 # Commands that run for an hour (.github/workflows/pages.yml runs them) or open a browser.
 MEASURES = ("asv machine", "asv run", "asv continuous", "asv publish", "asv preview")
@@ -199,7 +200,7 @@ def test_readme_shows_the_example_plugin_and_links_between_pages_resolve():
         assert path.read_text(encoding="utf-8") in shown, path.name
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+            assert target in WRITTEN_BY_SITE or (page.parent / target).exists(), f"{page.name}: {target}"
 
 
 def code_of(source):
