@@ -59,8 +59,7 @@ class Solver:
         ``"module:Class"`` of a scikit-learn classifier with keyword-only hyperparameters. Its ``decision_function`` is
         thresholded at 0. An optional ``staged_decision_function`` yields scores for each step of ``trace_``.
     solves : tuple of str
-        Names of the problems it solves (see :mod:`npbench.problem`), whose parameters (``rho``, ``q``, ...) are set by
-        the run.
+        Names of the problems it solves (see :mod:`npbench.problem`), whose parameters (``rho``, ...) the run sets.
     search : mapping of str to grid
         Default grid of each parameter to select: a list, or ``["geomspace", low, high, count]`` as in
         :func:`numpy.geomspace`, or the same with ``"linspace"``. A file ``conf/solver/<name>.yaml`` replaces it.

@@ -43,8 +43,7 @@ def compose(
 ) -> Composed:
     """Compose the configuration of every combination of ``settings``, as typed, without other settings of Hydra.
 
-    Where a sweeper is ``adaptive`` and chooses values as it goes, each value (of an interval, its ends) is composed
-    once instead.
+    Where a sweeper is ``adaptive`` and chooses values as it goes, each value (or end of an interval) is composed once.
     """
     search_path = tuple(setting for setting in settings if setting.startswith("hydra.searchpath="))
     own = [setting for setting in settings if not is_hydra_word(setting) or setting in search_path]

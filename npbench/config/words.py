@@ -56,8 +56,7 @@ def as_text(word: str) -> str:
 def keyword_words(settings: Mapping[str, Any]) -> list[str]:
     """Return keywords as words of the command line.
 
-    Mappings become settings of a group, and their ``name`` chooses it. Lists are swept; a tuple is one value, a list on
-    the command line.
+    Mappings become settings of a group, and their ``name`` chooses it. Lists are swept; a tuple is one value, a list.
 
     Examples
     --------

@@ -27,8 +27,7 @@ def read(
     """Return the latest record of each key in some folders of Parquet files and such files, in the order stored.
 
     ``on_fault`` receives a message for each file or column that is left out, and for each source with records of a
-    newer schema. ``columns`` are read besides key, status and time of storing, by default all; those beyond the schema
-    only if they exist.
+    newer schema. ``columns`` are read besides key, status and time of storing, by default all; others may be absent.
     """
     needed = None if columns is None else list(dict.fromkeys(["schema_version", *ESSENTIAL, *columns]))
     frame = latest((part for source in sources for part in parts(source, on_fault, needed)), needed)

@@ -1,7 +1,6 @@
 """Checks of anyone's plugin: what npbench relies on, as plain functions, with and without pytest.
 
-``check_solver``, ``check_dataset`` and ``check_metric`` return the checks that a description calls for. In a plugin's
-own tests::
+``check_solver``, ``check_dataset`` and ``check_metric`` return the checks of a description. In a plugin's tests::
 
     @pytest.mark.parametrize("check", check_solver("centroid"), ids=str)
     def test_solver(check):

@@ -1,7 +1,6 @@
 """Tables of the KEEL repository inside wheels, for the benchmark and as mirrors of other data sets.
 
-A mirror has the rows of the official file. Where the table has another order, ``orders.npz`` holds the place of each
-official row in it.
+A mirror has the rows of the official file. Where the table has another order, ``orders.npz`` holds their places.
 """
 
 from __future__ import annotations

@@ -84,8 +84,7 @@ def load_tcga(path: str | None = None, psi: float | None = 6.0) -> tuple[np.ndar
     Parameters
     ----------
     path : str, optional
-        The table, ``.parquet`` or tab-separated, possibly compressed by gzip; by default ``tcga/counts.tsv`` in a data
-        folder.
+        The table, ``.parquet`` or tab-separated, possibly gzipped; by default ``tcga/counts.tsv`` in a data folder.
     psi : float, optional
         Dispersion, in ]0.1, 1e6[: counts become ``ln(count + psi / 2)``. The default suits the counts generated in the
         paper. None leaves the counts unchanged.

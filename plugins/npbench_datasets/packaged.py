@@ -113,8 +113,7 @@ def load_flchain(path: Path) -> Loaded:
 def load_nafld(path: Path) -> Loaded:
     """Return features of persons and labels, +1 for death during follow-up.
 
-    A person is a patient with a fatty liver, for whom ``nafld`` is 1, or one of up to four controls of the same age
-    and sex.
+    A person is a patient with a fatty liver (``nafld`` is 1), or one of up to four controls of the same age and sex.
     """
     table = unpickled(path)
     table["nafld"] = (table["id"] == table["case.id"]).astype(float)

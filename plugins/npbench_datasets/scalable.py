@@ -48,8 +48,7 @@ def load_scalable(
     imbalance : float
         Negatives for each positive, in ]0, 1e6[.
     separation : float
-        Distance between the class means in standard deviations, in ]0, 100[; for sparse rows with the expected number
-        of entries.
+        Distance between the class means in standard deviations, in ]0, 100[; of sparse rows with the mean density.
     seed : int
         Seed, 0 or more. A larger n_samples does not change the first rows.
     """
@@ -87,8 +86,7 @@ def _size_faults(n_samples: int, n_features: int, density: float, imbalance: flo
 class Scalable:
     """Random access to the rows of :func:`load_scalable`.
 
-    Rows are drawn in blocks, block k from the stream (seed, k), so that a row does not depend on the rows requested
-    with it.
+    Rows are drawn in blocks, block k from the stream (seed, k): a row does not depend on those requested with it.
 
     Examples
     --------

@@ -171,8 +171,7 @@ class SplittingNP(LinearClassifier):
         Raises
         ------
         ValueError
-            If no weights meet the bounds (the message gives the least reachable value), or the calibrated hinge is
-            unbounded below.
+            If no weights meet the bounds (the message has the least value), or the hinge is unbounded below.
 
         Warns
         -----

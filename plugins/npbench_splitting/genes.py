@@ -36,8 +36,7 @@ class GeneScore(SelectorMixin, BaseEstimator):
     Attributes
     ----------
     scores_ : array of shape (n_features,)
-        S_i: infinite for a feature that is constant in each class with two different values, 0 for one that is
-        constant altogether.
+        S_i: infinite for a feature that is constant in each class with two values, 0 for one with one value.
     classes_ : array
         The labels. With more than two, a feature is scored by the pair it separates best.
     n_features_in_ : int

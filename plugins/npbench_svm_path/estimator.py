@@ -54,8 +54,7 @@ class SVMPath(KernelClassifier):
         C_pos + C_neg, positive; costs are per sample. By default the best value on held-out samples, along the line
         C_pos n_pos = C_neg n_neg.
     tied_total : {"middle", "smallest"}, default="middle"
-        Which of equally good totals to take. The smallest often suffices on that line, but leaves other lines with
-        only one class.
+        Which of equally good totals to take. The smallest often suffices there, but leaves other lines one class.
     ratios : array of shape (n_ratios,), default=(10, 0.1, 100, 0.01)
         Multiples of an explored ``total`` that compete for ``all``; positive. May be empty.
     n_asymmetries : int, default=1000

@@ -102,8 +102,7 @@ class Plane:
     """Candidates under one kernel, each estimated on first use.
 
     ``counts`` are those of the sample, then of each part that is fitted; the search began at ``start``, by
-    ``perf_counter``. ``trace`` has the points in the order of their estimation, ``n_uncertain`` the number of those
-    with uncertain rates.
+    ``perf_counter``. ``trace`` has the points in the order of their estimation, ``n_uncertain`` counts uncertain ones.
     """
 
     def __init__(

@@ -84,8 +84,7 @@ class TwoNuSVM(KernelClassifier):
         How the fit ended. "hulls_meet": the reduced hulls meet, as at small nu for classes that the kernel does not
         separate; then f = 0, an error for every sample. "imprecise": the tolerance was not met.
     trace_ : list of NamedTuple
-        Points estimated by the search, kernel by kernel: seconds, gamma, nu_pos, nu_neg, p_fa, p_nd. Empty without a
-        search.
+        Points estimated by a search, if any, kernel by kernel: seconds, gamma, nu_pos, nu_neg, p_fa, p_nd.
 
     Raises
     ------

@@ -140,8 +140,7 @@ def _direction(p, n, inverse, members, size, r):
 def _advance(Q, upper, u, G, members, size, change):
     """Move the free weights along ``change`` to the least objective or the first bound.
 
-    Returns the member that reached its bound, -1 for none, or -2 if rounding errors of the inverse make ``change``
-    ascend.
+    Returns the member that reached its bound, -1 for none, or -2 if ``change`` ascends by rounding in the inverse.
     """
     # slope and curvature along the change
     n, count, moved = u.shape[0], 0, np.empty(size, np.int64)
@@ -183,8 +182,7 @@ def newton_step(Q, p, upper, u, G, ridge, small, inverse, members, slot, size):
     """Move towards the optimum over the free weights, fixing each that reaches a bound; return the inverse's size.
 
     Steps are conjugate gradients preconditioned by the inverse. One suffices if ridge and rounding errors have no
-    effect; otherwise the objective still decreases. They end at a residual below ``small`` or RESIDUAL_REDUCTION of the
-    first.
+    effect; otherwise the objective still decreases. They end at a residual below ``small`` or RESIDUAL_REDUCTION.
     """
     capacity = inverse.shape[0]
     r, last, change = np.zeros(capacity), np.zeros(capacity), np.zeros(capacity)

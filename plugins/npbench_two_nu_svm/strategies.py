@@ -67,8 +67,7 @@ def coordinate_descent(plane: Plane, rank: Rank, axes: Sequence[int] = ()) -> Ca
     """Return the best point of several lines, each orthogonal to the one before (section 3.3).
 
     The first lines are nu_pos = 1/2 and nu_neg = 1/2, or the nearest values of the grid; the search continues from the
-    better one. It ends with the first line that is no better, ties aside. The paper states no end, but its seconds are
-    those of three lines.
+    better one. It ends with the first line that is no better, ties aside. The paper's seconds are those of three lines.
     """
 
     def best_on(fixed: str, value: float) -> Candidate:

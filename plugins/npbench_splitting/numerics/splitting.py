@@ -199,8 +199,7 @@ def minimise(
     printed algorithm: Haugazeau's steps in each outer step, and the norm of X_pos in the step length.
 
     With more than 4000 features and 4000 samples, "newton" is replaced by momentum from ``w0``, feasible or not; an
-    infeasible tau and an infimum that is not attained then stay undetected. ValueError if the calibrated hinge is
-    unbounded below.
+    infeasible tau and an infimum that is not attained then stay undetected. ValueError if the hinge is unbounded.
     """
     # start at a feasible point, or stop if there is none
     weights = weights or (np.ones(X_pos.shape[0]), np.ones(X_neg.shape[0]))
