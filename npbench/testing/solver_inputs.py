@@ -23,7 +23,7 @@ def any_two_labels(solver: Solver) -> None:
     expected = scores(solver, X, y, X)
     for pair in LABELS:
         found = scores(solver, X, np.array(pair)[(y > 0).astype(int)], X)
-        require(np.array_equal(found, expected), f"Labels {pair} change the scores: code them by classes_ first.")
+        require(np.array_equal(found, expected), f"With labels {pair} the scores differ: code them by classes_.")
 
 
 def few_samples(solver: Solver) -> None:
