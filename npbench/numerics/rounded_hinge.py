@@ -50,7 +50,7 @@ def _step(features: Features, y: Array, costs: Array, w: Array, scores: Array) -
     slopes = _slope(xp, u)
     curvatures = xp.where((slopes > 0.0) & (slopes < 1.0), costs / (2.0 * WIDTH), 0.0)
     # gradients, and the sum of the samples on the rounded part, from one pass
-    pull, centre = features.weights(xp.stack([costs * y * slopes, curvatures]))
+    sums = features.weights(xp.stack([costs * y * slopes, curvatures]))
     value, slope_b, curvature_b, most = floats(
         0.5 * (w @ w) + costs @ (WIDTH * slopes * slopes + xp.maximum(u - WIDTH, xp.zeros_like(u))),
         -xp.sum(costs * y * slopes),
@@ -59,7 +59,7 @@ def _step(features: Features, y: Array, costs: Array, w: Array, scores: Array) -
     )
     # Newton's equations, from which b is eliminated
     curvature_b = max(curvature_b, LEAST_CURVATURE * most, np.finfo(float).tiny)
-    centre, slope = centre / curvature_b, w - pull
+    centre, slope = sums[1, :] / curvature_b, w - sums[0, :]
     index = xp.nonzero(curvatures)[0]
     direction = -features.divide(slope - slope_b * centre, index, xp.take(curvatures, index))
     along, decrease = floats(centre @ direction, -(slope @ direction))

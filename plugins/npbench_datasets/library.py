@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,10 +28,18 @@ RCV1_FILES = {
 
 def load_breast() -> tuple[np.ndarray, np.ndarray]:
     """Return 569 x 30 features of cell nuclei and labels, +1 for benign."""
-    # importing sklearn.datasets takes a second or more
-    with resources.files("sklearn").joinpath("datasets/data/breast_cancer.csv").open(encoding="utf-8") as stream:
-        table = np.loadtxt(stream, delimiter=",", skiprows=1)
-    return table[:, :-1], np.where(table[:, -1] == 1, 1, -1)  # scikit-learn codes benign as 1
+    spec = find_spec("sklearn")
+    assert spec is not None
+    assert spec.origin is not None
+    path = Path(spec.origin).parent / "datasets" / "data" / "breast_cancer.csv"
+    if path.is_file():  # importing sklearn.datasets takes a second or more
+        table = np.loadtxt(path, delimiter=",", skiprows=1)
+        X, target = table[:, :-1], table[:, -1]
+    else:
+        from sklearn.datasets import load_breast_cancer
+
+        X, target = load_breast_cancer(return_X_y=True)
+    return X, np.where(target == 1, 1, -1)  # scikit-learn codes benign as 1
 
 
 def load_rcv1() -> tuple[sparse.csr_array, np.ndarray]:

@@ -39,7 +39,7 @@ INVALID = {
     "estimator": (3,),
     "params": ([1],),
     "contamination": (0.95, "all"),
-    "averaging": (0.0, 1.1, np.nan),
+    **dict.fromkeys(("averaging", "level"), (0.0, 1.1, np.nan)),
     "validation_fraction": (1.0, -0.1, np.nan),
     "weight_decay": (-1.0, np.nan, "1"),
     "constraints": (3, {"feature": 0}),
