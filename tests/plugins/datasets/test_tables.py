@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from npbench.data import loading, sources
-from npbench.errors import RequestError
 from npbench.registry import installed
 from npbench_datasets import keel
-from sample_files import put
+from sample_files import from_the_package_index, put
 
 TABLES = [name for name, one in installed().datasets.items() if one.load.startswith("npbench_datasets.keel:")]
 TABLE = "@relation t\n%\n1.5, b, 3, x\n-2, a, ?, y\n\n0, b, 1, x\n"
@@ -34,16 +33,6 @@ def test_positive_class(tmp_path, labels, positive):
     named = labels.split()
     _, y, _ = keel.load_table(put(tmp_path / "t.dat", "".join(f"0,{label}\n" for label in named)))
     assert (y > 0).tolist() == [label == positive for label in named]
-
-
-def from_the_package_index(name):
-    """Load a data set; the loader compares files, rows, features and positives with the description."""
-    try:
-        return loading.load(installed().dataset(name))
-    except RequestError as error:
-        if "package index" not in str(error):
-            raise
-        pytest.skip(str(error))
 
 
 @pytest.mark.slow
