@@ -234,16 +234,6 @@ def _as_labels(column: Any, name: str) -> Labels:
     return column if isinstance(column, Labels) else Labels(column, name)
 
 
-def groups(by: Any, n: int) -> dict[Any, np.ndarray]:
-    """Return the rows of each group; without groups, all rows under None. Of dates, each day is a group."""
-    if by is None:
-        return {None: np.arange(n)}
-    labels = complete(by, "by")
-    codes = labels.codes.astype(np.min_scalar_type(len(labels.values)))  # 16 bits are sorted in one pass
-    rows, ends = np.argsort(codes, kind="stable"), np.cumsum(np.bincount(labels.codes))[:-1]
-    return dict(zip(labels.values, np.split(rows, ends), strict=True))
-
-
 def refuse_others(labels: Labels, known: Classes, name: str = "y") -> None:
     """Raise RequestError if rows have a label of neither class, with its number of rows."""
     expected = [one for one in (*_several(known.positive), *_several(known.negative)) if one is not None]

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc
 
-from npbench.data.scores import as_scores, same_length, scored
 from npbench.numerics import pauc_metrics
+from npbench.thresholding.samples import as_scores, same_length, scored
 from npbench.thresholding.threshold import Threshold
 from npbench.values import is_number, require_rate
 

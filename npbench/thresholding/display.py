@@ -6,8 +6,8 @@ import contextlib
 from typing import Any, Self
 
 from npbench.data.labels import classes
-from npbench.data.scores import scored
 from npbench.numerics.np_roc import NPROC, np_roc
+from npbench.thresholding.samples import scored
 from npbench.thresholding.threshold import complement
 
 

@@ -13,9 +13,9 @@ from scipy.special import betaincc, betaln
 from scipy.stats import kstwo
 
 from npbench.data.labels import Labels, classes
-from npbench.data.scores import as_scores, same_length
 from npbench.numerics.binomial_limits import rate_above
 from npbench.numerics.thresholds import RULES
+from npbench.thresholding.samples import as_scores, same_length
 from npbench.thresholding.threshold import Threshold, complement
 from npbench.values import is_whole, require_rate
 

@@ -15,11 +15,11 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 
 from npbench import __version__
-from npbench.data.labels import classes, groups
-from npbench.data.scores import as_scores, same_length
+from npbench.data.labels import classes
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_above
 from npbench.numerics.order_statistics import Ascending, ascending
+from npbench.thresholding.samples import as_scores, groups, same_length
 from npbench.thresholding.threshold import (
     CUSTOM,
     GroupThresholds,

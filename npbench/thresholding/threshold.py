@@ -12,12 +12,12 @@ from typing import Any, Self
 import numpy as np
 
 from npbench.contracts import Estimate
-from npbench.data.labels import complete, groups, meaning
-from npbench.data.scores import as_scores, same_length
+from npbench.data.labels import complete, meaning
 from npbench.data.wording import listed
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.order_statistics import Ascending
+from npbench.thresholding.samples import as_scores, groups, same_length
 from npbench.values import is_number, is_whole, require_rate
 
 CUSTOM = "custom"  # rule of the caller

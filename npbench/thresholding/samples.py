@@ -1,4 +1,4 @@
-"""Scores of samples, and other columns of the same length, checked."""
+"""Scores and groups of samples, and other columns of the same length, checked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from npbench.data.labels import classes
+from npbench.data.labels import classes, complete
 
 
 def as_scores(scores: Any) -> np.ndarray:
@@ -44,3 +44,13 @@ def same_length(n: int, **columns: Any) -> None:
             raise ValueError(f"{name} is {column!r:.40}: expected a value for each sample.")
         if column is not None and len(column) != n:
             raise ValueError(f"{name} has {len(column)} values, but there are {n} scores.")
+
+
+def groups(by: Any, n: int) -> dict[Any, np.ndarray]:
+    """Return the rows of each group; without groups, all rows under None. Of dates, each day is a group."""
+    if by is None:
+        return {None: np.arange(n)}
+    labels = complete(by, "by")
+    codes = labels.codes.astype(np.min_scalar_type(len(labels.values)))  # 16 bits are sorted in one pass
+    rows, ends = np.argsort(codes, kind="stable"), np.cumsum(np.bincount(labels.codes))[:-1]
+    return dict(zip(labels.values, np.split(rows, ends), strict=True))
