@@ -6,7 +6,6 @@ import codecs
 import csv
 import io
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import cached_property, partial
@@ -67,17 +66,19 @@ def read_delimited(
     if line.count(sign.encode()) >= MAX_COLUMNS or len(fields := lines.first()) > MAX_COLUMNS:
         raise RequestError(f"it has more than {MAX_COLUMNS} columns: save it as .npz or SVMLight.")
     if len(fields) == 1 and not one_column:
-        raise RequestError(_one_column(first, sign, best, settings))
+        raise RequestError(_one_column(first, best, settings))
     has_header = _is_header(fields, settings) if header is None else header
     frame = _parsed(stream, lines, sign, has_header)
     n_lines = len(frame) + has_header
     # Polars fills short lines with missing values.
     if frame[:, -1].null_count() and lines.n_signs() != (frame.width - 1) * n_lines:
         lines.refuse_ragged(n_lines)
-    names = _written(frame.columns) if has_header else [""] * frame.width
-    frame.columns = _named(names)
+    names = [name.strip() for name in fields] if has_header else [""] * frame.width
+    called = [name or f"column_{place}" for place, name in enumerate(names)]
+    refuse_repeated(called)
+    frame.columns = called
     # Columns without a name before those with one hold the index of pandas.
-    index = frame.columns[: next((place for place, name in enumerate(names) if name.strip()), 0)]
+    index = frame.columns[: next((place for place, name in enumerate(names) if name), 0)]
     frame = _stripped(frame, decimal, settings)
     kept = ~frame.select(pl.all_horizontal(pl.all().is_null())).to_series()  # empty lines
     rows = range(len(kept)) if kept.all() else kept.arg_true()
@@ -131,12 +132,6 @@ def _parsed(stream: IO[bytes], lines: _Lines, sign: str, has_header: bool) -> pl
     raise fault
 
 
-def _written(names: list[str]) -> list[str]:
-    """Return names as in the file; Polars numbers those that occur again."""
-    bare = [re.sub(r"_duplicated_\d+$", "", name) for name in names]
-    return [new if new in names else old for old, new in zip(names, bare, strict=True)]
-
-
 class _Lines:
     """Lines of a text table, to name the one where a row is, or that has too few or too many fields."""
 
@@ -144,9 +139,8 @@ class _Lines:
         self._sign = sign
         path = getattr(stream, "name", None)
         # A row may have to be named when the file is closed; a text in memory stays open.
-        self._opened: Callable[[], Any] = partial(nullcontext, stream)
-        if isinstance(path, str):
-            self._opened = partial(Path(path).open, "rb")
+        in_memory = not isinstance(path, str)
+        self._opened: Callable[[], Any] = partial(nullcontext, stream) if in_memory else partial(Path(path).open, "rb")
 
     def n_signs(self) -> int:
         """Return the number of separators, those in quotes included."""
@@ -218,34 +212,24 @@ def _fields(line: str, sign: str) -> list[str]:
 
 def _is_header(fields: list[str], settings: Settings) -> bool:
     """Return whether a line has no numbers; refuse to guess if it mixes words and numbers."""
-    present = [field for field in fields if field.strip() not in MISSING]
-    numbers = [field for field in present if _is_number(field)]
-    if 0 < len(numbers) < len(present):
+    present = pl.Series([field for field in fields if field.strip() not in MISSING], dtype=pl.String)
+    n_numbers = as_numbers(present).count()
+    if 0 < n_numbers < len(present):
         raise RequestError(
             f"the first line has words and numbers, {listed(map(repr, fields))}: set {settings('header', 'true')} if "
             f"it names the columns, otherwise {settings('header', 'false')}."
         )
-    return not numbers
+    return not n_numbers
 
 
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
-
-
-def _one_column(first: str, sign: str, best: str, settings: Settings) -> str:
-    shown = first if len(first) <= MAX_SHOWN_CHARACTERS else f"{first[:MAX_SHOWN_CHARACTERS]}..."
-    names = {sign: name for name, sign in DELIMITERS.items()}
-    n_fields = len(_fields(first, best))
-    missing = f"none of {', '.join(DELIMITERS)}"
-    hint = f"set {settings('delimiter')} to the character between columns"
-    if n_fields > 1:
-        missing = f"no {names.get(sign, repr(sign))}"
-        hint = f"{settings('delimiter', names[best])} splits it into {n_fields} columns"
-    return f"there is only one column, because {missing} is in the first line, {shown!r}: {hint}."
+def _one_column(first: str, best: str, settings: Settings) -> str:
+    shown, n_fields = repr(first[:MAX_SHOWN_CHARACTERS]), len(_fields(first, best))
+    if n_fields == 1:
+        fault = f"there is only one column without {', '.join(DELIMITERS)} in the first line, {shown}"
+        return f"{fault}: set {settings('delimiter')} to the character between columns."
+    (name,) = (name for name, sign in DELIMITERS.items() if sign == best)
+    hint = f"{settings('delimiter', name)} splits it into {n_fields}"
+    return f"there is only one column in the first line, {shown}: {hint}."
 
 
 def _stripped(frame: pl.DataFrame, decimal: str | None, settings: Settings) -> pl.DataFrame:
@@ -268,10 +252,3 @@ def _converted(words: pl.Series, decimal: str | None, settings: Settings) -> pl.
             f"{settings('decimal', 'comma')} for decimal commas, otherwise remove them."
         )
     return numbers
-
-
-def _named(names: list[str]) -> list[str]:
-    """Strip spaces around names; columns without a name are called by their number, from 0."""
-    bare = [name.strip() or f"column_{i}" for i, name in enumerate(names)]
-    refuse_repeated(bare)
-    return bare
