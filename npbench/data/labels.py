@@ -67,11 +67,6 @@ class Labels:
         Place in ``values`` of each row's label; -1 if it is missing.
     n_missing, counts : int and list of int
         Number of rows without a label, and of each label.
-
-    Raises
-    ------
-    RequestError
-        If the column has more than one dimension, masked values or values that are no labels, such as lists.
     """
 
     def __init__(self, column: Any, name: str = "y", rows: Any = None) -> None:
@@ -84,7 +79,7 @@ class Labels:
         found, codes = _distinct(array, name)
         plain = [_plain(value) for value in found]
         first: dict[str, Any] = {}
-        for value in sorted((one for one in plain if one is not None), key=_order):
+        for value in sorted((one for one in plain if one is not None), key=lambda one: (isinstance(one, str), one)):
             first.setdefault(meaning(value), value)
         self.values = list(first.values())
         self._places = {one: place for place, one in enumerate(first)}
@@ -137,30 +132,6 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (bool, int, float, str)) else spelled(value)
 
 
-def _order(value: Any) -> tuple[bool, Any]:
-    return isinstance(value, str), value
-
-
-def signs(column: Any, positive: Any = None, negative: Any = None) -> np.ndarray:
-    """Return +1 for each row of a data set with a positive label, -1 for a negative one, and 0 for rows to leave out.
-
-    Parameters and errors are those of :func:`classes`; both classes must have rows.
-
-    Examples
-    --------
-    >>> signs(["b", "m", "b"], positive="m")
-    array([-1,  1, -1], dtype=int8)
-    >>> signs([1, 2, 3], positive=3, negative=1)
-    array([-1,  0,  1], dtype=int8)
-    """
-    labels = Labels(column, "label")
-    if not len(labels.codes):
-        raise RequestError("there are no rows.")
-    if len(labels.values) == 1 and not labels.n_missing:
-        raise RequestError(f"every row has the label {labels.shown()}: expected two classes.")
-    return classes(labels, positive, negative, name="label", settings=DATASET)[0]
-
-
 def classes(
     column: Any,
     positive: Any = None,
@@ -186,19 +157,17 @@ def classes(
     drop_missing : bool
         Whether rows without a label get 0; otherwise they are an error.
 
-    Raises
-    ------
-    RequestError
-        If labels are missing, or it is unclear which are positive or negative.
-
     Examples
     --------
-    >>> classes([0.0, 1.0, 0.0])
-    (array([-1,  1, -1], dtype=int8), Classes(positive=1.0, negative=0.0))
+    >>> classes([1, 2, 3], positive=3, negative=1)
+    (array([-1,  0,  1], dtype=int8), Classes(positive=3, negative=1))
     >>> classes(["true"], positive=1, negative=0)
     (array([1], dtype=int8), Classes(positive='true', negative=0))
     """
     labels = _as_labels(column, name) if drop_missing else complete(column, name, settings)
+    if settings is DATASET and len(labels.values) < 2:
+        shown = labels.shown()
+        raise RequestError(f"every row has the label {shown}: expected two classes." if shown else "there are no rows.")
     if settings is KEYWORDS and negative is None and len(labels.values) > 2:
         chosen = labels.values[-1 if (place := labels.find(positive)) is None else place]
         raise RequestError(
@@ -232,16 +201,6 @@ def complete(column: Any, name: str = "y", settings: Settings = KEYWORDS) -> Lab
 
 def _as_labels(column: Any, name: str) -> Labels:
     return column if isinstance(column, Labels) else Labels(column, name)
-
-
-def refuse_others(labels: Labels, known: Classes, name: str = "y") -> None:
-    """Raise RequestError if rows have a label of neither class, with its number of rows."""
-    expected = [one for one in (*_several(known.positive), *_several(known.negative)) if one is not None]
-    places = {labels.find(one) for one in expected}
-    other = [place for place in range(len(labels.values)) if place not in places]
-    if known.negative is not None and other:
-        shown = " or ".join(repr(spelled(one)) for one in expected)
-        raise RequestError(f"{name} has labels of neither class: {labels.shown(other)}. Expected {shown}.")
 
 
 def _positive(labels: Labels, positive: Any, negative: Any, settings: Settings) -> list[int]:

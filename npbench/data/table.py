@@ -13,7 +13,6 @@ from npbench.errors import RequestError
 MOSTLY = 0.9  # share of numbers or dates from which other cells of a column are taken for faults, not for categories
 DATE = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}/\d{1,2}/\d{2})"
 TIME = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)? ?([AaPp][Mm])?(Z|[+-]\d{2}:?\d{2})?"
-DATE_OR_TIME = rf"^({DATE}([T ]{TIME})?|{TIME})$"
 
 
 def row_place(row: int, start: int = 0) -> str:
@@ -51,14 +50,6 @@ def as_numbers(words: pl.Series) -> pl.Series:
         return point
     comma = bare.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
     return comma if comma.null_count() < point.null_count() else point
-
-
-def are_dates(column: pl.Series) -> bool:
-    """Return whether most words of a column are dates or times."""
-    if column.dtype != pl.String:
-        return False
-    matches = column.str.strip_chars().str.contains(DATE_OR_TIME).sum()
-    return bool(matches and matches >= MOSTLY * (len(column) - column.null_count()))
 
 
 def days(column: pl.Series) -> pl.Series:

@@ -25,7 +25,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
 
 from npbench.data.copies import copies
-from npbench.data.labels import Classes, Labels, classes, complete, meaning, refuse_others
+from npbench.data.labels import Classes, Labels, classes, complete, meaning
 from npbench.data.suspects import LEAST_SHARE
 from npbench.estimators import out_of_bag
 from npbench.estimators.constraints import COUNT, FRACTION, HasMethods, StrOptions
@@ -35,6 +35,7 @@ from npbench.numerics.scale_test import same_scale
 from npbench.numerics.thresholds import RULES, SAME_RATE
 from npbench.thresholding.rules import Asked, Rule, calibrate, kept_by_weight
 from npbench.thresholding.samples import groups as rows_by_group
+from npbench.thresholding.samples import refuse_others
 from npbench.thresholding.threshold import GroupThresholds, Threshold, described, margins
 
 Splits = list[tuple[np.ndarray, np.ndarray]]

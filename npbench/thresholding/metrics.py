@@ -14,14 +14,14 @@ from sklearn.utils import column_or_1d
 
 from npbench import registry
 from npbench.contracts import Estimate, Metric, resolve
-from npbench.data.labels import classes, complete, refuse_others
+from npbench.data.labels import classes, complete
 from npbench.errors import RequestError
 from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
 from npbench.problem import PROBLEMS, Problem
 from npbench.signature import fields
 from npbench.thresholding.classifier import scores_of
-from npbench.thresholding.samples import require_both, same_length, scored
+from npbench.thresholding.samples import refuse_others, require_both, same_length, scored
 from npbench.thresholding.threshold import clopper_pearson
 from npbench.values import require_rate
 

@@ -1,4 +1,4 @@
-"""Scores and groups of samples, and other columns of the same length, checked."""
+"""Scores, groups and labels of samples, and other columns of the same length, checked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from npbench.data.labels import classes, complete
+from npbench.data.labels import Classes, Labels, classes, complete, spelled
+from npbench.errors import RequestError
 
 
 def as_scores(scores: Any) -> np.ndarray:
@@ -54,3 +55,14 @@ def groups(by: Any, n: int) -> dict[Any, np.ndarray]:
     codes = labels.codes.astype(np.min_scalar_type(len(labels.values)))  # 16 bits are sorted in one pass
     rows, ends = np.argsort(codes, kind="stable"), np.cumsum(np.bincount(labels.codes))[:-1]
     return dict(zip(labels.values, np.split(rows, ends), strict=True))
+
+
+def refuse_others(labels: Labels, known: Classes, name: str = "y") -> None:
+    """Raise RequestError if rows have a label of neither class, with its number of rows."""
+    several = [side if isinstance(side, list) else [side] for side in known]
+    expected = [one for side in several for one in side if one is not None]
+    places = {labels.find(one) for one in expected}
+    other = [place for place in range(len(labels.values)) if place not in places]
+    if known.negative is not None and other:
+        shown = " or ".join(repr(spelled(one)) for one in expected)
+        raise RequestError(f"{name} has labels of neither class: {labels.shown(other)}. Expected {shown}.")

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from npbench.data.labels import signs
 from npbench.data.table import days
 from npbench.data.table_files import read_file
 from npbench.data.wording import DATASET
 from npbench.errors import RequestError, collect_errors
 from npbench.values import is_whole
 from npbench_files.formats import FORMATS
-from npbench_files.tables import TABLE_SETTINGS, matrix, separate
+from npbench_files.tables import TABLE_SETTINGS, matrix, separate, signs
 
 
 def load_file(

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from npbench.data.labels import signs
 from npbench.data.sources import answering_in_time
 from npbench.errors import RequestError
 from npbench.values import is_whole
+from npbench_files.tables import signs
 
 
 def load_openml(

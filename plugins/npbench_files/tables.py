@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from polars import selectors as cs
 
-from npbench.data.labels import spelled
-from npbench.data.table import Table, are_dates
-from npbench.data.wording import MAX_LISTED, listed
+from npbench.data.labels import classes, spelled
+from npbench.data.table import DATE, MOSTLY, TIME, Table
+from npbench.data.wording import DATASET, MAX_LISTED, listed
 from npbench.errors import RequestError, unknown_name
 
 TABLE_SETTINGS = ("label", "group", "columns", "drop")  # settings that name columns
@@ -21,6 +21,7 @@ JOINT_ROWS = 100  # rows for each place where a counter may start again
 SURE_PAIRS = 20  # equal numbers that are expected, of which none is there
 MIN_IDENTIFIERS = 20  # fewer rows may count up, and fewer words may differ, by accident
 WORDS = cs.by_dtype(pl.String, pl.Categorical, pl.Enum)
+DATE_OR_TIME = rf"^({DATE}([T ]{TIME})?|{TIME})$"
 INDEX_NAME = r"__index_level_\d+__|Unnamed: \d+"  # of columns that pandas saves for rows
 
 
@@ -71,7 +72,7 @@ def matrix(table: Table, parts: Parts) -> tuple[np.ndarray, dict[int, list[str]]
            [nan, 0. ]]), {1: ['x', 'y']})
     """
     frame = table.frame.select(parts.features)
-    dates = [column.name for column in frame if are_dates(column)]
+    dates = [column.name for column in frame.select(cs.string()) if _are_dates(column)]
     odd = {name: fault for name in frame.columns if name not in dates and (fault := table.odd_cells(name))}
     rest = frame.drop(*dates, *odd)
     words = rest.with_columns(WORDS.cast(pl.String)).select(cs.string())
@@ -81,6 +82,17 @@ def matrix(table: Table, parts: Parts) -> tuple[np.ndarray, dict[int, list[str]]
     known = {column.name: column.drop_nulls().unique().sort() for column in words}
     coded = frame.with_columns(words[name].cast(pl.Enum(known[name])).to_physical() for name in known)
     return coded.cast(pl.Float64).to_numpy(), {frame.columns.index(name): known[name].to_list() for name in known}
+
+
+def signs(labels: Any, positive: Any = None, negative: Any = None) -> np.ndarray:
+    """Return +1 for each row with a positive label, -1 for a negative one, and 0 for rows to leave out."""
+    return classes(labels, positive, negative, name="label", settings=DATASET)[0]
+
+
+def _are_dates(words: pl.Series) -> bool:
+    """Return whether most words of a column are dates or times."""
+    matches = words.str.strip_chars().str.contains(DATE_OR_TIME).sum()
+    return 0 < matches >= MOSTLY * words.count()
 
 
 def _counting(frame: pl.DataFrame, table: Table) -> Iterator[str]:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from npbench.data.labels import classes, signs, spelled
+from npbench.data.labels import classes, spelled
+from npbench.data.wording import DATASET
 from npbench.errors import RequestError
 
 VALUES = st.one_of(
@@ -13,6 +14,10 @@ VALUES = st.one_of(
     st.lists(st.sampled_from(["a", "b", "rest", "+1"]), min_size=1),
     st.lists(st.booleans(), min_size=1),
 )
+
+
+def signs(column, positive=None, negative=None):
+    return classes(column, positive, negative, name="label", settings=DATASET)[0]
 
 
 @given(VALUES, st.data())

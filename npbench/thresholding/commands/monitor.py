@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npbench.console import write
-from npbench.data.labels import Classes, Labels, classes, meaning, refuse_others
+from npbench.data.labels import Classes, Labels, classes, meaning
 from npbench.data.table import days
 from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
@@ -21,6 +21,7 @@ from npbench.report.render.drawing import own_style, save_picture
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.commands.batches import ScoreFile
 from npbench.thresholding.monitoring import Monitoring, monitor_placed, placed_scores
+from npbench.thresholding.samples import refuse_others
 from npbench.thresholding.threshold import GroupThresholds, Threshold
 from npbench.values import require_rate
 
