@@ -15,7 +15,7 @@ from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
 from npbench.data.checks import first
 from npbench.data.suspects import suspects
-from npbench.errors import AbsentDataError, RequestError, collect_errors, unknown_name
+from npbench.errors import RequestError, collect_errors, unknown_name
 from npbench.registry import remedy
 from npbench.signature import signature
 
@@ -69,16 +69,13 @@ def located(dataset: Dataset) -> tuple[Dataset | Original | Mirror, list[Path]]:
         held = collect_errors([partial(sources.find, file) for file in one.files])
         if all(held):
             return one, held
-    failed = ""
+    note = ""
     if dataset.mirror:
         try:
             return dataset.mirror, sources.locate_all(dataset.mirror.files)
         except sources.UnavailableError as error:
-            failed = f" The mirror {error.first}."
-    try:
-        return dataset, sources.locate_all(dataset.files)
-    except sources.UnavailableError as error:
-        raise AbsentDataError(f"{error}{failed}") from error
+            note = f" The mirror {error.first}."
+    return dataset, sources.locate_all(dataset.files, note)
 
 
 def _call(name: str, target: str, paths: list[Path], params: Mapping[str, Any]) -> BinaryData:

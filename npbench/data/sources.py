@@ -35,14 +35,14 @@ FINAL_STATUS_CODES = (401, 403, 404, 410)  # a retry does not change these answe
 class UnavailableError(AbsentDataError):
     """Files are in no data folder, and the first cannot be fetched for the reason in ``first``."""
 
-    def __init__(self, files: Sequence[DataFile], reason: str) -> None:
+    def __init__(self, files: Sequence[DataFile], reason: str, note: str) -> None:
         folders, paths = data_folders(), " and ".join(file.path for file in files)
         self.first = f"{files[0].path} {reason}"
         absent = f"{paths} {'is' if len(files) == 1 else 'are'} in none of the data folders"
         described = ", ".join(f"{folders[0] / file.path} ({file.size} bytes, SHA-256 {file.sha256})" for file in files)
         super().__init__(
             f"{absent} ({', '.join(map(str, folders))}), and {self.first}. Save {described}, or set "
-            "NPBENCH_DATA to the folder that holds it."
+            f"NPBENCH_DATA to the folder that holds it.{note}"
         )
 
 
@@ -90,15 +90,15 @@ def find(file: DataFile) -> Path | None:
     return path
 
 
-def locate_all(files: Sequence[DataFile]) -> list[Path]:
-    """Return verified copies of ``files``, fetched if absent; UnavailableError at the first that cannot be fetched."""
+def locate_all(files: Sequence[DataFile], note: str = "") -> list[Path]:
+    """Return verified copies of ``files``, fetched if absent; UnavailableError, with a note, if one cannot be."""
     found = dict(zip(files, collect_errors([partial(find, file) for file in files]), strict=True))
     absent = [file for file, path in found.items() if path is None]
     for number, file in enumerate(absent):
         try:
             found[file] = _fetch(file)
         except FetchError as error:
-            raise UnavailableError(absent[number:], str(error)) from error
+            raise UnavailableError(absent[number:], str(error), note) from error
     return [found[file] for file in files]
 
 
