@@ -179,5 +179,3 @@ METHOD = names(Role.METHOD)
 TASK = names(Role.TASK)
 FEATURES = {name: FIELDS[name].older for name in names(Role.FEATURES)}
 PREFIXES = {field.name: field.prefix for field in FIELDS.values() if field.prefix is not None}
-
-TRAINING_SECONDS = pl.col("select_seconds") + pl.col("fit_seconds")

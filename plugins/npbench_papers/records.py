@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from npbench.records.fields import TRAINING_SECONDS
+from npbench.report.select.collect import TRAINING_SECONDS
 from npbench.report.select.labels import labels
 from npbench.report.select.traces import traces
 from npbench.report.sheet import MISSING, Cell, number

@@ -15,7 +15,8 @@ import polars as pl
 
 from npbench.console import duration
 from npbench.problem import PROBLEMS, Problem
-from npbench.records.fields import FEATURES, METHOD, TRAINING_SECONDS
+from npbench.records.fields import FEATURES, METHOD
+from npbench.report.select.collect import TRAINING_SECONDS
 from npbench.report.select.methods import flat, named, own_settings
 from npbench.report.select.metrics import head, shown_of
 from npbench.report.sheet import MISSING, Cell, Flag, Section, Sheet, cell, count, ends, number

@@ -16,7 +16,7 @@ import polars as pl
 from npbench.errors import RequestError
 from npbench.numerics.roc_grid import FPR_GRID
 from npbench.problem import PROBLEMS
-from npbench.records.fields import ASKED, SCHEMA, TRAINING_SECONDS
+from npbench.records.fields import ASKED, SCHEMA
 from npbench.records.files import PUBLISHED, RECORDS, RUNS
 from npbench.records.reading import is_object
 from npbench.report.escape import is_file_name
@@ -29,6 +29,7 @@ from npbench.report.select.precedence import read_by_precedence
 
 MAX_RUN_BYTES = 10_000_000
 MAX_METRIC = 1e150
+TRAINING_SECONDS = pl.col("select_seconds") + pl.col("fit_seconds")
 
 
 @dataclass(frozen=True)
