@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import IO
 
 from npbench.data.file_limits import require_fits
-from npbench.errors import RequestError
 
 BYTES, INT32, UINT32, MATRIX, PACKED = 1, 5, 6, 14, 15  # types of elements
 NUMERIC = {1, 2, 3, 4, 5, 6, 7, 9, 12, 13}
@@ -26,26 +25,17 @@ BLOCK_BYTES = 1 << 20
 def variables(stream: IO[bytes]) -> list[str]:
     """Return the names of numeric, sparse, character and cell variables of a MATLAB file of version 5 to 7.
 
-    Raises
-    ------
-    RequestError
-        If types or sizes contradict each other, or the variables do not fit into memory.
+    Types or sizes that contradict each other raise an error, and variables that do not fit into memory a RequestError.
     """
     stream.seek(0)
     order = {b"IM": "<", b"MI": ">"}[stream.read(HEADER_BYTES)[126:]]
     names = []
-    try:
-        for kind, content in _top_elements(stream, order):
-            if kind != MATRIX:
-                raise ValueError("a variable without a matrix")
-            if (name := _checked(content, order)) is not None:
-                names.append(name)
-    except (ValueError, KeyError, struct.error, zlib.error) as error:
-        if isinstance(error, RequestError):
-            raise
-        raise RequestError("it cannot be read as MATLAB: it is damaged, incomplete or in another format.") from error
+    for kind, content in _top_elements(stream, order):
+        if kind != MATRIX:
+            raise ValueError("a variable without a matrix")
+        names.append(_checked(content, order))
     stream.seek(0)
-    return names
+    return [name for name in names if name is not None]
 
 
 def _top_elements(stream: IO[bytes], order: str) -> Iterator[tuple[int, memoryview]]:
