@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from npbench.errors import RequestError
+from npbench_datasets.uci import loader
 
 QUADRANTS = ("left_up", "left_low", "right_up", "right_low", "central")
 
@@ -25,10 +26,7 @@ def load_heart(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return table[:, :-1], np.where(table[:, -1] == 2, 1, -1)
 
 
-def load_thyroid(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 215 x 5 features and labels, +1 for an over- or underactive thyroid (classes 2 and 3)."""
-    table = np.loadtxt(path, delimiter=",")
-    return table[:, 1:], np.where(table[:, 0] == 1, -1, 1)
+load_thyroid = loader(2, 3, label=0)  # 215 x 5; +1 for an over- or underactive thyroid
 
 
 def load_breast_cancer(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from npbench.errors import RequestError
-from npbench_datasets.user_files import read_as, user_files
+from npbench_datasets.user_files import user_files
 
 STUDY_COLUMN = 4
 
@@ -22,8 +22,8 @@ def load_kddcup08(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     ``path`` is the folder that holds both files, by default ``kddcup08`` in a data folder.
     """
     names, origin = ("Features.txt", "Info.txt"), "https://www.kdd.org/kdd-cup/view/kdd-cup-2008"
-    features, info = user_files("kddcup08", names, path, origin)
-    with read_as("numbers with blanks between them, 117 a row and 11 a row", [features, info]):
+    form = "numbers with blanks between them, 117 a row and 11 a row"
+    with user_files("kddcup08", names, path, origin, form) as (features, info):
         X, about = np.loadtxt(features, ndmin=2), np.loadtxt(info, usecols=(0, STUDY_COLUMN), ndmin=2)
     if len(X) != len(about):
         raise RequestError(f"{features} has {len(X)} rows and {info} {len(about)}: expected one for each region.")
@@ -40,8 +40,7 @@ def load_kddcup06(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
     ``path`` is the folder that holds both files, by default ``kddcup06`` in a data folder.
     """
     names, origin = ("KDDPETrain.txt", "KDDPETest.txt"), "https://kdd.org/kdd-cup/view/kdd-cup-2006/Data"
-    files = user_files("kddcup06", names, path, origin)
-    with read_as("118 numbers a row with blanks between them", files):
+    with user_files("kddcup06", names, path, origin, "118 numbers a row with blanks between them") as files:
         table = np.vstack([np.loadtxt(file, ndmin=2) for file in files])
     patients, labels, X = table[:, 0], table[:, 1], table[:, 2:]
     if (labels < 0).any():

@@ -5,12 +5,10 @@ A mirror has the rows of the official file. Where the table has another order, `
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from npbench_datasets import ida, uci
 
@@ -58,37 +56,12 @@ def load_breast_cancer(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return the data of :func:`npbench_datasets.ida.load_breast_cancer`."""
     rows = (line.split(",") for line in path.read_text(encoding="ascii").splitlines())
     X, y = ida.graded([",".join([label, *features]) for *features, label in rows])
-    return _ordered(X, y, "breast_cancer")
+    return uci.in_order(X, y, "breast_cancer")
 
 
-def load_breast_w(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the data of ``npbench_datasets.uci.load_breast_w``."""
-    return _ordered(*uci.loader(4)(path), "breast_w")
-
-
-def load_liver(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the data of ``npbench_datasets.uci.load_liver``."""
-    return _ordered(*uci.load_liver(path), "liver")
-
-
+load_breast_w = uci.loader(4, mirror="breast_w")
+load_liver = uci.loader(1, mirror="liver")
 load_pima = uci.loader("negative")
 load_thyroid = uci.loader(2, 3)
-
-
-def load_letter(path: Path, positive: str = "Q") -> tuple[np.ndarray, np.ndarray]:
-    """Return the data of :func:`npbench_datasets.uci.load_letter`."""
-    table = uci.complete(path)
-    return _ordered(table[:, :-1].to_numpy(), uci.letter_against_others(table[:, -1], positive), "letter")
-
-
-def load_vehicle(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the data of :func:`npbench_datasets.uci.load_vehicle`."""
-    table = uci.complete(path).filter(pl.nth(-1).is_in(["van", "saab"]))
-    return table[:, :-1].to_numpy(), uci.labels(table[:, -1] == "van")
-
-
-def _ordered(X: np.ndarray, y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows in the order of the official file."""
-    with resources.files("npbench_datasets").joinpath("orders.npz").open("rb") as stream, np.load(stream) as orders:
-        order = orders[name]
-    return X[order], y[order]
+load_vehicle = uci.loader("van", negative=["saab"])
+load_letter = uci.letters(label=-1, mirror="letter")

@@ -13,7 +13,7 @@ from npbench.errors import RequestError
 from npbench_datasets import libsvm
 from npbench_datasets.negative_binomial import stabilized
 from npbench_datasets.ranges import between, refuse
-from npbench_datasets.user_files import read_as, user_files
+from npbench_datasets.user_files import user_files
 
 PAIR_COLUMNS, MISSING, MOST_MISSING = 162 + 1, -100.0, 0.25
 LIBSVM_FORMAT = "lines in the format of LIBSVM, a label and number:value from 1 to {}"
@@ -33,9 +33,9 @@ def load_ppi(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     from sklearn.impute import SimpleImputer
 
     names = ("dipsPosPair.feature", "dipsRandpairSub23w.feature")
-    files = user_files("ppi", names, path, "https://www.cs.cmu.edu/~qyj/papers_sulp/proteins05_pages/features.html")
+    origin = "https://www.cs.cmu.edu/~qyj/papers_sulp/proteins05_pages/features.html"
     types = [pl.Float64] * PAIR_COLUMNS  # inferring them takes four times as long
-    with read_as("163 numbers a row with commas between them", files):
+    with user_files("ppi", names, path, origin, "163 numbers a row with commas between them") as files:
         parts = [pl.read_csv(file, has_header=False, schema_overrides=types).to_numpy() for file in files]
     X = np.vstack(parts)[:, :-1]
     X[X == MISSING] = np.nan
@@ -56,8 +56,7 @@ def load_chemo(path: str | None = None) -> tuple[sparse.csr_array, np.ndarray]:
     ``path`` is the file, by default ``chemo/chemo.svm`` in a data folder.
     """
     origin = "the supplement of Jorissen, Gilson (2005), as FP2 fingerprints in the format of LIBSVM"
-    files = user_files("chemo", ["chemo.svm"], path, origin)
-    with read_as(LIBSVM_FORMAT.format(1021), files):
+    with user_files("chemo", ["chemo.svm"], path, origin, LIBSVM_FORMAT.format(1021)) as files:
         return libsvm.read(*files, n_features=1021)
 
 
@@ -67,8 +66,8 @@ def load_cod_rna(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     ``path`` is the folder that holds the three files, by default ``cod_rna`` in a data folder.
     """
     origin = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary"
-    files = user_files("cod_rna", ("cod-rna", "cod-rna.t", "cod-rna.r"), path, origin)
-    with read_as(LIBSVM_FORMAT.format(8), files):
+    names = ("cod-rna", "cod-rna.t", "cod-rna.r")
+    with user_files("cod_rna", names, path, origin, LIBSVM_FORMAT.format(8)) as files:
         X, y = libsvm.read(*files, n_features=8)
     return X.toarray(), y
 
@@ -91,8 +90,9 @@ def load_tcga(path: str | None = None, psi: float | None = 6.0) -> tuple[np.ndar
     """
     if psi is not None:
         refuse(between(0.1, 1e6, psi=psi))
-    (file,) = user_files("tcga", ["counts.tsv"], path, "https://portal.gdc.cancer.gov or https://xena.ucsc.edu")
-    with read_as("a table with tabs or in Parquet, names of genes in the first column and counts in the rest", [file]):
+    origin = "https://portal.gdc.cancer.gov or https://xena.ucsc.edu"
+    form = "a table with tabs or in Parquet, names of genes in the first column and counts in the rest"
+    with user_files("tcga", ["counts.tsv"], path, origin, form) as (file,):
         table = _gene_table(file)
     codes = [_sample_type(name, file) for name in table.columns[1:]]
     kept = [i for i, code in enumerate(codes) if code in TUMOUR or code in NORMAL]

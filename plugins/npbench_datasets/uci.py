@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from importlib import resources
 from io import StringIO
 from pathlib import Path
+from string import ascii_uppercase
 
 import numpy as np
 import polars as pl
@@ -21,41 +23,54 @@ ADULT_COLUMNS = (
 ADULT_NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 
 
-def loader(*positive: object, first: int = 0) -> Callable[[Path], tuple[np.ndarray, np.ndarray]]:
-    """Return a loader of complete rows with the label last; columns before the ``first`` are left out."""
+def loader(
+    *positive: object, label: int = -1, drop: Collection[int] = (), negative: Collection[object] = (), mirror: str = ""
+) -> Callable[[Path], tuple[np.ndarray, np.ndarray]]:
+    """Return a loader of complete rows.
+
+    ``label`` and ``drop`` are columns that are no features. With ``negative``, rows of other labels are left out. Rows
+    of a ``mirror`` are brought into the order of the official file.
+    """
 
     def load(path: Path) -> tuple[np.ndarray, np.ndarray]:
         table = complete(path)
-        return table[:, first:-1].to_numpy(), labels(table[:, -1].is_in(list(positive)))
+        if negative:
+            table = table.filter(pl.nth(label).is_in([*positive, *negative]))
+        X = table.drop(table.columns[place] for place in (label, *drop)).to_numpy()
+        y = labels(table[:, label].is_in(list(positive)))
+        return in_order(X, y, mirror) if mirror else (X, y)
 
     return load
 
 
-load_breast_w = loader(4, first=1)  # 683 x 9; 16 of 699 rows are incomplete, the first column numbers the samples
+def in_order(X: np.ndarray, y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of a mirror in the order of the official file."""
+    with resources.files("npbench_datasets").joinpath("orders.npz").open("rb") as stream, np.load(stream) as orders:
+        order = orders[name]
+    return X[order], y[order]
+
+
+load_breast_w = loader(4, drop=[0])  # 683 x 9; 16 of 699 rows are incomplete, the first column numbers the samples
 load_dermatology = loader(1)  # 358 x 34; 8 of 366 rows lack an age
+load_ionosphere = loader("g", drop=[1])  # 351 x 33; +1 for a good return, the second column is always 0
 # 345 x 6. The label was made to divide rows into a training and a test part; its use is customary.
 load_liver = loader(1)
 load_pima = load_spambase = loader(0)
 load_magic = loader("g")  # 19020 x 10; +1 for gamma rays
 
 
-def load_ionosphere(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return 351 x 33 features and labels, +1 for a good return (class g); the second column, always 0, is left out."""
-    table = complete(path)
-    return np.delete(table[:, :-1].to_numpy(), 1, axis=1), labels(table[:, -1] == "g")
+def letters(label: int, mirror: str = "") -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+    """Return a loader of 20000 x 16 features and labels, +1 for one of the letters A to Z."""
+
+    def load(path: Path, positive: str = "Q") -> tuple[np.ndarray, np.ndarray]:
+        if positive not in list(ascii_uppercase):
+            raise RequestError(f"dataset.positive is {positive!r}: expected a capital letter, A to Z.")
+        return loader(positive, label=label, mirror=mirror)(path)
+
+    return load
 
 
-def load_letter(path: Path, positive: str = "Q") -> tuple[np.ndarray, np.ndarray]:
-    """Return 20000 x 16 features and labels, +1 for one of the letters A to Z."""
-    table = complete(path)
-    return table[:, 1:].to_numpy(), letter_against_others(table[:, 0], positive)
-
-
-def letter_against_others(letters: pl.Series, positive: str) -> np.ndarray:
-    """Return +1 for one letter and -1 for all others."""
-    if positive not in set(letters):
-        raise RequestError(f"dataset.positive is {positive!r}: expected a capital letter, A to Z.")
-    return labels(letters == positive)
+load_letter = letters(label=0)
 
 
 def load_vehicle(*paths: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -10,8 +10,7 @@ from npbench.data.sources import data_folders
 from npbench.errors import AbsentDataError, RequestError
 
 
-def user_files(dataset: str, names: Sequence[str], path: str | None, origin: str) -> list[Path]:
-    """Return the paths of the files of a data set."""
+def _found(dataset: str, names: Sequence[str], path: str | None, origin: str) -> list[Path]:
     own = Path(path).expanduser() if path else None
     if own and own.is_file() and len(names) == 1:
         return [own]
@@ -27,12 +26,13 @@ def user_files(dataset: str, names: Sequence[str], path: str | None, origin: str
 
 
 @contextmanager
-def read_as(form: str, files: Sequence[Path]) -> Iterator[None]:
-    """Report the expected format if a library cannot read files, which nobody has checked."""
+def user_files(dataset: str, names: Sequence[str], path: str | None, origin: str, form: str) -> Iterator[list[Path]]:
+    """Yield the paths of the files of a data set, and report the expected form if a library cannot read them."""
+    files = _found(dataset, names, path, origin)
     try:
         if empty := [file.name for file in files if not file.stat().st_size]:
             raise ValueError(f"{empty[0]} is empty")
-        yield
+        yield files
     except Exception as error:  # each library raises its own
         reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         named = ", ".join(map(str, files))
