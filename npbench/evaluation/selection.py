@@ -37,10 +37,6 @@ def grid_search(
         Candidate values of each searched parameter. With a single candidate nothing is fitted.
     n_threads : int
         Threads that a search may use; this one uses none.
-
-    Returns
-    -------
-    Selection
     """
     candidates = combinations(search)
     if len(candidates) == 1:
