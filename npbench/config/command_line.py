@@ -100,7 +100,7 @@ def compose_all(options: Namespace) -> Combinations:
         try:
             if name is not None:
                 experiment = load(loader, name, words, config_name)
-                lines = [[*line, *words] for line in experiment.command_lines()]  # typed settings win
+                lines = experiment.command_lines(words)
             hydra_words = list(dict.fromkeys(word for line in lines for word in line if is_hydra_word(word)))
             # Without any of these, Hydra's node cannot differ from npbench's own.
             if hydra_words or options.config_path or options.config_name:

@@ -73,11 +73,24 @@ class Experiment:
     options: Mapping[str, Any] = field(default_factory=dict)
     printed: Sequence[Mapping[str, Any]] = ()
 
-    def command_lines(self) -> Iterator[list[str]]:
-        """Yield the settings of each sweep as typed on the command line."""
-        for sweep in self.sweeps.values():
-            settings = {**self.settings, **sweep}  # a text may list several values
-            yield [f"{key}={v if isinstance(v, str) else as_word(v)}" for key, v in settings.items()]
+    def command_lines(self, typed: Sequence[str] = ()) -> list[list[str]]:
+        """Return the settings of each sweep as words of a command line; those ``typed`` follow, and win."""
+        every = [{**self.settings, **sweep} for sweep in self.sweeps.values()]
+        lines = [[f"{key}={v if isinstance(v, str) else as_word(v)}" for key, v in one.items()] for one in every]
+        for word in typed:
+            lines = _with_typed(lines, word)
+        return lines
+
+
+def _with_typed(lines: list[list[str]], word: str) -> list[list[str]]:
+    """Append a setting to each sweep; a data set or solver that some of them name runs in these only."""
+    key, _, value = word.partition("=")
+    if key not in ("dataset", "solver"):
+        return [[*line, word] for line in lines]
+    named = [dict(one.split("=", 1) for one in line).get(key, "").replace(" ", "").split(",") for line in lines]
+    known = set().union(*named)
+    kept = [[one for one in value.split(",") if one in names or one not in known] for names in named]
+    return [[*line, f"{key}={','.join(some)}"] for line, some in zip(lines, kept, strict=True) if some]
 
 
 def split_off(settings: Sequence[str]) -> tuple[str | None, list[str]]:

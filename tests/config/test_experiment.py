@@ -1,6 +1,7 @@
 """Experiments: their form, what they run, and that they change no job."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,30 @@ def test_typed_settings_win(loader):
     assert [(c.problem.rho, c.solver.shrinkage, c.repeats) for c in found] == [
         (rho, shrinkage, 7) for shrinkage in (0, 0.5) for rho in (0.2, 0.3)
     ]
+
+
+def test_typed_data_sets_run_in_the_sweeps_that_name_them(loader):
+    sweeps = {
+        "small": {"problem.rho": 0.1, "dataset": "pima, heart"},
+        "large": {"problem.rho": "0.1,0.01", "dataset": "breast,pima"},
+    }
+    written(sweeps=sweeps, crossed={"own": {}, "other": {"solver": "np_svm"}}, settings={"solver": "gen,centroid"})
+
+    def ran(*words):
+        found, _, faults = composed("+experiment=demo", *words)
+        assert not faults
+        return Counter((c.solver.name, c.dataset.name, c.problem.rho) for c in found)
+
+    both = [(solver, rho) for solver in ("gen", "centroid", "np_svm") for rho in (0.1, 0.01)]
+    assert ran("dataset=breast") == {(solver, "breast", rho): 1 for solver, rho in both}
+    assert ran("dataset=heart", "solver=np_svm") == {("np_svm", "heart", 0.1): 1}
+    assert ran("dataset=heart", "solver=gen", "problem.rho=0.05") == {("gen", "heart", 0.05): 1}
+    assert ran("dataset=heart,breast", "solver=gen") == {("gen", "heart", 0.1): 1} | {
+        ("gen", "breast", rho): 1 for rho in (0.1, 0.01)
+    }
+    # Named by both; by none, so in all four sweeps.
+    assert ran("dataset=pima", "solver=gen") == {("gen", "pima", 0.1): 2, ("gen", "pima", 0.01): 1}
+    assert ran("dataset=blobs", "solver=sgd") == {("sgd", "blobs", 0.1): 4, ("sgd", "blobs", 0.01): 2}
 
 
 def test_setting_may_be_a_mapping(loader):
