@@ -241,7 +241,8 @@ class Judge:
         while True:
             while (answer := process.answer()) is None:
                 wait([process])
-                self._allow(process.deadline - time.monotonic() + GRACE)  # later if it had to wait for a processor
+                # Later if it had to wait for a processor, or was suspended.
+                self._allow(max(0.0, process.deadline - time.monotonic()) + GRACE)
             facts, arrays = answer
             if not isinstance(facts, dict):
                 raise process.wrote_rubbish()

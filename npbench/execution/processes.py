@@ -22,7 +22,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import connection
 from pathlib import Path
@@ -42,6 +42,7 @@ COMMAND = (
 SECONDS_TO_START = 120.0  # of the server, which loads its modules first
 SECONDS_TO_FORK = 10.0
 SECONDS_TO_CLOSE = 5.0
+LONGEST_WAIT = 1.0  # seconds; a wait that takes longer shows that this process was suspended
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of <sys/prctl.h>
 
 _NUMBER = struct.Struct("i")
@@ -110,12 +111,16 @@ class Process:
     def allow(self, seconds: float) -> None:
         """Let what comes next take so long, without the time that its main thread waits for a processor."""
         self._allowed, self.deadline, self._waited = seconds, time.monotonic() + seconds, waited(self.pid)
+        self._was_resumed = False
 
     def is_late(self) -> bool:
-        """Return whether the process has had the time that it was allowed."""
+        """Return whether the process has had the time that it was allowed; one that is suspended is resumed, once."""
         if time.monotonic() >= self.deadline:
             before, self._waited = self._waited, waited(self.pid)
             self.deadline += max(0.0, self._waited - before)
+        if time.monotonic() >= self.deadline and not self._was_resumed and is_suspended(self.pid):
+            self._was_resumed, self.deadline = True, time.monotonic() + self._allowed
+            os.kill(self.pid, signal.SIGCONT)
         return time.monotonic() >= self.deadline
 
     def answer(self) -> tuple[Any, list[Any]] | None:
@@ -168,13 +173,25 @@ def waited(pid: int) -> float:
     return 0.0
 
 
-def wait(processes: Iterable[Process], others: Iterable[int] = ()) -> set[Any]:
-    """Wait until a process answers, ends or is late, or another descriptor is ready; return those that are."""
-    nearest, signals = math.inf, list(others)
-    for process in processes:
-        nearest = min(nearest, process.deadline)
-        signals += process.signals
-    return set(connection.wait(signals, None if nearest == math.inf else max(0.0, nearest - time.monotonic())))
+def is_suspended(pid: int) -> bool:
+    """Return whether a process was stopped by a signal, as Ctrl-Z sends it; False if the kernel does not say."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    return False
+
+
+def wait(processes: Collection[Process], others: Iterable[int] = ()) -> set[Any]:
+    """Wait a while for answers and ends of processes, and for other descriptors; return those that are ready.
+
+    The time in which this process was suspended does not count against the processes, which may have been so too.
+    """
+    start, signals = time.monotonic(), [*others, *(one for process in processes for one in process.signals)]
+    timeout = min([LONGEST_WAIT, *(max(0.0, process.deadline - start) for process in processes)])
+    ready = connection.wait(signals, timeout)
+    if (suspended := time.monotonic() - start - timeout) > LONGEST_WAIT:
+        for process in processes:
+            process.deadline += suspended
+    return set(ready)
 
 
 class _Server:

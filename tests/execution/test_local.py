@@ -8,12 +8,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from misbehaving_jobs import ended, jobs, sleeping
+from misbehaving_solvers import ancestors
 from scipy import sparse
 
 from npbench.contracts import Metric
@@ -93,6 +95,29 @@ def test_everything_has_a_time_limit_and_says_what_reached_it(data, run, act, ph
     assert counts == {"timeout": 2, "ok": 1}
     assert phase in records[planned[0].key]["error"]
     assert time.monotonic() - start < 30
+
+
+@pytest.mark.parametrize(("n_suspended", "resumed"), [(2, True), (1, False)])
+def test_a_suspended_job_goes_on(data, run, tmp_path, n_suspended, resumed):
+    """Of fit and judge, both are suspended for longer than the limit, or the fit for good: it is resumed in time."""
+    suspended = []
+
+    def suspend():
+        while not (files := [*tmp_path.glob("pid-*")]):
+            time.sleep(0.01)
+        fit = int(files[0].name.removeprefix("pid-"))
+        suspended.extend([fit, ancestors(fit)[2]][:n_suspended])
+        for pid in suspended:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(4.0 * resumed)
+        for pid in suspended[: n_suspended * resumed]:
+            os.kill(pid, signal.SIGCONT)
+
+    thread = threading.Thread(target=suspend, daemon=True)
+    thread.start()
+    counts, _ = run(jobs(data, {"folder": str(tmp_path), "seconds": 1.0}), n_jobs=1, seconds=2.5)
+    thread.join()
+    assert (counts, len(suspended)) == ({"ok": 1}, n_suspended)
 
 
 def test_a_solver_that_hangs_on_import_is_stopped_once(data, run, tmp_path, monkeypatch):
