@@ -41,7 +41,7 @@ def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None
         time = how_long(plan.todo, settings, frame) if plan.todo else ""
     terminal.show_sheet(table, console)
     names = ("dataset", "protocol", "protocol_params")
-    columns = (job.request.columns() for job, _ in plan.jobs.parts)
+    columns = (job.request.columns for job, _ in plan.jobs.parts)
     note = protocols(pl.DataFrame([{name: row[name] for name in names} for row in columns]))
     hint = " A data set may state its own; protocol=NAME sets the same for all." if " differ" in note else ""
     write(f"\n{note}{hint}", console)
@@ -70,7 +70,7 @@ def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Sheet:
 
 def _described(job: Job) -> tuple[str, str, str]:
     """Return data set, method with the settings that differ from it, as reports label it, and problem."""
-    request, columns = job.request, job.request.columns()
+    request, columns = job.request, job.request.columns
     own = own_settings(columns["method"], columns["solver"], columns["params"]) or {}
     method = " ".join([columns["method"], *(f"{name}={value}" for name, value in own.items())])
     parameters = ", ".join(f"{name}={value}" for name, value in request.problem.parameters().items())

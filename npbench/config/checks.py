@@ -27,8 +27,15 @@ MAX_NAME_LENGTH = 80  # of a data set, in tables and figures
 
 def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunSettings]:
     """Check the configurations of one run and the settings they share; raise RequestError with each fault once."""
+    known: dict[str, Any] = {}  # settings of a solver that other configurations have too
+
+    def once(*arguments: Any) -> Any:
+        if (text := repr(arguments)) not in known:
+            known[text] = solver_settings(*arguments)
+        return known[text]
+
     *requests, settings = collect_errors(
-        [*(partial(check, config) for config in configs), partial(check_settings, configs)]
+        [*(partial(check, config, once) for config in configs), partial(check_settings, configs)]
     )
     measured = {metric.name for request in requests for metric in request.metrics}
     if settings.objective is not None and settings.objective not in measured:
@@ -37,7 +44,7 @@ def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunS
     return requests, settings
 
 
-def check(config: Mapping[str, Any]) -> Request:
+def check(config: Mapping[str, Any], settings_of: Callable[..., Any] = solver_settings) -> Request:
     """Resolve every name of a plain configuration and check every value; raise RequestError with every fault."""
     from npbench.evaluation.protocols import PROTOCOLS
 
@@ -56,7 +63,7 @@ def check(config: Mapping[str, Any]) -> Request:
     dataset = attempt(lambda: found.dataset(_name(config, "dataset")))
     protocol = attempt(_built, config, "protocol", PROTOCOLS)
     of_problem = problem.parameters() if problem else {}
-    divided = solver and attempt(solver_settings, solver, _section(config, "solver"), of_problem)
+    divided = solver and attempt(settings_of, solver, _section(config, "solver"), of_problem)
     params, search = divided or ({}, {})
     dataset_params = dataset and attempt(_dataset_params, config, dataset)
     metrics = attempt(_metrics, config, problem)

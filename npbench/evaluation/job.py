@@ -42,8 +42,9 @@ class Request:
     method: str = ""  # choice of the solver as typed, variants included; empty for the solver's name
     validate: bool = False  # measure the validation loss even where nothing is selected; changes no answer
 
-    def columns(self) -> dict[str, Any]:
-        """Return the record's columns that say what was asked."""
+    @cached_property
+    def columns(self) -> Mapping[str, Any]:
+        """The record's columns that say what was asked."""
         return {
             "solver": self.solver.name,
             "method": self.method or self.solver.name,
@@ -128,7 +129,7 @@ class Job:
 
     @cached_property
     def _identity(self) -> str:
-        asked = {name: value for name, value in self.request.columns().items() if Role.IDENTITY in FIELDS[name].roles}
+        asked = {name: value for name, value in self.request.columns.items() if Role.IDENTITY in FIELDS[name].roles}
         own = {"distribution": self.distribution, "code": self.code, "versions": self.versions}
         return canonical({**asked, "data_sha256": self.data.data_sha256, **own})
 
@@ -136,7 +137,7 @@ class Job:
     def _shared_columns(self) -> dict[str, Primitive]:
         parameters = self.request.problem.parameters()
         return {
-            **self.request.columns(),
+            **self.request.columns,
             **{name: float(value) for name, value in parameters.items() if isinstance(value, (int, float))},
             **vars(self.data),
             "distribution": self.distribution,

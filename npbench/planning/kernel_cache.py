@@ -27,7 +27,7 @@ def kind_of(job: Job) -> str:
 
 def not_compiled(jobs: Iterable[Job]) -> list[Job]:
     """Return a job of each solver with kernels, none in Numba's cache, unless its kind ran without compiling."""
-    jobs = list(jobs)
+    jobs = {_identity(job): job for job in jobs}.values()  # a plan has thousands of one kind
     of_solver = {job.request.solver.name: job for job in jobs}
     cold = {name for name, job in of_solver.items() if _is_cold(provenance.sources(targets(job.request)))}
     left = (job for job in jobs if job.request.solver.name in cold and not compiles_nothing(job))
@@ -36,9 +36,12 @@ def not_compiled(jobs: Iterable[Job]) -> list[Job]:
 
 def compiles_nothing(job: Job, *, known: bool = False) -> bool:
     """Return whether a job of this kind has run without compiling anything, or remember it where it is ``known``."""
-    identity = canonical([kind_of(job), job.code]).encode("utf-8", "backslashreplace")
-    remembered: bool = cached("compiles_nothing", identity, lambda: known)  # kept if true
+    remembered: bool = cached("compiles_nothing", _identity(job), lambda: known)  # kept if true
     return remembered
+
+
+def _identity(job: Job) -> bytes:
+    return canonical([kind_of(job), job.code]).encode("utf-8", "backslashreplace")
 
 
 def seconds_to_compile(jobs: Iterable[Job]) -> float:

@@ -9,6 +9,7 @@ from functools import partial
 from heapq import merge
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -176,17 +177,19 @@ def fits_of(request: Request) -> str:
     names = request.solver.of_threshold
     if not names:
         return ""
-    columns = {name: value for name, value in request.columns().items() if name not in ("method", "problem_params")}
+    columns = {name: value for name, value in request.columns.items() if name not in ("method", "problem_params")}
     return canonical(columns | {"params": {name: value for name, value in request.params.items() if name not in names}})
 
 
 def _grouped(requests: Sequence[Request]) -> list[Request]:
     """Order requests by data set, by solver, because a worker is replaced when the solver changes, and by fits."""
-    datasets = {name: n for n, name in enumerate(dict.fromkeys(map(name_of, requests)))}
-    solvers = {name: n for n, name in enumerate(dict.fromkeys(request.solver.name for request in requests))}
-    fits = {text: n for n, text in enumerate(dict.fromkeys(map(fits_of, requests)))}
-    places = ((datasets[name_of(one)], solvers[one.solver.name], fits[fits_of(one)]) for one in requests)
-    return [request for _, request in sorted(zip(places, requests, strict=True), key=lambda placed: placed[0])]
+    first: dict[tuple[int, str], int] = {}  # places of names in the order of their first requests
+
+    def places(request: Request) -> list[int]:
+        names = enumerate((name_of(request), request.solver.name, fits_of(request)))
+        return [first.setdefault(name, len(first)) for name in names]
+
+    return sorted(requests, key=places)
 
 
 def first_job(request: Request, data: BinaryData) -> Job:
@@ -219,29 +222,31 @@ def targets(request: Request) -> list[str]:
 
 
 def check_splits(asked: Iterable[tuple[Request, BinaryData]]) -> None:
-    """Check requests on their data, once what is equal for all solvers."""
-    distinct = {}
+    """Refuse data that a protocol cannot split in every repeat; what is equal for all solvers is checked once."""
+    alike: dict[Any, tuple[BinaryData, dict[Any, Request]]] = {}  # by split, then by what needs its parts
     for request, data in asked:
-        split = (data.sha256, request.protocol, request.seed, request.repeats)
-        distinct[split, request.problem, is_validated(request)] = request, data
-    collect_errors([partial(check_split, request, data) for request, data in distinct.values()])
+        split = data.sha256, request.protocol, request.seed, request.repeats
+        alike.setdefault(split, (data, {}))[1][request.problem, _is_validated(request)] = request
+    collect_errors([partial(_check_split, data, [*requests.values()]) for data, requests in alike.values()])
 
 
-def is_validated(request: Request) -> bool:
+def _is_validated(request: Request) -> bool:
     """Return whether a validation loss is measured."""
     return request.validate or any(len(values) > 1 for values in request.search.values())
 
 
-def check_split(request: Request, data: BinaryData) -> None:
-    """Refuse data that the protocol cannot split in every repeat."""
+def _check_split(data: BinaryData, requests: Sequence[Request]) -> None:
+    """Check requests with the same splits."""
+    asked, demanding = requests[0], [one for one in requests if not one.problem.measurable(0, 0)]
     try:
-        one_for_all = request.protocol.stratified and data.groups is None
-        if one_for_all and request.problem.measurable(0, 0):  # then on every part
-            request.protocol.check(data)
+        one_for_all = asked.protocol.stratified and data.groups is None
+        if one_for_all and not demanding:
+            asked.protocol.check(data)
             return
-        for repeat in range(request.repeats):
-            ample = _check_measurable(request, data.y, request.protocol.split(data, request.seed, repeat))
-            if one_for_all and ample:
+        for repeat in range(asked.repeats):
+            split = asked.protocol.split(data, asked.seed, repeat)
+            ample = collect_errors([partial(_check_measurable, request, data.y, split) for request in demanding])
+            if one_for_all and all(ample):
                 break
     except RequestError as error:
         raise RequestError(*(f"dataset {data.name!r}: {fault}" for fault in error.faults)) from None
@@ -249,9 +254,7 @@ def check_split(request: Request, data: BinaryData) -> None:
 
 def _check_measurable(request: Request, y: np.ndarray, split: Split) -> bool:
     """Refuse parts without a loss; return whether all other stratified repeats are certain to have one."""
-    if request.problem.measurable(0, 0):
-        return True
-    validated = [("a validation part", rows) for _, rows in split.folds] if is_validated(request) else []
+    validated = [("a validation part", rows) for _, rows in split.folds] if _is_validated(request) else []
     ample = True
     for part, rows in [("the test part", split.test), *validated]:
         n_pos = int((y[rows] > 0).sum())

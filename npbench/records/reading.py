@@ -161,5 +161,5 @@ def with_methods(records: pl.DataFrame, method_of: Callable[[Setting, str | None
 
 def typed_by(requests: Iterable[Any]) -> dict[Setting, str]:
     """Return the choices that requests were typed with, by setting."""
-    asked = (request.columns() for request in requests)
+    asked = (request.columns for request in requests)
     return {tuple(columns[name] for name in METHOD): columns["method"] for columns in asked}

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npbench.config import checks
 from npbench.config.checks import check, check_all
 from npbench.config.resolve import resolved
+from npbench.config.solver_settings import solver_settings
 from npbench.errors import RequestError
 from npbench.evaluation.protocols import CrossValidation, Holdout, Official, Permutations
 
@@ -48,6 +50,14 @@ def faults_of(**settings):
     with pytest.raises(RequestError) as refusal:
         check(changed(**settings))
     return list(refusal.value.faults)
+
+
+def test_settings_of_a_solver_are_checked_once(monkeypatch):
+    checked = []
+    monkeypatch.setattr(checks, "solver_settings", lambda *found: checked.append(found) or solver_settings(*found))
+    requests, _ = check_all([changed(seed=seed, solver__mode=mode) for mode in ("ok", "slow") for seed in (1, 2)])
+    assert [request.params["mode"] for request in requests] == ["ok", "ok", "slow", "slow"]
+    assert len(checked) == 2
 
 
 def test_configuration_becomes_a_request():

@@ -20,7 +20,7 @@ from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.evaluation.job import DataIdentity, Job, Request
 from npbench.evaluation.protocols import CrossValidation, Holdout, Nested, Permutations
-from npbench.planning.plan import Jobs, check_split, first_job
+from npbench.planning.plan import Jobs, check_splits, first_job
 from npbench.problem import NeymanPearson, PartialAUC
 from npbench.records.fields import ASKED, SCHEMA
 from npbench.values import canonical
@@ -171,6 +171,10 @@ def test_a_metric_named_like_a_column_is_refused():
         first_job(request, toy())
 
 
+def check_split(*request_and_data):
+    check_splits([request_and_data])
+
+
 def test_parts_with_too_few_samples_or_without_a_loss_are_refused():
     check_split(REQUEST, toy())
     with pytest.raises(RequestError, match=r"toy.*negative"):
@@ -203,6 +207,21 @@ def test_one_split_is_enough_when_parts_are_large(monkeypatch):
     divided.clear()
     check_split(request, toy(n_negative=80))
     assert divided == [0, 1, 2]
+
+
+def test_requests_on_the_same_splits_share_them(monkeypatch):
+    divided = []
+    split = CrossValidation.split
+    monkeypatch.setattr(CrossValidation, "split", lambda *args: divided.append(args[3]) or split(*args))
+    data = BinaryData.checked(np.zeros((40, 1)), np.resize([-1, 1], 40), "toy", groups=np.repeat(range(20), 2))
+    problems = (NeymanPearson(0.1), NeymanPearson(0.01), PartialAUC((0.0, 0.5)))
+    same = [dataclasses.replace(REQUEST, problem=one, repeats=2) for one in problems]
+    check_splits([(request, data) for request in (*same, dataclasses.replace(same[0], search={}))])
+    assert divided == [0, 1]
+    narrow = [dataclasses.replace(REQUEST, problem=PartialAUC((0.0, end)), repeats=2) for end in (0.001, 0.002)]
+    with pytest.raises(RequestError) as refusal:
+        check_splits([(request, data) for request in narrow])
+    assert [str(end) in fault for end, fault in zip((0.001, 0.002), refusal.value.faults, strict=True)] == [True] * 2
 
 
 def test_more_repeats_than_published_splits_are_refused():

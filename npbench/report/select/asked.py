@@ -69,7 +69,7 @@ def of_requests(requests: Sequence[Any], frame: pl.DataFrame) -> pl.DataFrame:
 
 def settings_of_jobs(requests: Sequence[Any]) -> pl.DataFrame:
     """Return the settings of the jobs of ``requests``, without duplicates."""
-    rows = [{**request.columns(), "repeat": repeat} for request in requests for repeat in range(request.repeats)]
+    rows = [{**request.columns, "repeat": repeat} for request in requests for repeat in range(request.repeats)]
     return pl.DataFrame(rows).select(ASKED).unique()
 
 

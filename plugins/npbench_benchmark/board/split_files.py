@@ -53,13 +53,13 @@ def write_splits(requests: Sequence[Request], words: Sequence[str], folder: Path
 
 
 def _asked(request: Request) -> dict[str, Any]:
-    return {name: value for name, value in request.columns().items() if name in (*TASK, "metrics")}
+    return {name: value for name, value in request.columns.items() if name in (*TASK, "metrics")}
 
 
 def _require_one_split(requests: Sequence[Request]) -> None:
     name = requests[0].dataset.name
     for what in names(Role.ROWS):
-        if len({str(request.columns()[what]) for request in requests}) > 1:
+        if len({str(request.columns[what]) for request in requests}) > 1:
             raise RequestError(f"dataset {name!r} has several values of {what}: write each of them to another folder")
     if requests[0].features["missing"] == "drop":
         raise RequestError(f"dataset {name!r}: missing=drop renumbers the rows: use missing=impute or missing=refuse")

@@ -47,7 +47,7 @@ def request_of(record: Mapping[str, Any], solver: Solver | None = None) -> Reque
         repeats=record["repeat"] + 1,
         method=record.get("method") or "",
     )
-    columns = request.columns()
+    columns = request.columns
     if differing := [name for name in columns if name != "method" and columns[name] != record[name]]:
         version = record.get("npbench_version") or "of unknown version"
         found = f"{', '.join(differing)} of a record cannot be rebuilt"

@@ -85,7 +85,7 @@ def _stand_in(record: Mapping[str, Any]) -> Solver:
 
 def _parameters(request: Request) -> dict[str, Any]:
     """Return the parameters of the problem as columns of scores: numbers, or the JSON text of anything else."""
-    parameters = json.loads(request.columns()["problem_params"])
+    parameters = json.loads(request.columns["problem_params"])
     return {name: float(v) if isinstance(v, (int, float)) else json.dumps(v) for name, v in parameters.items()}
 
 

@@ -198,6 +198,6 @@ FEW = ["dataset=magic,keel_german"]
 )
 def test_experiment_composes(name, more, jobs):
     found = requested(parse([f"+experiment={name}", *more])).requests
-    assert len({(str(request.columns()), repeat) for request in found for repeat in range(request.repeats)}) == jobs
-    protocols = {request.columns()["protocol_params"] for request in found}
+    assert len({(str(request.columns), repeat) for request in found for repeat in range(request.repeats)}) == jobs
+    protocols = {request.columns["protocol_params"] for request in found}
     assert protocols == {'{"folds":4,"name":"cv","test_size":0.5}'}
