@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from npbench.data.wording import counted, listed
+
 MAX_NAMED = 5
 Features: TypeAlias = Any  # ndarray or scipy.sparse.csr_array; SciPy ships no types
 
@@ -79,10 +81,9 @@ def _non_finite(X: Features) -> Iterator[str]:
     else:
         (rows, columns), what = np.nonzero(np.isinf(X)), "infinite"
     if len(rows):
-        number = "value" if len(rows) == 1 else "values"
         places = f"{first('column', columns)} and {first('row', rows)} (counted from 0)"
         remedy = "impute or remove them" if is_sparse(X) else "remove them, or make them NaN for missing"
-        yield f"has {len(rows)} {what} feature {number}, in {places}: {remedy}."
+        yield f"has {counted(len(rows), f'{what} feature value')}, in {places}: {remedy}."
 
 
 def divisions(published: Any, n_samples: int, faults: list[str]) -> np.ndarray | None:
@@ -162,9 +163,7 @@ def column_names(columns: Any, n_features: int, faults: list[str]) -> tuple[str,
 def first(what: str, numbers: Any) -> str:
     """Return the first few distinct ``numbers`` or names after the noun: "rows 2, 5 and 1 more"."""
     distinct = np.unique(numbers)
-    listed = ", ".join(map(str, distinct[:MAX_NAMED]))
-    more = f" and {len(distinct) - MAX_NAMED} more" if len(distinct) > MAX_NAMED else ""
-    return f"{what}{'s' if len(distinct) > 1 else ''} {listed}{more}"
+    return f"{what}{'s' if len(distinct) > 1 else ''} {listed(map(str, distinct), MAX_NAMED)}"
 
 
 def labels(y: Any, faults: list[str]) -> np.ndarray | None:
@@ -176,10 +175,9 @@ def labels(y: Any, faults: list[str]) -> np.ndarray | None:
     # True equals 1, but True and False are not accepted; strings cannot be compared with numbers.
     allowed = (labels == 1) | (labels == -1) if labels.dtype.kind in "iufO" else np.zeros(len(labels), dtype=bool)
     if not allowed.all():
-        strange = list(dict.fromkeys(map(repr, labels[~allowed][:1000].tolist())))
-        more = ", ..." if len(strange) > MAX_NAMED else ""
-        found = f"{', '.join(strange[:MAX_NAMED])}{more}. Code the class of interest as +1, the other as -1"
-        faults.append(f"has {np.sum(~allowed)} labels other than -1 and +1: {found}.")
+        strange = listed(dict.fromkeys(map(repr, labels[~allowed][:1000].tolist())), MAX_NAMED)
+        hint = "Code the class of interest as +1, the other as -1"
+        faults.append(f"has {np.sum(~allowed)} labels other than -1 and +1: {strange}. {hint}.")
         return None
     if len(labels) and np.all(labels == labels[0]):
         faults.append(f"has one class only, {int(labels[0]):+d}: expected both classes.")

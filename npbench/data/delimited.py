@@ -19,7 +19,7 @@ from polars import selectors as cs
 
 from npbench.data.file_limits import require_fits
 from npbench.data.table import Table, as_numbers, refuse_repeated, row_place
-from npbench.data.wording import DATASET, Settings, listed
+from npbench.data.wording import DATASET, Settings, counted, listed
 from npbench.errors import RequestError
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
@@ -137,7 +137,7 @@ class _Lines:
 
     def __init__(self, stream: IO[bytes], sign: str) -> None:
         self._sign = sign
-        path = getattr(stream, "name", None)
+        path: Any = getattr(stream, "name", None)
         # A row may have to be named when the file is closed; a text in memory stays open.
         in_memory = not isinstance(path, str)
         self._opened: Callable[[], Any] = partial(nullcontext, stream) if in_memory else partial(Path(path).open, "rb")
@@ -164,11 +164,10 @@ class _Lines:
         found, expected = fields[wrong[0]], fields[0]
         if found < expected and not fields[wrong[0] + 1 :].any():
             raise RequestError(f"the last line has {found} of {expected} columns: the file was cut off, get it again.")
-        columns = "1 column" if found == 1 else f"{found} columns"
         more = f", as do {len(wrong) - 1} others" if len(wrong) > 1 else ""
         raise RequestError(
-            f"line {lines[wrong[0]]} has {columns} where the first has {expected}{more}: correct it, and quote fields "
-            "that hold the separator."
+            f"line {lines[wrong[0]]} has {counted(found, 'column')} where the first has {expected}{more}: correct it, "
+            "and quote fields that hold the separator."
         )
 
     def place(self, number: int, n_lines: int) -> str:

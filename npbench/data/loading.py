@@ -15,6 +15,7 @@ from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
 from npbench.data.checks import first
 from npbench.data.suspects import suspects
+from npbench.data.wording import counted
 from npbench.errors import RequestError, collect_errors, unknown_name
 from npbench.registry import remedy
 from npbench.signature import signature
@@ -124,10 +125,9 @@ def without_missing(data: BinaryData, missing: str) -> BinaryData:
 def _refusal(data: BinaryData, absent: np.ndarray, complete: np.ndarray) -> str:
     rows, columns = np.nonzero(absent)
     named = columns if data.columns is None else np.array(data.columns, dtype=object)[np.unique(columns)]
-    values = "1 missing value" if len(rows) == 1 else f"{len(rows)} missing values"
     return (
-        f"Data set {data.name!r} has {values}, in {first('column', named)} and {first('row', rows)} (counted from 0), "
-        f"{np.sum(~complete)} of {data.n_samples} rows: add missing=impute to fill in medians and most frequent "
-        "categories of the training part, missing=drop to leave out these rows, or missing=keep if the solver takes "
-        "missing values."
+        f"Data set {data.name!r} has {counted(len(rows), 'missing value')}, in {first('column', named)} and "
+        f"{first('row', rows)} (counted from 0), {np.sum(~complete)} of {data.n_samples} rows: add missing=impute to "
+        "fill in medians and most frequent categories of the training part, missing=drop to leave out these rows, or "
+        "missing=keep if the solver takes missing values."
     )

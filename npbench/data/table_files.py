@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
 import json
@@ -25,7 +26,6 @@ from npbench.errors import RequestError, unknown_name
 TEXT_SETTINGS = ("delimiter", "header", "decimal")
 UNPACK: dict[str, Callable[[IO[bytes]], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 PAGE_STARTS = (b"<!doctype", b"<html", b"<head", b"<?xml")
-BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _unpacked(file: IO[bytes], unpack: Callable[[IO[bytes]], Any]) -> IO[bytes]:
 
 
 def _refuse_pages(stream: IO[bytes]) -> None:
-    start = stream.read(512).removeprefix(BOM).lstrip()
+    start = stream.read(512).removeprefix(codecs.BOM_UTF8).lstrip()
     stream.seek(0)
     if not start:
         raise RequestError("the file is empty.")

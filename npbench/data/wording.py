@@ -24,13 +24,13 @@ DATASET, OPTIONS = Settings("dataset.{}={}"), Settings("--{} {}")
 KEYWORDS = Settings("{}={}", {"positive": "pos_label"})
 
 
-def listed(items: Iterable[str]) -> str:
-    """Join the first ten items by commas, with the number of the others."""
+def listed(items: Iterable[str], most: int = MAX_LISTED) -> str:
+    """Join the first items by commas, with the number of the others."""
     every = [item if item.isprintable() else repr(item) for item in items]
-    more = f" and {len(every) - MAX_LISTED} more" if len(every) > MAX_LISTED else ""
-    return ", ".join(every[:MAX_LISTED]) + more
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
 
 
-def counted(n_rows: int) -> str:
-    """Return the number of rows in words."""
-    return "1 row" if n_rows == 1 else f"{n_rows} rows"
+def counted(number: int, what: str = "row") -> str:
+    """Return a number of things in words."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
