@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
@@ -31,14 +31,17 @@ class SplitProtocol(ABC):
     title: ClassVar[str]
     # Class counts alone decide whether a split exists, so that one repeat stands for all.
     stratified: ClassVar[bool] = True
+    least: ClassVar[Mapping[str, int]] = {}  # smallest values of integers, where it is not 2
 
     def faults(self) -> list[str]:
         """Return an error for each parameter out of range."""
         faults = []
         for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type == "int" and not is_whole(value, 2):
-                faults.append(f"protocol.{field.name} is {value!r}: expected an integer of 2 or more")
+            value, least = getattr(self, field.name), self.least.get(field.name, 2)
+            if field.type == "int" and not is_whole(value, least):
+                faults.append(f"protocol.{field.name} is {value!r}: expected an integer of {least} or more")
+            if field.type == "int | None" and not (value is None or is_whole(value, least)):
+                faults.append(f"protocol.{field.name} is {value!r}: expected an integer of {least} or more, or null")
             if field.type == "float" and not (isinstance(value, float) and 0 < value < 1):
                 faults.append(f"protocol.{field.name} is {value!r}: expected a number between 0 and 1, both excluded")
             if field.type == "bool" and not isinstance(value, bool):
@@ -201,19 +204,14 @@ class Permutations(SplitProtocol):
     name: ClassVar[str] = "permutations"
     title: ClassVar[str] = "training part of a fixed size, test part; leave-one-out or k-fold cross-validation"
     stratified: ClassVar[bool] = False
+    least: ClassVar[Mapping[str, int]] = {"n_train": 4}
     n_train: int | None = None  # by default the data set's
     folds: int | None = None  # stratified folds of the training part; None for leave-one-out
 
     def faults(self) -> list[str]:
         """Return an error for each parameter out of range."""
-        faults = []
-        if self.n_train is None:
-            faults.append("protocol.n_train: this dataset states no training size, set it or use protocol=cv")
-        elif not is_whole(self.n_train, 4):
-            faults.append(f"protocol.n_train is {self.n_train!r}: expected an integer of 4 or more")
-        if self.folds is not None and not is_whole(self.folds, 2):
-            faults.append(f"protocol.folds is {self.folds!r}: expected 2 or more, or null for leave-one-out")
-        return faults
+        absent = "protocol.n_train: this dataset states no training size, set it or use protocol=cv"
+        return [*([absent] if self.n_train is None else []), *super().faults()]
 
     def check(self, data: BinaryData) -> None:
         """Refuse data with groups; each split has class counts of its own."""
@@ -222,26 +220,24 @@ class Permutations(SplitProtocol):
 
     def _split(self, data: BinaryData, seed: int, repeat: int) -> Split:
         y, random = data.y, random_state(seed, repeat)
-        published = data.published is not None and data.published.shape[1] == self.n_train
-        train = self._published(data, repeat) if published else self._drawn(data, random)
+        train, published = self._train(data, repeat, random)
         test = np.delete(np.arange(len(y)), train)
         require(y[test], lambda count, _: [("the test part", count, 1, OTHER_DRAW)])
         require(y[train], self._needs)
         folds = leave_one_out(train) if self.folds is None else k_fold(train, data, self.folds, random)
         return Split(train, test, folds, "published" if published else "drawn")
 
-    def _published(self, data: BinaryData, repeat: int) -> np.ndarray:
-        assert data.published is not None
-        if repeat >= len(data.published):
-            n = len(data.published)
-            raise RequestError(f"no published split {repeat}: use repeats={n} or fewer, or protocol=cv")
-        return data.published[repeat]
-
-    def _drawn(self, data: BinaryData, random: np.random.RandomState) -> np.ndarray:
-        assert self.n_train is not None  # see faults()
-        if self.n_train >= data.n_samples:
-            raise RequestError(f"protocol.n_train is {self.n_train} of {data.n_samples} rows: leave some for testing")
-        return np.sort(random.permutation(data.n_samples)[: self.n_train])
+    def _train(self, data: BinaryData, repeat: int, random: np.random.RandomState) -> tuple[np.ndarray, bool]:
+        """Return the training rows, and whether they are published."""
+        rows, n_train = data.published, self.n_train
+        assert n_train is not None  # see faults()
+        if rows is None or rows.shape[1] != n_train:
+            if n_train >= data.n_samples:
+                raise RequestError(f"protocol.n_train is {n_train} of {data.n_samples} rows: leave some for testing")
+            return np.sort(random.permutation(data.n_samples)[:n_train]), False
+        if repeat >= len(rows):
+            raise RequestError(f"no published split {repeat}: use repeats={len(rows)} or fewer, or protocol=cv")
+        return rows[repeat], True
 
     def _needs(self, count: int, _: int) -> Iterator[Need]:
         yield "the training part", count, 2, OTHER_DRAW
