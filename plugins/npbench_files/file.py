@@ -14,7 +14,7 @@ from npbench.data.wording import DATASET
 from npbench.errors import RequestError, collect_errors
 from npbench.values import is_whole
 from npbench_files.formats import FORMATS
-from npbench_files.tables import TABLE_SETTINGS, matrix, separate, signs
+from npbench_files.tables import TABLE_SETTINGS, matrix, moments, separate, signs
 
 
 def load_file(
@@ -24,6 +24,7 @@ def load_file(
     positive: Any = None,
     negative: Any = None,
     group: str | None = None,
+    time: str | None = None,
     columns: list[str] | None = None,
     drop: list[str] | None = None,
     format: str | None = None,
@@ -34,7 +35,7 @@ def load_file(
     n_features: int | None = None,
     called: str | None = None,
 ) -> tuple[Any, np.ndarray, dict[str, Any]]:
-    """Return features and labels of a file; for a table also names, categories and groups.
+    """Return features and labels of a file; for a table also names, categories, groups and times.
 
     Parameters
     ----------
@@ -49,6 +50,8 @@ def load_file(
         Not needed if there are two labels.
     group : str
         Column of a table with a group for each row, such as a patient; rows of one group are never divided.
+    time : str
+        Column of a table with the time of each row, for ``protocol=time``: numbers, or dates such as 2026-11-27.
     columns : list of str
         Names of the features of a table; by default all columns without another role.
     drop : list of str
@@ -80,14 +83,13 @@ def load_file(
     except RequestError as error:
         raise RequestError(*(f"{path}: {fault}" for fault in error.faults)) from error
     kept = y != 0
-    if "groups" in more:
-        more["groups"] = more["groups"][kept]
+    more.update({role: more[role][kept] for role in ("groups", "time") if role in more})
     return X[kept], y[kept], more
 
 
 def _check(given: dict[str, Any]) -> None:
     """Refuse settings of a wrong type."""
-    singles = ("format", "label", "group", "features", "delimiter")
+    singles = ("format", "label", "group", "time", "features", "delimiter")
     lists = [name for name in singles if isinstance(given.get(name), list)]
     faults = [f"dataset.{name} is {given[name]!r}: expected a single name." for name in lists]
     if not isinstance(given.get("header", True), bool):
@@ -99,12 +101,15 @@ def _check(given: dict[str, Any]) -> None:
 
 
 def _read(file: Path, given: dict[str, Any], classes: tuple[Any, Any]) -> tuple[Any, np.ndarray, dict[str, Any]]:
-    """Return the features, the signs of the labels, and columns, categories and groups of a table."""
+    """Return the features, the signs of the labels, and columns, categories, groups and times of a table."""
     kind, content = read_file(file, FORMATS, given, DATASET, TABLE_SETTINGS)
     if not kind.is_table:
         X, labels = content
         return X, signs(labels, *classes), {}
     parts = separate(content, **{name: given[name] for name in TABLE_SETTINGS if name in given})
-    (X, categorical), y = collect_errors([partial(matrix, content, parts), partial(signs, parts.labels, *classes)])
-    more = {"columns": parts.features, "categorical": categorical}
+    checks = [partial(matrix, content, parts), partial(signs, parts.labels, *classes)]
+    if parts.time is not None:
+        checks.append(partial(moments, parts.time, content))
+    (X, categorical), y, *time = collect_errors(checks)
+    more = {"columns": parts.features, "categorical": categorical, **dict(zip(["time"], time, strict=False))}
     return X, y, more if parts.groups is None else more | {"groups": days(parts.groups).to_numpy()}

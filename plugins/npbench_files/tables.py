@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -15,42 +16,47 @@ from npbench.data.table import DATE, MOSTLY, TIME, Table
 from npbench.data.wording import DATASET, MAX_LISTED, listed
 from npbench.errors import RequestError, unknown_name
 
-TABLE_SETTINGS = ("label", "group", "columns", "drop")  # settings that name columns
+TABLE_SETTINGS = ("label", "group", "time", "columns", "drop")  # settings that name columns
 EXACT_LIMIT = 2**53  # float64 represents all smaller integers
 JOINT_ROWS = 100  # rows for each place where a counter may start again
 SURE_PAIRS = 20  # equal numbers that are expected, of which none is there
 MIN_IDENTIFIERS = 20  # fewer rows may count up, and fewer words may differ, by accident
 WORDS = cs.by_dtype(pl.String, pl.Categorical, pl.Enum)
 DATE_OR_TIME = rf"^({DATE}([T ]{TIME})?|{TIME})$"
+ISO_DATE = r"^(\d{4}-\d{2}-\d{2}.*)$"  # 01/02/2026 is January in one country and February in another
 INDEX_NAME = r"__index_level_\d+__|Unnamed: \d+"  # of columns that pandas saves for rows
 
 
 class Parts(NamedTuple):
-    """Names of the features of a table, its labels and groups, and whether the user named the features."""
+    """Names of the features of a table, its labels, groups and times, and whether the user named the features."""
 
     features: list[str]
     labels: pl.Series
     groups: pl.Series | None
+    time: pl.Series | None
     are_named: bool
 
 
-def separate(table: Table, *, label: Any = None, group: Any = None, columns: Any = None, drop: Any = None) -> Parts:
+def separate(
+    table: Table, *, label: Any = None, group: Any = None, time: Any = None, columns: Any = None, drop: Any = None
+) -> Parts:
     """Return the parts of a table; ``columns`` and ``drop`` name features to keep or to drop."""
     frame = table.frame
     known = listed(frame.columns)
     if label is None:
         raise RequestError(f"dataset.label has no value: name the column of the labels. There are: {known}.")
-    asked = {"label": _names(label), "group": _names(group), "columns": _names(columns), "drop": _names(drop)}
+    settings = {"label": label, "group": group, "time": time, "columns": columns, "drop": drop}
+    asked = {setting: _names(value) for setting, value in settings.items()}
     there = frozenset(frame.columns)
     named = [(setting, name) for setting, names in asked.items() for name in names]
     if unknown := [(f"dataset.{key} column", name) for key, name in named if name not in there]:
         raise RequestError(*(unknown_name(kind, name, frame.columns) for kind, name in unknown))
-    left_out = {*asked["label"], *asked["group"], *asked["drop"]}
+    left_out = {*asked["label"], *asked["group"], *asked["time"], *asked["drop"]}
     features = [name for name in dict.fromkeys(asked["columns"] or frame.columns) if name not in left_out]
     if not features:
         raise RequestError(f"no column is left for the features. There are: {known}.")
-    groups = frame[asked["group"][0]] if group is not None else None
-    return Parts(features, frame[asked["label"][0]], groups, columns is not None)
+    label, group, time = (next((frame[name] for name in asked[role]), None) for role in ("label", "group", "time"))
+    return Parts(features, label, group, time, columns is not None)
 
 
 def _names(given: Any) -> list[str]:
@@ -82,6 +88,28 @@ def matrix(table: Table, parts: Parts) -> tuple[np.ndarray, dict[int, list[str]]
     known = {column.name: column.drop_nulls().unique().sort() for column in words}
     coded = frame.with_columns(words[name].cast(pl.Enum(known[name])).to_physical() for name in known)
     return coded.cast(pl.Float64).to_numpy(), {frame.columns.index(name): known[name].to_list() for name in known}
+
+
+def moments(column: pl.Series, table: Table) -> np.ndarray:
+    """Return the times of rows as numbers: those of the column, or microseconds of dates and times.
+
+    Examples
+    --------
+    >>> moments(pl.Series("when", ["2026-11-27", "2026-11-28"]), Table(pl.DataFrame())).tolist()
+    [1795737600000000.0, 1795824000000000.0]
+    """
+    found = column
+    if column.dtype == pl.String:
+        found = column.str.strip_chars().str.extract(ISO_DATE)
+        with contextlib.suppress(pl.exceptions.ComputeError):  # none is a date
+            found = found.str.to_datetime(strict=False)
+    if found.dtype.is_temporal() and found.dtype != pl.Time:
+        found = found.cast(pl.Datetime("us")).to_physical()
+    if not found.dtype.is_numeric() or found.null_count():
+        row = found.is_null().arg_max() or 0
+        fault = f"dataset.time: the column {column.name!r} holds {column[row]!r} in {table.place(row)}"
+        raise RequestError(f"{fault}: expected numbers, or dates as 2026-11-27 or 2026-11-27 14:30:00.")
+    return found.cast(pl.Float64).to_numpy()
 
 
 def signs(labels: Any, positive: Any = None, negative: Any = None) -> np.ndarray:

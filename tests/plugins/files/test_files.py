@@ -477,6 +477,29 @@ def test_times_group_the_rows_of_a_day(tmp_path):
         assert load_dataset("file", path="t.parquet", label="y", group="when").groups.tolist() == expected
 
 
+def test_a_column_of_numbers_or_dates_gives_the_order_in_time(tmp_path):
+    days = pl.date_range(pl.date(2026, 1, 1), pl.date(2026, 12, 31), "1d", eager=True).sample(ROWS, shuffle=True, seed=0)
+    order = days.arg_sort().to_list()
+    table = rows_of(when=days)
+    texts = [days.cast(pl.Datetime).dt.strftime(form) for form in ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%SZ")]
+    for when in (days, days.cast(pl.Datetime("ms")), days.to_physical(), *texts):
+        table.with_columns(when=when).write_parquet(tmp_path / "t.parquet")
+        table.with_columns(when=when).write_csv(tmp_path / "t.csv")
+        for path in ("t.parquet", "t.csv"):
+            data = load_dataset("file", path=path, label="y", time="when")
+            assert data.time.argsort().tolist() == order
+            assert "when" not in data.columns
+
+
+@pytest.mark.parametrize("odd", ["31/12/2026", "12:30", "", "soon", "2026-13-01", "2026-01-01 10:30 AM"])
+def test_times_that_are_no_numbers_or_iso_dates_are_refused_with_their_line(odd):
+    days = ["2026-01-01"] * (ROWS - 1)
+    for rows, line in (([*days, odd], ROWS + 1), ([odd] * ROWS, 2)):
+        message = refused("t.csv", rows_of(when=rows).write_csv(), label="y", time="when")
+        assert f"line {line}:" in message
+        assert "dataset.time" in message
+
+
 def index_files(frame):
     frame.to_parquet("t.parquet")
     frame.rename_axis("customer").to_parquet("named.parquet")
