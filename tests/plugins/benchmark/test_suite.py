@@ -1,5 +1,6 @@
 """The data sets of the benchmark follow its rules, and its experiments compose into checked jobs."""
 
+import functools
 import itertools
 from collections import Counter
 
@@ -36,6 +37,7 @@ def allowed(n_negatives):
     return [rho for rho in (0.1, 0.05, 0.01, 0.001) if n_negatives * rho >= NEGATIVES_TIMES_RHO]
 
 
+@functools.cache
 def sweeps(name):
     register()
     with initialized() as hydra:
@@ -47,19 +49,20 @@ def words(value):
     return [word.strip() for word in str(value).split(",")]
 
 
-def bounds(sweep):
+@functools.cache
+def bounds(given):
     """The bounds rho, or the ends of the ranges of false-positive rates."""
-    given = yaml.safe_load(f"[{sweep.get('problem.rho', sweep.get('problem.fpr_range'))}]")
-    return [one[-1] if isinstance(one, list) else one for one in given]
+    return [one[-1] if isinstance(one, list) else one for one in yaml.safe_load(f"[{given}]")]
 
 
 def used(name):
     """The bounds that each data set of an experiment is used with, by solver and its threshold."""
     found = {}
     for sweep in sweeps(name):
+        given = bounds(sweep.get("problem.rho", sweep.get("problem.fpr_range")))
         fixed = tuple(str(value) for key, value in sweep.items() if key.startswith("solver."))
         for dataset, solver in itertools.product(words(sweep["dataset"]), words(sweep["solver"])):
-            found.setdefault(dataset, {}).setdefault((solver, fixed), []).extend(bounds(sweep))
+            found.setdefault(dataset, {}).setdefault((solver, fixed), []).extend(given)
     return found
 
 
