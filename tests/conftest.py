@@ -177,6 +177,26 @@ def npbench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return run
 
 
+@pytest.fixture(scope="module")
+def shared_configuration() -> Iterator[None]:
+    """Let commands share what Hydra reads of npbench's own configuration, which takes most of their time."""
+    from npbench.config import files, search_path
+
+    initialized, read = search_path.initialized, []
+    with contextlib.ExitStack() as opened, pytest.MonkeyPatch.context() as patch:
+
+        def shared(folder: str | None = None) -> contextlib.AbstractContextManager:
+            others = {by.distribution for by in registry.installed().providers.values()} - {"npbench"}
+            if others or search_path.PluginConfigs.folder or folder not in (None, str(files.config_dir())):
+                return initialized(folder)  # whose files may change
+            if not read:
+                read.append(opened.enter_context(initialized()))
+            return contextlib.nullcontext(read[0])
+
+        patch.setattr(search_path, "initialized", shared)
+        yield
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """Mount a file system of 8 MB, and return its folder."""

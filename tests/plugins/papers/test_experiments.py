@@ -1,6 +1,5 @@
 """The experiments of the papers: files compose into checked jobs, published records answer them, pages show them."""
 
-import contextlib
 import functools
 import re
 from pathlib import Path
@@ -9,7 +8,6 @@ import polars as pl
 import pytest
 
 import npbench_papers
-from npbench.config import search_path
 from npbench.config.command_line import parse, requested
 from npbench.contracts import resolve
 from npbench.records.fields import ASKED, ESSENTIAL
@@ -18,6 +16,7 @@ from npbench.report.select.asked import of_requests, settings_of_jobs
 from npbench.report.select.precedence import read_by_precedence
 from npbench_papers import claims
 
+pytestmark = pytest.mark.usefixtures("shared_configuration")
 SHIPPED = sorted(path.stem for path in (Path(npbench_papers.__file__).parent / "conf" / "experiment").glob("*.yaml"))
 JOBS = {"gasso_table2": 160, "gasso_table3": 160, "gasso_figure3": 100}
 
@@ -26,15 +25,6 @@ JOBS = {"gasso_table2": 160, "gasso_table3": 160, "gasso_figure3": 100}
 LARGE = {"gasso_figure4", "gasso_figure4_full", "gasso_figure5", "gasso_figure5_full", "narasimhan_learning_curves"}
 LARGE |= {"narasimhan_figure7", "narasimhan_figures8_9", "narasimhan_table4", "narasimhan_table4_full"}
 LARGE |= {"np_benchmark_real"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _shared_configuration():
-    """Let all experiments share what Hydra has read; otherwise reading takes most of the time."""
-    parse([])  # registers the configuration of plugins
-    with search_path.initialized() as hydra, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search_path, "initialized", lambda folder: contextlib.nullcontext(hydra))
-        yield
 
 
 @functools.cache
