@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from npbench.evaluation.protocols import Holdout
@@ -97,7 +97,6 @@ def test_columns_of_one_value_take_no_memory_for_each_record(tmp_path):
 statuses = st.sampled_from(["ok", "failed", "crashed"])
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), statuses, st.booleans())), st.integers(1, 4))
 def test_the_latest_record_of_a_key_counts(written, batch):
     with tempfile.TemporaryDirectory() as folder:

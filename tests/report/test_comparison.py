@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -264,7 +264,6 @@ def test_settings_that_cannot_be_separated_share_a_place():
 STEPS = st.sampled_from([0.0, 0.0, 0.1, 0.1, 0.2, -0.1, 0.30001])  # with ties and equal pairs
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(6, 16).flatmap(lambda n: st.lists(st.lists(STEPS, min_size=n, max_size=n), min_size=2, max_size=4)))
 def test_limits_and_verdict_of_a_row_never_contradict_each_other(steps):
     rates = {label: [0.5 + step for step in own] for label, own in zip("abcd", steps, strict=False)}

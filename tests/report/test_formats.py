@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -51,7 +51,6 @@ def column(sheet, name):
 CHOICES = map(st.sampled_from, (["gen", "uzawa"], [0.01, 0.2], ["ok", "failed"]))
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(*CHOICES, st.none() | st.floats(0, 1)), min_size=1, max_size=20))
 def test_means_deviations_and_counts(rows):
     records = frame([record(s, i, rho=rho, status=ok, p_fa=p) for i, (s, rho, ok, p) in enumerate(rows)])
@@ -250,7 +249,6 @@ def test_latex_of_any_table_fits_pages_and_keeps_each_cell(widths, n_rows):
     assert len({*labels}) == len(parts)
 
 
-@settings(deadline=None)
 @given(st.lists(SHEETS, max_size=3))
 def test_csv_can_be_read_back(sheets):
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -78,7 +78,6 @@ def two_sided(differences):
     return min(1.0, 2 * min(tails(differences)))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(whole, max_size=9))
 def test_ties_and_zeros_by_enumeration(differences):
     p, effect, back = wilcoxon(differences), rank_biserial(differences), rank_biserial([-one for one in differences])
@@ -158,7 +157,6 @@ def test_hollander_and_wolfes_shift():
     assert rank_biserial(FELL) == pytest.approx((40 - 5) / 45)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(-50, 50), min_size=6, max_size=9, unique=True))
 def test_interval_contains_shifts_not_rejected(differences):
     low, high = shift_interval(differences)

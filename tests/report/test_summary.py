@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -121,7 +121,6 @@ TABLES = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.builds(Section, LONG_TEXTS.map(lambda text: text[:80]), st.lists(TABLES, max_size=8)), max_size=8))
 def test_any_report_has_at_most_60_lines(tables):
     notes = [f"{number} {'x ' * 60}" for number in range(50)]

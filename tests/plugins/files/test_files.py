@@ -76,7 +76,7 @@ def write_all(folder, matrix, labels):
 
 numbers = st.floats(allow_nan=False, allow_infinity=False, width=64)
 tables = hnp.arrays(np.float64, st.tuples(st.integers(2, 6), st.integers(1, 3)), elements=numbers)
-few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @given(matrix=tables)
