@@ -26,8 +26,8 @@ VARIANTS = {
     ],
     "pauc_gbdt": [{"max_iter": 20, "min_samples_leaf": 1}],
     "pauc_sbcd": [
-        {"fpr_range": (0.1, 0.5), "max_iter": 20, "random_state": 0},
-        {"n_components": 8, "max_iter": 20, "random_state": 0},
+        {"fpr_range": (0.1, 0.5), "max_iter": 4, "random_state": 0},
+        {"n_components": 8, "max_iter": 4, "random_state": 0},
     ],
     "pauc_struct": [{}, {"fpr_range": (0.0, 0.5), "n_components": 10, "random_state": 0}],
     "q_nn": [{"max_iter": 30}, {"max_iter": 30, "hidden": 0, "loss": "ramp"}],

@@ -10,6 +10,7 @@ from functools import partial
 
 import pytest
 
+from grids import diagonal
 from npbench import registry, testing
 from npbench.contracts import resolve
 from npbench.testing import check_dataset, check_metric, check_solver
@@ -119,14 +120,16 @@ QUICKER = {
 # These take all of their iterations where features are extreme: tests/conformance follows them to their end.
 LONG_ENDS = {"asvm", "auc_svm", "pat_mat_np", "pauc_dc", "pauc_struct", "svm_perf"}
 OF_SOLVERS = [
-    pytest.param(name, check, id=f"{name}-{check}")
+    [
+        pytest.param(name, check, id=f"{name}-{check}")
+        for check in check_solver(name)
+        if check.name != "scikit_learn"  # tests/conformance goes through it with several settings
+    ]
     for name in sorted(registry.installed().solvers)
-    for check in check_solver(name)
-    if check.name != "scikit_learn"  # tests/conformance goes through it with several settings
 ]
 
 
-@pytest.mark.parametrize(("name", "check"), OF_SOLVERS)
+@pytest.mark.parametrize(("name", "check"), [*diagonal(OF_SOLVERS, every=3)])
 def test_shipped_solvers_pass(name, check, monkeypatch):
     quicker = QUICKER.get(name)
     if check.name == "extreme_features" and name in LONG_ENDS:
