@@ -1,5 +1,6 @@
 """The recommended classifier: how its weights are chosen, what it is fitted to, and which tables it takes."""
 
+import functools
 import sys
 from types import ModuleType
 
@@ -39,6 +40,12 @@ def table(n=200):
     amount = np.where(rng.random(n) < 0.1, np.nan, rng.lognormal(1.0 + 2.0 * fraud))
     country = np.where(fraud, rng.choice(["FR", "US"], n, p=[0.8, 0.2]), rng.choice(["FR", "US"], n, p=[0.3, 0.7]))
     return pl.DataFrame({"amount": amount, "country": country, "new": rng.random(n) < 0.5}), fraud
+
+
+@functools.cache
+def voted():
+    """Return the members fitted to the payments."""
+    return SoftVote(random_state=0).fit(*table())
 
 
 def umbrella(n, rho=0.1, delta=0.05):
@@ -128,17 +135,13 @@ def test_frames_of_any_kind_and_order_give_the_same_scores():
 
 
 def test_new_words_and_missing_ones_are_scored():
-    frame, fraud = table()
-    model = SoftVote(random_state=0).fit(frame, fraud)
-    new = frame.with_columns(country=pl.lit("DE"), amount=None)
-    assert np.isfinite(model.decision_function(new)).all()
+    new = table()[0].with_columns(country=pl.lit("DE"), amount=None)
+    assert np.isfinite(voted().decision_function(new)).all()
 
 
 def test_words_where_numbers_were_are_refused():
-    frame, fraud = table()
-    model = SoftVote(random_state=0).fit(frame, fraud)
     with pytest.raises(ValueError, match="amount"):
-        model.predict(frame.with_columns(amount=pl.lit("many")))
+        voted().predict(table()[0].with_columns(amount=pl.lit("many")))
 
 
 def test_sparse_samples_have_no_boosting():
