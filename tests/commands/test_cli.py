@@ -271,7 +271,7 @@ def test_what_stops_a_command_is_one_line(capsys, error, code, text):
     assert (end.value.code, text in capsys.readouterr().err) == (code, True)
 
 
-@pytest.mark.parametrize("words", [["list"], ["--help"], ["info", "--help"]])
+@pytest.mark.parametrize("words", [["list"], ["--help"], pytest.param(["info", "--help"], marks=pytest.mark.slow)])
 def test_a_closed_pipe_is_no_failure(words):
     """As after `| head`; what is printed last goes out when Python ends."""
     reader, writer = os.pipe()

@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, ttest_1samp
 
+from grids import slow
 from npbench.numerics.binomial_limits import rate_above, rate_below, rate_limits
 from npbench.numerics.rates import rates, share_accepted
 from npbench.numerics.thresholds import (
@@ -209,7 +210,9 @@ def false_alarm_rates(rule, n, rho, delta, *, tied, randomized):
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("randomized", [False, True])
 @pytest.mark.parametrize("name", sorted(RULES))
-@pytest.mark.parametrize(("n", "rho", "delta"), [(19, 0.15, 0.05), (100, 0.05, 0.1), (1000, 0.01, 0.05)])
+@pytest.mark.parametrize(
+    ("n", "rho", "delta"), [(19, 0.15, 0.05), *(slow(case) for case in ((100, 0.05, 0.1), (1000, 0.01, 0.05)))]
+)
 def test_each_rule_keeps_what_it_promises(name, n, rho, delta, randomized, tied):
     rule = RULES[name]
     found = false_alarm_rates(rule, n, rho, delta, tied=tied, randomized=randomized)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import yaml
 
 import npbench_papers
 from npbench.config.experiment import check
+from npbench.config.files import content
 from npbench.contracts import resolve
 from npbench.records.reading import conformed
 from npbench_papers import claims
@@ -23,9 +23,10 @@ EXPERIMENTS = Path(npbench_papers.__file__).parent / "conf" / "experiment"
 JOBS = {"bach_table2": "bach_table1"}
 
 
+@functools.cache
 def described(name):
     """Return the content of an experiment's file over that of the one it inherits from, lists and texts replaced."""
-    own = yaml.safe_load((EXPERIMENTS / f"{name}.yaml").read_text(encoding="utf-8"))
+    own = content(EXPERIMENTS / f"{name}.yaml")
     base = described(own.pop("defaults")[0]) if "defaults" in own else {}
     return {**base, **own}
 
@@ -116,8 +117,13 @@ def moved(claim, records):
         )
 
 
+def part(name, number):
+    """Return the mark of a claim: every fourth of an experiment is fast, but for those whose tables take long."""
+    return [pytest.mark.slow] if name.startswith("bach_table") or number % 4 else []
+
+
 CLAIMED = [
-    pytest.param(name, number, id=f"{name}-{number}", marks=[pytest.mark.slow] if name.startswith("bach_table") else [])
+    pytest.param(name, number, id=f"{name}-{number}", marks=part(name, number))
     for name in sorted(path.stem for path in EXPERIMENTS.glob("*.yaml"))
     for number, claim in enumerate(row for row in described(name).get("printed") or [] if "claim" in row)
     if "not_run" not in claim and [*(ROOT / "results" / "published").glob(f"*/records/{JOBS.get(name, name)}.parquet")]
@@ -127,8 +133,8 @@ CLAIMED = [
 @functools.cache
 def of_paper(name):
     """Return an experiment with its claims alone, none of them of a stand-in, and its records."""
-    content = described(name)
-    printed = [row for row in content.get("printed") or [] if not row.get("stand_in")]
+    asked = described(name)
+    printed = [row for row in asked.get("printed") or [] if not row.get("stand_in")]
     records = published(name).with_columns(
         pl.col("dataset").str.replace("_like$", ""), solver_status=pl.lit("converged")
     )
@@ -137,7 +143,7 @@ def of_paper(name):
         records = records.filter(
             pl.col("dataset").is_in(sets), pl.col("params").str.contains('"total":2,', literal=True)
         )
-    return check(name, {**content, "printed": printed}), records
+    return check(name, {**asked, "printed": printed}), records
 
 
 @functools.cache
