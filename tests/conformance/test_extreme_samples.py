@@ -21,7 +21,9 @@ SETTINGS = {
     "pauc_boost": [{"fpr_range": (0.0, 0.1), "max_iter": 10}],
     "pauc_dc": [{"fpr_range": (0.05, 0.3), "C": C} for C in (1e-2, 1e3)],
     "pauc_minimax": [{"fpr_range": span, "C": C} for span in ((0.0, 0.1), (0.05, 0.3)) for C in (1e-2, 1e3)],
-    "pauc_sbcd": [{"fpr_range": span, "C": C} for span in ((0.0, 0.1), (0.05, 0.3)) for C in (1e-2, 1e3)],
+    "pauc_sbcd": [
+        {"fpr_range": span, "C": C, "max_iter": 20} for span in ((0.0, 0.1), (0.05, 0.3)) for C in (1e-2, 1e3)
+    ],
     "pauc_struct": [
         *({"fpr_range": (0.0, 0.1), "C": C} for C in (1e-2, 1e3)),
         {"fpr_range": (0.05, 0.3), "C": 1e2},

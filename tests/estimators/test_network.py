@@ -11,6 +11,7 @@ from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 
 import class_samples
+from grids import diagonal
 from npbench.numerics.rates import share_accepted
 from npbench_q_nn.estimator import QValueNetwork
 from npbench_sgd_nn.estimator import StochasticNPNetwork
@@ -68,8 +69,9 @@ def test_attributes_match_their_definition(make):
     assert last.trace_[-1].multiplier == last.multiplier_
 
 
-@pytest.mark.parametrize("hidden", [0, 5])
-@pytest.mark.parametrize("make", BOTH)
+@pytest.mark.parametrize(
+    ("make", "hidden"), [*diagonal([[(make, hidden) for hidden in (0, 5)] for make in BOTH], every=2)]
+)
 def test_lagrangian_is_nearly_minimal_at_the_multiplier(make, hidden):
     model = make(**{LEVEL[make]: 0.1}, hidden=hidden, random_state=0).fit(X, Y)
     shapes = [part.shape for part in (*model.coefs_, *model.intercepts_)]

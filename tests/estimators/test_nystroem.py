@@ -182,7 +182,7 @@ def test_kernel_values_of_features_in_single_precision_are_exact(many):
     ("name", "settings", "search"),
     [
         ("np_svm", {"rho": 0.1}, {"C": [0.1, 1.0, 10.0]}),
-        ("ac_svm", {}, {"C_pos": [0.1, 1.0], "C_neg": [0.3, 1.0, 3.0]}),
+        pytest.param("ac_svm", {}, {"C_pos": [0.1, 1.0], "C_neg": [0.3, 1.0, 3.0]}, marks=pytest.mark.slow),  # 30 s
     ],
 )
 def test_many_samples_share_their_features_in_a_selection(name, settings, search, many, monkeypatch):

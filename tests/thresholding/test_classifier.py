@@ -72,7 +72,7 @@ EXPECTED["check_classifiers_train"] = "predict follows the threshold, not the la
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("cv", [None, 2])
+@pytest.mark.parametrize("cv", [None, pytest.param(2, marks=pytest.mark.slow)])  # three times as many fits
 def test_scikit_learn_checks_pass(cv):
     model = NPThresholdClassifier(LogisticRegression(), threshold="empirical", cv=cv)
     results = check_estimator(model, expected_failed_checks=EXPECTED, on_fail=None, on_skip=None)

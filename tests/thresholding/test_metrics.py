@@ -14,6 +14,7 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, cross_val_score, cross_validate
 from sklearn.svm import SVC
 
+from grids import slow
 from npbench import NPThresholdClassifier, metrics, registry
 from npbench.contracts import resolve
 from npbench.numerics import pauc_metrics
@@ -79,8 +80,8 @@ def test_np_score_follows_from_the_confusion_matrix():
 @pytest.mark.parametrize(
     ("metric", "options", "truth"),
     [
-        (metrics.tpr_at_fpr, {"fpr": 0.1}, norm.sf(norm.isf(0.1) - 1.5)),
-        (metrics.fpr_at_tpr, {"tpr": 0.8}, norm.sf(1.5 + norm.isf(0.8))),
+        slow((metrics.tpr_at_fpr, {"fpr": 0.1}, norm.sf(norm.isf(0.1) - 1.5))),
+        slow((metrics.fpr_at_tpr, {"tpr": 0.8}, norm.sf(1.5 + norm.isf(0.8)))),
         (metrics.partial_auc, {"fpr_range": (0.0, 1.0)}, norm.cdf(1.5 / np.sqrt(2))),
     ],
 )

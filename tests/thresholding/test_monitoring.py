@@ -8,6 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import binomtest, ks_2samp, kstwo, norm
 
 import npbench
+from grids import diagonal
 from npbench import Threshold
 from npbench.thresholding import monitoring
 from npbench.thresholding.monitoring import betting_evidence
@@ -88,8 +89,11 @@ def test_a_distance_that_is_said_to_be_found_is_found():
     assert binomtest(missed, 100, 0.1, alternative="greater").pvalue > 0.001
 
 
-@pytest.mark.parametrize("keep", [False, True])
-@pytest.mark.parametrize(("n", "n_new", "distinct"), [(40, 100, 0), (200, 300, 0), (200, 300, 12)])
+SIZES = [(40, 100, 0), (200, 300, 0), (200, 300, 12)]
+KEPT = [[(*sizes, keep) for sizes in SIZES] for keep in (False, True)]
+
+
+@pytest.mark.parametrize(("n", "n_new", "distinct", "keep"), [*diagonal(KEPT, every=3)])
 def test_quantiles_keep_the_level_as_all_scores_do(n, n_new, distinct, keep):
     """The test at quantiles sees at most the distance of Kolmogorov and Smirnov, which scipy computes."""
     rng, rejected = RNG(5), 0
@@ -133,9 +137,13 @@ def test_unusable_samples_are_refused():
         npbench.monitor([1.0], threshold=deployed, alpha=0)
 
 
-@pytest.mark.parametrize("rule", ["average", "empirical"])
-@pytest.mark.parametrize("randomized", [False, True])
-@pytest.mark.parametrize("digits", [1, 9])
+WITHOUT_GUARANTEE = [
+    [(rule, randomized, digits) for randomized in (False, True) for digits in (1, 9)]
+    for rule in ("average", "empirical")
+]
+
+
+@pytest.mark.parametrize(("rule", "randomized", "digits"), [*diagonal(WITHOUT_GUARANTEE, every=4)])
 @pytest.mark.filterwarnings("ignore:.*share the largest score")
 def test_thresholds_that_may_exceed_their_bound_raise_no_alarm(rule, randomized, digits):
     rng, exceeded, above = RNG(4), 0, 0

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import npbench
 from class_samples import gaussians
+from grids import diagonal
 from npbench import NPThresholdClassifier
 from npbench.estimators import out_of_bag
 from npbench.problem import NeymanPearson
@@ -34,8 +35,9 @@ BAGS = [
 ]
 
 
-@pytest.mark.parametrize("bag", BAGS)
-@pytest.mark.parametrize("pos_label", [0, 1])
+@pytest.mark.parametrize(
+    ("bag", "pos_label"), [*diagonal([[(bag, pos_label) for bag in BAGS] for pos_label in (0, 1)], every=2)]
+)
 def test_scores_are_votes_of_members_that_have_not_seen_the_sample(bag, pos_label):
     model = NPThresholdClassifier(bag, rho=0.1, cv="oob", pos_label=pos_label, random_state=0).fit(X, Y)
     inner = bag[-1] if hasattr(bag, "steps") else bag

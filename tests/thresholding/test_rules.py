@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import binomtest, norm
 
 import npbench
+from grids import slow
 from npbench.numerics.thresholds import RULES, fewest_negatives, umbrella
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
@@ -22,7 +23,7 @@ def not_rejected(violations, delta):
     return binomtest(int(violations), DRAWS, delta, alternative="greater").pvalue > 0.001
 
 
-@pytest.mark.parametrize(("rho", "delta", "n"), [(0.1, 0.1, 40), (0.05, 0.05, 150)])
+@pytest.mark.parametrize(("rho", "delta", "n"), [(0.1, 0.1, 40), slow((0.05, 0.05, 150))])
 def test_promise_holds_and_is_not_wasted(rho, delta, n):
     rng = np.random.default_rng(0)
     negatives = rng.normal(size=(DRAWS, n))

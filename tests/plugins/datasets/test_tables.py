@@ -64,7 +64,11 @@ def test_official_files(raw_dataset, name):
     assert loading.load(raw_dataset(name)).sha256 == OFFICIAL[name]
 
 
-@pytest.mark.parametrize("name", OFFICIAL)
+LARGE = {"letter", "magic", "thyroid"}  # thousands of rows
+MIRRORED = [pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name for name in OFFICIAL]
+
+
+@pytest.mark.parametrize("name", MIRRORED)
 def test_mirrors(name, monkeypatch):
     monkeypatch.delenv("NPBENCH_DATA", raising=False)
     monkeypatch.setattr(sources, "_checkout_folders", lambda root: [])

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from class_samples import shuffled
+from grids import slow
 from npbench.numerics.pauc_metrics import ranks_within
 from npbench.numerics.pauc_surrogates import HingeRisk
 from npbench_pauc_dc.cccp import descend
@@ -88,9 +89,9 @@ CASES = cases()
     ("name", "span", "C"),
     [
         ("apart", (0.05, 0.2), 1.0),
-        ("apart", (0.1, 0.3), 100.0),
-        ("mixed", (0.05, 0.2), 10.0),
-        ("breast cancer", (0.05, 0.2), 100.0),
+        slow(("apart", (0.1, 0.3), 100.0)),
+        slow(("mixed", (0.05, 0.2), 10.0)),
+        slow(("breast cancer", (0.05, 0.2), 100.0)),
         ("minibatches", (0.02, 0.1), 10.0),
     ],
 )

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_curve
 from sklearn.neighbors import KNeighborsClassifier
 
+from grids import diagonal
 from npbench import registry
 from npbench.contracts import resolve
 from npbench.evaluation.selection import grid_search
@@ -28,38 +29,31 @@ RAMP_GRID = [{"C": C, "gamma": g, "update": "gradient", "tol": 1e-6} for C in CO
 scorer = partial(Scorer, rho=0.1, threshold="empirical", random_state=0)
 
 
+REQUESTS = {
+    "ac_svm": (AC, {"params": AC_GRID}),
+    "two": (AC, {"params": AC_GRID[::-1], "calibration_size": [0.3, 0.6]}),
+    "umbrella": (AC | {"threshold": "umbrella", "delta": 0.5}, {"params": AC_GRID}),
+    "zero": (AC | {"threshold": "zero"}, {"params": AC_GRID}),
+    "cv": (AC, {"params": AC_GRID[:6], "cv": [None, 2, 3]}),
+    "not full": (AC, {"params": [AC_GRID[0], AC_GRID[3], AC_GRID[8]]}),
+    "np_svm, cv": ({"estimator": "np_svm", "cv": 3, "threshold": "umbrella", "delta": 0.5}, {"params": RAMP_GRID}),
+    "np_svm": ({"estimator": "np_svm"}, {"params": RAMP_GRID}),
+    "two_nu_svm": ({"estimator": "two_nu_svm"}, {"params": NU_GRID}),
+    "q": (AC | {"q": 0.3}, {"params": AC_GRID}),
+    "two solvers": (
+        {},
+        {"estimator": ["ac_svm", "np_svm"], "params": [{"gamma": gamma, "tol": 1e-6} for gamma in GAMMAS]},
+    ),
+}
+SELECTIONS = [
+    [pytest.param(*request, folds, id=f"{name}-{kind}") for name, request in REQUESTS.items()]
+    for kind, folds in {"folds": CV, "holdout": HOLDOUT}.items()
+]
+
+
 @pytest.mark.filterwarnings("ignore:The negative scores of the 3 folds")
 @pytest.mark.usefixtures("shared")
-@pytest.mark.parametrize("folds", [CV, HOLDOUT], ids=["folds", "holdout"])
-@pytest.mark.parametrize(
-    ("fixed", "search"),
-    [
-        (AC, {"params": AC_GRID}),
-        (AC, {"params": AC_GRID[::-1], "calibration_size": [0.3, 0.6]}),
-        (AC | {"threshold": "umbrella", "delta": 0.5}, {"params": AC_GRID}),
-        (AC | {"threshold": "zero"}, {"params": AC_GRID}),
-        (AC, {"params": AC_GRID[:6], "cv": [None, 2, 3]}),
-        (AC, {"params": [AC_GRID[0], AC_GRID[3], AC_GRID[8]]}),
-        ({"estimator": "np_svm", "cv": 3, "threshold": "umbrella", "delta": 0.5}, {"params": RAMP_GRID}),
-        ({"estimator": "np_svm"}, {"params": RAMP_GRID}),
-        ({"estimator": "two_nu_svm"}, {"params": NU_GRID}),
-        (AC | {"q": 0.3}, {"params": AC_GRID}),
-        ({}, {"estimator": ["ac_svm", "np_svm"], "params": [{"gamma": gamma, "tol": 1e-6} for gamma in GAMMAS]}),
-    ],
-    ids=[
-        "ac_svm",
-        "two",
-        "umbrella",
-        "zero",
-        "cv",
-        "not full",
-        "np_svm, cv",
-        "np_svm",
-        "two_nu_svm",
-        "q",
-        "two solvers",
-    ],
-)
+@pytest.mark.parametrize(("fixed", "search", "folds"), [*diagonal(SELECTIONS, every=2)])
 def test_losses_are_those_of_independent_fits(fixed, search, folds):
     make, problem = partial(scorer, **fixed), QValue(fixed["q"]) if "q" in fixed else PROBLEM
     quick, slow = (method(make, X, Y, folds, problem, search) for method in (select, grid_search))

@@ -38,7 +38,7 @@ def fitted(*words, file="model.pkl"):
     return io.load(file, trusted=io.get_untrusted_types(file=file))
 
 
-@pytest.mark.parametrize("suffix", [".pkl", ".skops"])
+@pytest.mark.parametrize("suffix", [".pkl", pytest.param(".skops", marks=pytest.mark.slow)])  # tables of words have it
 def test_the_saved_model_takes_frames_and_keeps_its_promise(capsys, suffix):
     pytest.importorskip("skops")
     model = fitted(*QUICK, *OWN, "--delta", "0.1", file=f"model{suffix}")
