@@ -264,7 +264,9 @@ class TimeOrdered(SplitProtocol):
     def check(self, data: BinaryData) -> None:
         """Refuse data without times, or with fewer moments to cut at than origins."""
         if data.time is None:
-            raise RequestError("protocol=time requires a time for each row: name its column by dataset.time, or use protocol=cv")
+            raise RequestError(
+                "protocol=time requires times of rows: name their column by dataset.time, or use protocol=cv"
+            )
         if (n_cuts := len(self._cuts(data.time))) < self.origins:
             often = f"{n_cuts} times with a share of {self.min_part:g} of the rows before and after"
             raise RequestError(f"protocol.origins is {self.origins}, but time changes {often}: lower it, or min_part")

@@ -107,9 +107,11 @@ def _read(file: Path, given: dict[str, Any], classes: tuple[Any, Any]) -> tuple[
         X, labels = content
         return X, signs(labels, *classes), {}
     parts = separate(content, **{name: given[name] for name in TABLE_SETTINGS if name in given})
-    checks = [partial(matrix, content, parts), partial(signs, parts.labels, *classes)]
-    if parts.time is not None:
-        checks.append(partial(moments, parts.time, content))
-    (X, categorical), y, *time = collect_errors(checks)
-    more = {"columns": parts.features, "categorical": categorical, **dict(zip(["time"], time, strict=False))}
+    timed = [] if parts.time is None else [partial(moments, parts.time, content)]
+    (X, categorical), y, *time = collect_errors(
+        [partial(matrix, content, parts), partial(signs, parts.labels, *classes), *timed]
+    )
+    more = {"columns": parts.features, "categorical": categorical}
+    if time:
+        more["time"] = time[0]
     return X, y, more if parts.groups is None else more | {"groups": days(parts.groups).to_numpy()}

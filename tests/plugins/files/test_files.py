@@ -478,10 +478,12 @@ def test_times_group_the_rows_of_a_day(tmp_path):
 
 
 def test_a_column_of_numbers_or_dates_gives_the_order_in_time(tmp_path):
-    days = pl.date_range(pl.date(2026, 1, 1), pl.date(2026, 12, 31), "1d", eager=True).sample(ROWS, shuffle=True, seed=0)
+    days = pl.date_range(pl.date(2026, 1, 1), pl.date(2026, 12, 31), "1d", eager=True)
+    days = days.sample(ROWS, shuffle=True, seed=0)
     order = days.arg_sort().to_list()
     table = rows_of(when=days)
-    texts = [days.cast(pl.Datetime).dt.strftime(form) for form in ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%SZ")]
+    forms = "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%SZ"
+    texts = [days.cast(pl.Datetime).dt.strftime(form) for form in forms]
     for when in (days, days.cast(pl.Datetime("ms")), days.to_physical(), *texts):
         table.with_columns(when=when).write_parquet(tmp_path / "t.parquet")
         table.with_columns(when=when).write_csv(tmp_path / "t.csv")
