@@ -42,7 +42,8 @@ COMMAND = (
 SECONDS_TO_START = 120.0  # of the server, which loads its modules first
 SECONDS_TO_FORK = 10.0
 SECONDS_TO_CLOSE = 5.0
-LONGEST_WAIT = 1.0  # seconds; a wait that takes longer shows that this process was suspended
+LONGEST_WAIT = 1.0  # seconds
+LONGEST_LAPSE = 2.0  # seconds between two looks at a process, unless the process that looks was suspended
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of <sys/prctl.h>
 
 _NUMBER = struct.Struct("i")
@@ -110,18 +111,23 @@ class Process:
 
     def allow(self, seconds: float) -> None:
         """Let what comes next take so long, without the time that its main thread waits for a processor."""
-        self._allowed, self.deadline, self._waited = seconds, time.monotonic() + seconds, waited(self.pid)
-        self._was_resumed = False
+        self._allowed, self._waited, self._was_resumed = seconds, waited(self.pid), False
+        self._seen = time.monotonic()
+        self.deadline = self._seen + seconds
 
     def is_late(self) -> bool:
         """Return whether the process has had the time that it was allowed; one that is suspended is resumed, once."""
-        if time.monotonic() >= self.deadline:
+        before, now = self._seen, time.monotonic()
+        self._seen = now
+        if now - before > LONGEST_LAPSE:  # it may have been suspended, too
+            self.deadline += now - before
+        if now >= self.deadline:
             before, self._waited = self._waited, waited(self.pid)
             self.deadline += max(0.0, self._waited - before)
-        if time.monotonic() >= self.deadline and not self._was_resumed and is_suspended(self.pid):
-            self._was_resumed, self.deadline = True, time.monotonic() + self._allowed
+        if now >= self.deadline and not self._was_resumed and is_suspended(self.pid):
+            self._was_resumed, self.deadline = True, now + self._allowed
             os.kill(self.pid, signal.SIGCONT)
-        return time.monotonic() >= self.deadline
+        return now >= self.deadline
 
     def answer(self) -> tuple[Any, list[Any]] | None:
         """Return the next answer, or None while there is none; raise Ended if none will come, or not in time."""
@@ -181,17 +187,10 @@ def is_suspended(pid: int) -> bool:
 
 
 def wait(processes: Collection[Process], others: Iterable[int] = ()) -> set[Any]:
-    """Wait a while for answers and ends of processes, and for other descriptors; return those that are ready.
-
-    The time in which this process was suspended does not count against the processes, which may have been so too.
-    """
-    start, signals = time.monotonic(), [*others, *(one for process in processes for one in process.signals)]
-    timeout = min([LONGEST_WAIT, *(max(0.0, process.deadline - start) for process in processes)])
-    ready = connection.wait(signals, timeout)
-    if (suspended := time.monotonic() - start - timeout) > LONGEST_WAIT:
-        for process in processes:
-            process.deadline += suspended
-    return set(ready)
+    """Wait a while for answers and ends of processes, and for other descriptors; return those that are ready."""
+    signals = [*others, *(one for process in processes for one in process.signals)]
+    nearest = min(process.deadline for process in processes) - time.monotonic()
+    return set(connection.wait(signals, min(LONGEST_WAIT, max(0.0, nearest))))
 
 
 class _Server:
