@@ -178,9 +178,9 @@ def from_record(record: Mapping[str, Any], /) -> Pipeline:
     >>> from_record(records.row(0, named=True)).fit(data.X, data.y).predict(data.X).shape
     (569,)
     """
-    from npbench.session import model
+    from npbench.thresholding.commands import final_model
 
-    return model.from_record(record)
+    return final_model.from_record(record)
 
 
 def load_dataset(name: str, /, **params: Any) -> BinaryData:

@@ -72,11 +72,11 @@ ARROWS = {
     # The commands of a room may use more than the room, which a caller of its functions imports.
     "testing.commands": {"testing"},
     "thresholding.commands": {
-        *("thresholding", "session", "report", "data", "numerics"),
+        *("thresholding", "session", "report", "data", "estimators", "numerics"),
         *("config", "planning", "evaluation"),  # fit makes the model of a request
     },
     "progress": {"evaluation"},
-    "session": {"progress", "config", "planning", "execution", "evaluation", "records", "data", "estimators"},
+    "session": {"progress", "config", "planning", "execution", "evaluation", "records", "data"},
     "testing": {"session", "config", "planning", "execution", "evaluation", "records", "data"},
     "config": {"evaluation", "data", "records"},
     "execution": {"planning", "evaluation", "records", "data", "numerics"},
@@ -96,7 +96,9 @@ BOARD = {"session", "planning"}
 EXECUTORS = {"npbench_dask": {"execution", "planning", "records"}}
 REPORTING = {"npbench_papers", "npbench_benchmark"}
 # Inside the functions of npbench/__init__.py.
-LAZY = {"npbench": {"data", "config", "session", "progress", "thresholding", "metrics", "report"}}
+LAZY = {
+    "npbench": {"data", "config", "session", "progress", "thresholding", "thresholding.commands", "metrics", "report"}
+}
 
 
 def room(name):

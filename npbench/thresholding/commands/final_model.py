@@ -1,28 +1,52 @@
-"""The final model of a request, with a threshold; the best of several requests."""
+"""The model of a record; the final model of a request, with a threshold; the best of several requests."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 from scipy import sparse
+from sklearn.pipeline import Pipeline, make_pipeline
 
+from npbench import registry
 from npbench.config.run_settings import RunSettings
+from npbench.contracts import resolve
 from npbench.data import BinaryData
 from npbench.data.loading import load, without_missing
 from npbench.errors import RequestError
+from npbench.estimators.frame_encoder import FrameEncoder
 from npbench.evaluation.fitting import estimator_factory, select
 from npbench.evaluation.job import Request
 from npbench.evaluation.measure import solver_seed
 from npbench.evaluation.preprocess import pipeline
 from npbench.evaluation.splits import k_fold, random_state
 from npbench.planning.plan import prepare
-from npbench.session.model import chain
 from npbench.thresholding.classifier import ALIGNED, NPThresholdClassifier, calibration_count, held_out
 
 FOLDS = 4  # of the selection, where the protocol has no number
+
+
+def from_record(record: Mapping[str, Any]) -> Pipeline:
+    """Return the unfitted model of a record; see :func:`npbench.from_record`."""
+    lacks = [name for name in ("solver", "dataset", "chosen_params") if record.get(name) is None]
+    if lacks:
+        raise RequestError(f"The record has no {', '.join(lacks)}: use one with the status ok.")
+    found, options = registry.installed(), {name: record[name] for name in ("preprocess", "missing", "categories")}
+    samples = load(found.dataset(record["dataset"]), **json.loads(record["dataset_params"]))
+    of_class = resolve(found.solver(record["solver"]).estimator)
+    problem, params, chosen = (json.loads(record[name]) for name in ("problem_params", "params", "chosen_params"))
+    of_problem = {name: problem[name] for name in problem.keys() & of_class().get_params().keys()}
+    return _chain(samples, options, of_class(**{**of_problem, **params, **chosen}))
+
+
+def _chain(samples: BinaryData, features: Mapping[str, str], estimator: Any) -> Pipeline:
+    """Return the preprocessing and an estimator; frames become matrices first."""
+    is_sparse = sparse.issparse(samples.X)
+    steps = pipeline(is_sparse, samples.categorical, **features)
+    return make_pipeline(*([] if is_sparse else [FrameEncoder(samples.columns, samples.words)]), steps, estimator)
 
 
 def winner(requests: Sequence[Request], settings: RunSettings) -> Request:
@@ -60,7 +84,7 @@ def final_model(request: Request, *, delta: float = 0.05, rule: str = "umbrella"
         if hasattr(estimator, "without_threshold"):  # it would hold out negatives of its own
             estimator = estimator.without_threshold()
         model = NPThresholdClassifier(
-            chain(samples, request.features, estimator),
+            _chain(samples, request.features, estimator),
             rho=rho,
             delta=delta,
             threshold=rule,
