@@ -30,13 +30,12 @@ from npbench.values import is_name
 
 T = TypeVar("T", Solver, Dataset, Metric)
 
-# By hook: the kind of what it describes, and the type of the description.
-KINDS: dict[str, tuple[str, type]] = {
-    "npbench_solvers": ("solver", Solver),
-    "npbench_datasets": ("dataset", Dataset),
-    "npbench_metrics": ("metric", Metric),
-}
-TARGETS = {"npbench_commands": "command", "npbench_executors": "executor"}  # hooks that name code, with their kinds
+DESCRIBED: dict[str, type[Any]] = {
+    "solver": Solver,
+    "dataset": Dataset,
+    "metric": Metric,
+}  # types of descriptions by kind
+NAMED = ("command", "executor")  # kinds of which a plugin names the code
 MAX_REASON = 500  # characters
 OBSERVERS = ("npbench_run_started", "npbench_job_finished")
 
@@ -109,17 +108,16 @@ class Registry:
         manager.add_hookspecs(hookspecs)
         manager.register(plugin, name=provider.module)
         manager.check_pending()
-        described: list[tuple[str, Any]] = []
-        for hook, (kind, description) in KINDS.items():
-            for item in chain(*getattr(manager.hook, hook)()):
+        named: list[tuple[str, str, Any]] = []
+        for kind, description in DESCRIBED.items():
+            for item in chain(*getattr(manager.hook, f"npbench_{kind}s")()):
                 if not isinstance(item, description):
-                    raise TypeError(f"{hook} returned {item!r}, which is not a {description.__name__}")
+                    raise TypeError(f"npbench_{kind}s returned {item!r}, which is not a {description.__name__}")
                 _check_texts(kind, item)
-                described.append((kind, item))
+                named.append((kind, item.name, item))
         packages = [*chain(*manager.hook.npbench_config_packages()), *_configuration_beside(provider.module)]
-        named = [(kind, item.name, item) for kind, item in described]
-        for hook, kind in TARGETS.items():
-            targets = chain(*(mapping.items() for mapping in getattr(manager.hook, hook)()))
+        for kind in NAMED:
+            targets = chain(*(mapping.items() for mapping in getattr(manager.hook, f"npbench_{kind}s")()))
             named += [(kind, name, target) for name, target in targets]
         if wrong := [(kind, name) for kind, name, _ in named if not is_name(name)]:
             kind, name = wrong[0]
