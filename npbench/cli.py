@@ -46,8 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # of an ASCII terminal
     os.environ["MPLBACKEND"] = "agg"  # that of a notebook may be missing here
-    words = _sweep_flag_first(sys.argv[1:] if arguments is None else arguments)
-    first = words[0] if words else ""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    first = next((word for word in words if word not in ("-m", "--multirun")), "")
     if first == "--version":
         print(f"npbench {__version__}")
         raise SystemExit(Exit.OK)
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
         print_words(words[1].partition("=")[2], COMMANDS)
         raise SystemExit(Exit.OK)
-    exit_with(lambda: _command(first, words[1:]) if first.isidentifier() else _hydra(words))
+    exit_with(lambda: _command(first, words) if first.isidentifier() else _hydra(words))
 
 
 def _command(name: str, words: Sequence[str]) -> int:
@@ -69,16 +69,9 @@ def _command(name: str, words: Sequence[str]) -> int:
             hint = "Settings are written key=value, as in solver=np_svm."
             reasons = map(str, installed().unavailable)
             raise RequestError(" ".join([unknown_name("command", name, commands), hint, *reasons]))
-    code: int = importlib.import_module(commands[name]).run(words)
+    place = words.index(name)  # a flag of Hydra may stand before it
+    code: int = importlib.import_module(commands[name]).run([*words[:place], *words[place + 1 :]])
     return code
-
-
-def _sweep_flag_first(words: Sequence[str]) -> list[str]:
-    """Move -m to the front, after a command: Hydra's parser refuses it between settings."""
-    flags = [word for word in words if word in ("-m", "--multirun")][:1]
-    rest = [word for word in words if word not in ("-m", "--multirun")]
-    is_command = bool(rest) and rest[0].isidentifier()
-    return rest[:is_command] + flags + rest[is_command:]
 
 
 def exit_with(step: Callable[[], int]) -> NoReturn:
