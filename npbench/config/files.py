@@ -77,9 +77,10 @@ def settings_of(name: str) -> tuple[str, dict[str, Any]]:
         raise RequestError(" ".join([unknown_name("solver", name, {*found.solvers, *files}), *reasons]))
     solver, node = merged_choice(name, files)
     node.pop("search", None)
-    return solver, _without_nulls(node)
+    return solver, given(node)
 
 
-def _without_nulls(node: Mapping[str, Any]) -> dict[str, Any]:
-    plain = {key: _without_nulls(value) if isinstance(value, dict) else value for key, value in node.items()}
-    return {key: value for key, value in plain.items() if value is not None}
+def given(settings: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return the settings, or grids, that are not null, also within mappings."""
+    plain = {str(name): given(value) if isinstance(value, dict) else value for name, value in settings.items()}
+    return {name: value for name, value in plain.items() if value not in (None, {})}

@@ -96,17 +96,15 @@ def _folder_faults(results: Any) -> Iterable[str]:
         hint = f"; as a text, type {as_text(f'results={results}')}" if results else ""
         yield f"results is {results!r}: expected a folder, as in results=results{hint}."
         return
-    path = Path(results).absolute() / RECORDS
+    existing = Path(results).absolute() / RECORDS
     try:
-        existing = next(folder for folder in (path, *path.parents) if folder.exists())
-    except OSError as error:  # a name that is too long, a folder that must not be searched
-        yield f"results={results} cannot be a folder ({error.strerror or error}): choose another name."
-        return
-    if not existing.is_dir():
-        yield f"results={results} is not a folder: {existing} is a file. Name another folder."
-        return
-    try:  # writing is the only reliable test: some file systems refuse it whatever the permissions
+        while not existing.exists():
+            existing = existing.parent
+        if not existing.is_dir():
+            yield f"results={results} is not a folder: {existing} is a file. Name another folder."
+            return
+        # Writing is the only reliable test: some file systems refuse it whatever the permissions.
         with TemporaryDirectory(prefix=".npbench-", dir=existing):
             pass
-    except OSError as error:
+    except OSError as error:  # a name that is too long, a folder that must not be searched or written
         yield f"results={results} cannot be written ({error.strerror or error}): name another folder than {existing}."

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from npbench.config.files import config_folders, group_files, merged_choice
+from npbench.config.files import config_folders, given, group_files, merged_choice
 from npbench.contracts import Solver, resolve
 from npbench.errors import RequestError, unknown_name
 from npbench.evaluation.grids import grid_fault, grid_values
@@ -102,12 +102,6 @@ def code_identity(solver: Solver, settings: Any = (), names: Sequence[str] = ())
     except (RequestError, ImportError, TypeError, OSError):  # sources that cannot be found, settings that are no JSON
         return None
     return canonical(facts).encode("utf-8", "backslashreplace")
-
-
-def given(grids: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return the grids that are not null, also within mappings."""
-    plain = {str(name): given(grid) if isinstance(grid, dict) else grid for name, grid in grids.items()}
-    return {name: grid for name, grid in plain.items() if grid not in (None, {})}
 
 
 def _candidates(value: Any, grid: Any) -> list[Any]:
