@@ -13,9 +13,6 @@ from npbench.config.files import content, group_files
 from npbench.contracts import Dataset, Metric, Solver
 from npbench.problem import PROBLEMS
 
-BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
-
-
 UNREADABLE = (OSError, ValueError, TypeError, YAMLError)  # ValueError: no UTF-8
 
 
@@ -58,7 +55,8 @@ def shape_of(dataset: Dataset) -> str:
 
 def _metric(metric: Metric) -> list[str]:
     only = f"for {', '.join(metric.problems)}" if metric.problems else ""
-    notes = [BETTER[metric.direction], only, _from("metric", metric.name)]
+    better = f"{metric.direction} is better" if metric.direction != "none" else ""
+    notes = [better, only, _from("metric", metric.name)]
     return [metric.title, metric.reference, "; ".join(filter(None, notes))]
 
 

@@ -19,7 +19,7 @@ from rich.text import Text
 from npbench import registry
 from npbench.commands.catalogue import KINDS, UNREADABLE, solves, title_and_notes
 from npbench.commands.list import named_rows
-from npbench.config.files import config_folders, group_files, merged_choice
+from npbench.config.files import group_files, merged_choice
 from npbench.console import printable, write
 from npbench.contracts import DataFile, Dataset, Metric, resolve
 from npbench.data import sources
@@ -165,9 +165,8 @@ def verified_copies(file: DataFile) -> Iterator[tuple[Path, str]]:
 def _dataset_texts(dataset: Dataset) -> Iterator[tuple[str, str]]:
     """Yield the YAML of a data set or, without any, its parameters with the loader's documentation; and an example."""
     defaults: dict[str, Any] = {}
-    paths = [folder / "dataset" / f"{dataset.name}.yaml" for folder in config_folders()]
-    if found := [path for path in paths if path.is_file()]:
-        yield from ((f"Settings, {path.name}", path.read_text(encoding="utf-8")) for path in found)
+    if path := group_files("dataset").get(dataset.name):
+        yield f"Settings, {path.name}", path.read_text(encoding="utf-8")
     else:
         with contextlib.suppress(Exception):  # a plugin that cannot be imported has no settings to show
             defaults = dict(signature(dataset.load, len(dataset.files)).defaults)

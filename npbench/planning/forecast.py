@@ -80,8 +80,8 @@ def count_reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFram
     wanted = pl.concat([pl.DataFrame(columns, schema) for columns in columns_of_each])
     # Records of the same job: it is done, or has failed.
     same = wanted.join(frame.select("key", *SAME_KEY), on="key", maintain_order="right")
-    for group, count in _counted(same, SAME_KEY):
-        found[group["part"]][reason_of_same(group, trace)] += count
+    for group in _counted(same, SAME_KEY):
+        found[group["part"]][reason_of_same(group, trace)] += group["records"]
     others = wanted.join(same, on="key", how="anti", maintain_order="left")
     if others.is_empty():
         return found
@@ -98,20 +98,17 @@ def count_reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFram
         for some in [frame.clear(), *frame.iter_slices(ROWS_AT_A_TIME)]
     )
     similar = pl.concat(alike).unique(["part", "repeat"], keep="last", maintain_order=True)
-    for group, count in _counted(similar, ["kind"]):
+    for group in _counted(similar, ["kind"]):
         before = kinds.row(group["kind"], named=True)
-        found[group["part"]]["; ".join(changes(before, parts[group["part"]][0]))] += count
+        found[group["part"]]["; ".join(changes(before, parts[group["part"]][0]))] += group["records"]
     for (_, repeats), reasons in zip(parts, found, strict=True):  # else they are new
         reasons["new"] = len(repeats) - reasons.total()
     return [+reasons for reasons in found]
 
 
-def _counted(records: pl.DataFrame, depends: Sequence[str]) -> Iterator[tuple[dict[str, Any], int]]:
-    """Yield a record of each part and reason, and the number of records like it."""
-    columns = list(dict.fromkeys(["part", *depends]))
-    counts = records.group_by(columns, maintain_order=True).len("records")
-    for row in counts.iter_rows(named=True):
-        yield row, row["records"]
+def _counted(records: pl.DataFrame, depends: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Return a record of each part and reason, with the number of ``records`` like it."""
+    return records.group_by(["part", *depends], maintain_order=True).len("records").iter_rows(named=True)
 
 
 class Estimates:
