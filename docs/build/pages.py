@@ -37,7 +37,7 @@ from npbench.report.select.recorded_settings import notes, protocols
 from npbench.report.sheet import Section, Sheet
 from npbench_benchmark.advice import advice, large, reach
 from npbench_benchmark.crossing import crossing
-from npbench_benchmark.leaderboard import by_dataset, leagues, settings
+from npbench_benchmark.leaderboard import settings
 from npbench_benchmark.tables import RANK_NOTES, RATE_NOTE, ranked
 from npbench_papers import claims
 from npbench_papers.records import is_stand_in
@@ -271,11 +271,11 @@ def beside(name: str, other: str, *methods: str) -> None:
 
 
 def _leagues(stored: pl.DataFrame, first: int) -> None:
-    for text, records in settings(stored):
-        for league in leagues(records):
-            sheet = ranked(text, league, records)
+    for setting in settings(stored):
+        for league in setting.leagues:
+            sheet = ranked(setting.text, league, setting.records)
             cut = f", the first {first} of {len(sheet.rows)}" if first < len(sheet.rows) else ""
-            cog.outl(f"\n{len(league.datasets)} data sets, `{text}`{league.title}{cut}:")
+            cog.outl(f"\n{len(league.datasets)} data sets, `{setting.text}`{league.title}{cut}:")
             cog.outl(table(sheet.columns, sheet.texts[:first]))
             cog.outl(" ".join(note for note in sheet.notes[1:] if note not in (RATE_NOTE, *RANK_NOTES)))
     cog.outl(f"\n{processors(stored)}\n")
@@ -297,5 +297,6 @@ def carries(name: str) -> None:
 
 def crossed(name: str, bound: str) -> None:
     """Write scorers by thresholds of a benchmark at one bound."""
-    for sheet in crossing(bound, by_dataset(dict(settings(asked(name)))[bound])):
+    (results,) = (setting.results for setting in settings(asked(name)) if setting.text == bound)
+    for sheet in crossing(bound, results):
         cog.outl(f"\n{sheet.title}:\n{table(sheet.columns, sheet.texts)}\n{sheet.notes[0]}\n")

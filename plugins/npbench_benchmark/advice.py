@@ -14,7 +14,7 @@ from npbench.report.select.labels import method_labels
 from npbench.report.sheet import counted, some
 from npbench.report.stats.paired import MIN_VALUES, SIGNIFICANCE_LEVEL, hodges_lehmann, shift_interval
 from npbench_benchmark import leaderboard
-from npbench_benchmark.leaderboard import League, Standing, bounded, by_dataset, kinds, leagues, settings
+from npbench_benchmark.leaderboard import League, Setting, Standing, bounded, settings
 
 LOGISTIC = "sklearn.linear_model.LogisticRegression"
 # Linear methods that train for a range of the curve, as typed.
@@ -57,21 +57,21 @@ def advice(records: pl.DataFrame, quote: Quote = str) -> list[str]:
     that train for a range gain on logistic regression.
     """
     found: dict[str, list[First]] = {}
-    for text, group in settings(records):
-        results = by_dataset(group)
-        whole = leagues(group, results)
-        few = pl.col("dataset").is_in(list(kinds(group, results)["few"]))
-        left = {one.label for league in whole for one in league.broken}
-        parts = {one.promise: one for one in leagues(group.filter(few), results.filter(few), left)}
-        for league in whole:
+    for setting in settings(records):
+        parts = {one.promise: one for one in setting.among(setting.kinds()["few"])}
+        for league in setting.leagues:
             part = parts.get(league.promise)
             is_enough = part is not None and MIN_VALUES <= len(part.datasets) < len(league.datasets)
             firsts = found.setdefault(league.promise, [])
             if league.standings:
-                firsts.append(First(text.partition("=")[2], _sharing(league), part if is_enough else None))
+                firsts.append(First(_value(setting), _sharing(league), part if is_enough else None))
     name = next(iter(PROBLEMS[records["problem"][0]]().parameters()))
     made = [_line(promise, firsts, name, quote) for promise, firsts in found.items()]
     return [*(made if bounded(records) else [" ".join([*made, *gains(records, quote)])]), *large(records, quote)]
+
+
+def _value(setting: Setting) -> str:
+    return setting.text.partition("=")[2]
 
 
 def _sharing(league: League) -> list[Standing]:
@@ -140,13 +140,13 @@ def _listed(texts: Iterable[str]) -> str:
 
 def large(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:
     """Yield a sentence on the data sets with very many samples, if there are any, at the largest setting."""
-    for text, group in list(settings(records.filter(pl.col("n_samples") > leaderboard.LARGE)))[:1]:
-        found = leagues(group)
-        every = [one for league in found for one in league.methods]
+    for setting in settings(records.filter(pl.col("n_samples") > leaderboard.LARGE))[:1]:
+        every = [one for league in setting.leagues for one in league.methods]
         n_lost = sum(one.n_good < one.n_jobs for one in every)
-        firsts = [one for league in found for one in league.standings[:1]]
+        firsts = [one for league in setting.leagues for one in league.standings[:1]]
         named = (f"{_head(o.promise).lower()}, {quote(o.label)} {_reached([o])} in {_seconds([o])}" for o in firsts)
-        where = f"Over {leaderboard.LARGE:,} samples ({counted(group['dataset'].n_unique(), 'data set')}, {text})"
+        data_sets = counted(setting.records["dataset"].n_unique(), "data set")
+        where = f"Over {leaderboard.LARGE:,} samples ({data_sets}, {setting.text})"
         yield f"{where}: {'; '.join(named)}. {n_lost} of {len(every)} methods end without an answer on one of them."
 
 
@@ -156,17 +156,15 @@ def gains(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:
     The gain is the Hodges-Lehmann shift over data sets, with limits of the signed-rank test at 5 % for all of these
     methods together. A data set goes the other way if every repeat does.
     """
-    clauses = [
-        clause for text, group in settings(records) for clause in _gains_at(text.partition("=")[2], group, quote)
-    ]
+    clauses = [clause for setting in settings(records) for clause in _gains_at(setting, quote)]
     if clauses:
         yield f"Linear methods that train for the range, against logistic regression: {'; '.join(clauses)}."
 
 
-def _gains_at(setting: str, records: pl.DataFrame, quote: Quote) -> Iterator[str]:
-    results = by_dataset(records)
-    order = [one.label for league in leagues(records, results) for one in league.standings]
-    logistic = set(results.filter(pl.col("params").str.contains(LOGISTIC, literal=True))["label"])
+def _gains_at(setting: Setting, quote: Quote) -> Iterator[str]:
+    records = setting.records
+    order = [one.label for league in setting.leagues for one in league.standings]
+    logistic = set(setting.results.filter(pl.col("params").str.contains(LOGISTIC, literal=True))["label"])
     linear, rivals = ([label for label in order if label in names] for names in (FOR_RANGE, logistic))
     if not (linear and rivals):
         return
@@ -184,14 +182,14 @@ def _gains_at(setting: str, records: pl.DataFrame, quote: Quote) -> Iterator[str
     word = "gains" if limits[0] > 0 else "loses" if limits[1] < 0 else "does not gain"
     found = f"{hodges_lehmann(differences):+.3f} [{limits[0]:+.3f}, {limits[1]:+.3f}], {len(differences)} data sets"
     where = some(other, MAX_NAMED) or "none"
-    yield f"{quote(linear[0])} {word} at {setting} ({found}; the other way in every repeat: {where})"
+    yield f"{quote(linear[0])} {word} at {_value(setting)} ({found}; the other way in every repeat: {where})"
 
 
 def reach(records: pl.DataFrame) -> str:
     """Return how far the ranking carries: where data sets come from, and how hard they are at the largest setting."""
-    _, group = next(settings(records))
-    of = kinds(group, by_dataset(group))
-    is_minority = group.unique("dataset").select(pl.col("n_positive") * 2 < pl.col("n_samples")).to_series()
+    setting = settings(records)[0]
+    of, each = setting.kinds(), setting.records.unique("dataset")
+    is_minority = each.select(pl.col("n_positive") * 2 < pl.col("n_samples")).to_series()
     n_keel = sum(name.startswith(KEEL) for name in of["all"])
     saturated, weak = (f"{100 * level:.0f} %" for level in (leaderboard.SATURATED, leaderboard.WEAK))
     return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -11,7 +11,7 @@ from npbench.report.chart import Chart, Panel, Series, spans_decade
 from npbench.report.escape import file_name
 from npbench.report.sections.ranking import BARS_NOTE, diagram
 from npbench.report.select.metrics import axis_title
-from npbench_benchmark.leaderboard import League, judge, leagues, settings
+from npbench_benchmark.leaderboard import League, Setting, judge, settings
 
 MUTED_NOTE = (
     "A staircase joins the efficient methods with one promise: no other with this promise scores better in less time. "
@@ -21,15 +21,15 @@ MUTED_NOTE = (
 
 def charts(records: pl.DataFrame, printed: Sequence[Any]) -> list[Chart]:
     """Return score against seconds for all settings, and for each league of a setting the mean ranks."""
-    found = {text: leagues(group) for text, group in settings(records)}
-    ranks = [_ranks(text + league.title, league) for text, some in found.items() for league in some]
+    found = settings(records)
+    ranks = [_ranks(setting.text + league.title, league) for setting in found for league in setting.leagues]
     return [_efficiency(judge(records), found), *(chart for chart in ranks if chart is not None)]
 
 
-def _efficiency(metric: str, found: Mapping[str, Sequence[League]]) -> Chart:
+def _efficiency(metric: str, found: Sequence[Setting]) -> Chart:
     title = "score" if metric == "np_score" else f"1 - {axis_title(metric)}"
-    rows = [[_panel(text, title, some)] for text, some in found.items()]
-    by = ", by promise" if any(league.promise for some in found.values() for league in some) else ""
+    rows = [[_panel(setting.text, title, setting.leagues)] for setting in found]
+    by = ", by promise" if any(league.promise for setting in found for league in setting.leagues) else ""
     return Chart("benchmark", f"{title} against training time{by}", rows, [MUTED_NOTE])
 
 

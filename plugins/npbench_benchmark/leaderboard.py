@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -108,40 +110,67 @@ class League:
         return f", promise: {self.promise}" if self.promise else ""
 
 
-def settings(records: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the settings of the problem in words, the largest first, each with its records."""
-    ordered = records.sort("problem_params", descending=True)
-    for (params,), group in ordered.group_by("problem_params", maintain_order=True):
-        yield setting_text(str(params)), group
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A setting of the problem, and what tables, charts and sentences take from its records, computed once."""
+
+    text: str  # as in rho=0.1
+    records: pl.DataFrame
+
+    @cached_property
+    def results(self) -> pl.DataFrame:
+        """A row for each method and data set: see :func:`by_dataset`."""
+        return by_dataset(self.records)
+
+    @cached_property
+    def leagues(self) -> list[League]:
+        """The leagues, the strongest promise first."""
+        return leagues(self.records, self.results)
+
+    def among(self, datasets: Collection[str]) -> list[League]:
+        """Return the leagues on some of the data sets: methods that leave their league on all have no place there."""
+        among = pl.col("dataset").is_in(list(datasets))
+        left = {one.label for league in self.leagues for one in league.broken}
+        return leagues(self.records.filter(among), self.results.filter(among), left) if datasets else []
+
+    def kinds(self, common: Collection[str] = ()) -> dict[str, Collection[str]]:
+        """Return kinds of data sets, each with its data sets; ``common`` are those of all settings."""
+        n_negative = (pl.col("n_samples") - pl.col("n_positive")).first()
+        sizes = self.records.group_by("dataset").agg(pl.col("n_samples").first(), n=n_negative)
+        misses = pl.col("p_nd" if bounded(self.records) else "score").median()
+        found = sizes.join(self.results.group_by("dataset").agg(misses=misses), on="dataset")
+        tests = {
+            "all": pl.lit(True),
+            "common": pl.col("dataset").is_in(list(common)),
+            "few": pl.col("n") < FEW_NEGATIVES,
+            "many": pl.col("n") >= FEW_NEGATIVES,
+            "saturated": pl.col("misses") < SATURATED,
+            "others": pl.col("misses").is_between(SATURATED, WEAK),
+            "weak": pl.col("misses") > WEAK,
+            "large": pl.col("n_samples") > LARGE,
+        }
+        return {kind: set(found.filter(test)["dataset"]) for kind, test in tests.items()}
 
 
-def kinds(records: pl.DataFrame, results: pl.DataFrame, common: Collection[str] = ()) -> dict[str, Collection[str]]:
-    """Return kinds of data sets at one setting, each with its data sets; ``common`` are those of all settings."""
-    n_negative = (pl.col("n_samples") - pl.col("n_positive")).first()
-    sizes = records.group_by("dataset").agg(pl.col("n_samples").first(), n=n_negative)
-    misses = pl.col("p_nd" if bounded(records) else "score").median()
-    found = sizes.join(results.group_by("dataset").agg(misses=misses), on="dataset")
-    tests = {
-        "all": pl.lit(True),
-        "common": pl.col("dataset").is_in(list(common)),
-        "few": pl.col("n") < FEW_NEGATIVES,
-        "many": pl.col("n") >= FEW_NEGATIVES,
-        "saturated": pl.col("misses") < SATURATED,
-        "others": pl.col("misses").is_between(SATURATED, WEAK),
-        "weak": pl.col("misses") > WEAK,
-        "large": pl.col("n_samples") > LARGE,
-    }
-    return {kind: set(found.filter(test)["dataset"]) for kind, test in tests.items()}
+_KNOWN: deque[tuple[pl.DataFrame, list[Setting]]] = deque(maxlen=2)  # the leaderboard of the site reads two frames
 
 
-def leagues(
-    records: pl.DataFrame, results: pl.DataFrame | None = None, left: Collection[str] | None = None
-) -> list[League]:
+def settings(records: pl.DataFrame) -> list[Setting]:
+    """Return the settings of the problem, the largest first; the same ones when asked again of the same frame."""
+    for frame, known in _KNOWN:
+        if frame is records:
+            return known
+    ordered = records.sort("problem_params", descending=True).group_by("problem_params", maintain_order=True)
+    found = [Setting(setting_text(str(params)), group) for (params,), group in ordered]
+    _KNOWN.append((records, found))
+    return found
+
+
+def leagues(records: pl.DataFrame, results: pl.DataFrame, left: Collection[str] | None = None) -> list[League]:
     """Return the leagues of the records at one setting, the strongest promise first; ``results`` is by_dataset's.
 
     ``left`` has the labels of the methods that leave their leagues, where other records than these decide that.
     """
-    results = by_dataset(records) if results is None else results
     alone = list(_alone(records, results))
     if left is None:
         left = {one.label for one in alone if one.verdict == "exceeded"}
@@ -187,7 +216,7 @@ def pareto(score: np.ndarray, seconds: np.ndarray) -> np.ndarray:
 def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each method and data set: means over repeats, and numbers of jobs and of answers."""
     is_bounded = bounded(records)
-    at_rho = pl.Series(_misses_at_rho(records) if is_bounded else [None] * len(records), dtype=pl.Float64)
+    at_rho = _misses_at_rho(records) if is_bounded else pl.lit(None, pl.Float64)
     good = (pl.col("status") == "ok") & score_of(records).is_finite().fill_null(False)
     score = pl.when(good).then(score_of(records)).otherwise(SCORE_OF_FAILURE)
     spent = pl.coalesce(pl.col("select_cpu_seconds") + pl.col("fit_cpu_seconds"), "seconds")
@@ -230,10 +259,13 @@ def np_scores(results: pl.DataFrame, weight: float = 1.0) -> np.ndarray:
     return capped
 
 
-def _misses_at_rho(records: pl.DataFrame) -> Iterator[float | None]:
-    """Yield the misses of each record with a threshold at rho on the curve of its test part."""
-    for roc, rho in records.select("roc", "rho").iter_rows():
-        yield None if roc is None else 1.0 - float(np.interp(rho, FPR_GRID, json.loads(roc)))
+def _misses_at_rho(records: pl.DataFrame) -> pl.Expr:
+    """Return the misses of records at one rho with a threshold there on the curve of their test part."""
+    tpr, rho = pl.col("roc").str.json_decode(pl.List(pl.Float64)), records["rho"][0]
+    place = int(np.searchsorted(FPR_GRID[:-1], rho, side="right")) - 1
+    share = float((rho - FPR_GRID[place]) / (FPR_GRID[place + 1] - FPR_GRID[place]))
+    below, above = tpr.list.get(place), tpr.list.get(place + 1)
+    return 1.0 - (below + share * (above - below))
 
 
 def score_of(records: pl.DataFrame) -> pl.Expr:

@@ -22,12 +22,10 @@ from npbench_benchmark.leaderboard import (
     SATURATED,
     WEAK,
     League,
+    Setting,
     Standing,
     bounded,
-    by_dataset,
     judge,
-    kinds,
-    leagues,
     np_scores,
     settings,
     table,
@@ -71,28 +69,21 @@ WEIGHT_NOTE = (
 
 def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
     """Return the leagues and details of each setting, then all standings and results."""
-    sheets = [sheet for text, group in settings(records) for sheet in _sheets(text, group)]
+    sheets = [sheet for setting in settings(records) for sheet in _sheets(setting)]
     return [*sheets, *explorer([records]), _datasets(records)]
 
 
 def explorer(frames: Sequence[pl.DataFrame]) -> list[Sheet]:
-    """Return the tables that readers choose from, of records of one problem each: standings, and results by data set.
-
-    Methods that leave their league on all data sets of a setting have no place on a part of them.
-    """
+    """Return the tables that readers choose from, of records of one problem each: standings, and results by data set."""
     standings: list[dict[str, Entry]] = []
     results: list[dict[str, Entry]] = []
     for records in frames:
-        problem, groups = str(records["problem"][0]), list(settings(records))
-        common = set.intersection(*({*group["dataset"]} for _, group in groups))
-        for text, group in groups:
-            every = by_dataset(group)
-            found = leagues(group, every)
-            left = {one.label for league in found for one in league.broken}
-            about: dict[str, Entry] = {"method": "", "problem": problem, "setting": text}  # the first columns
-            for kind, names in kinds(group, every, common).items():
-                among = pl.col("dataset").is_in(list(names))
-                for league in leagues(group.filter(among), every.filter(among), left) if names else ():
+        problem, found = str(records["problem"][0]), settings(records)
+        common = set.intersection(*({*setting.records["dataset"]} for setting in found))
+        for setting in found:
+            about: dict[str, Entry] = {"method": "", "problem": problem, "setting": setting.text}  # the first columns
+            for kind, names in setting.kinds(common).items():
+                for league in setting.among(names):
                     of = {**about, KIND: kind, "promise": league.promise or MISSING}
                     for one in league.methods:
                         also: dict[str, Entry] = {
@@ -100,7 +91,7 @@ def explorer(frames: Sequence[pl.DataFrame]) -> list[Sheet]:
                             "verdict": one.verdict or MISSING,
                         }
                         standings.append(of | _standing(one, league, problem) | also)
-            results += [about | row for row in _each(found, every, problem)]
+            results += [about | row for row in _each(setting, problem)]
     first = standings[0]
     shown = {name: str(first[name]) for name in ("problem", "setting", KIND, "promise")}
     of_method = {"method": str(first["method"]), "problem": shown["problem"], "setting": "", "data set": ""}
@@ -116,10 +107,10 @@ def explorer(frames: Sequence[pl.DataFrame]) -> list[Sheet]:
 def places(records: pl.DataFrame, keys: Sequence[str]) -> list[Sheet]:
     """Return the places of the methods with these records among all methods with the same promise."""
     own, problem = frozenset(keys), str(records["problem"][0])
-    found = [(text, league) for text, group in settings(records) for league in leagues(group)]
     rows = [
-        {"setting": text + league.title, **_standing(one, league, problem), **_mark(one, league, own)}
-        for text, league in found
+        {"setting": setting.text + league.title, **_standing(one, league, problem), **_mark(one, league, own)}
+        for setting in settings(records)
+        for league in setting.leagues
         if any(one.keys & own for one in league.methods)
         for one in [*_near(league.standings, own), *(one for one in league.broken if one.keys & own)]
     ]
@@ -161,14 +152,13 @@ def _datasets(records: pl.DataFrame) -> Sheet:
     return Sheet("data sets: sizes and protocols", columns, rows, [note], detail=is_one)
 
 
-def _sheets(text: str, records: pl.DataFrame) -> Iterator[Sheet]:
-    results = by_dataset(records)
-    found = leagues(records, results)
-    yield from (ranked(text, league, records) for league in found)
+def _sheets(setting: Setting) -> Iterator[Sheet]:
+    text, records, results = setting.text, setting.records, setting.results
+    yield from (ranked(text, league, records) for league in setting.leagues)
     if bounded(records):
         yield from crossing(text, results)
-        yield from (_by_weight(text, league, results) for league in found if league.promise == "none")
-        yield _scorers(text, found, results)
+        yield from (_by_weight(text, league, results) for league in setting.leagues if league.promise == "none")
+        yield _scorers(setting)
 
 
 def ranked(text: str, league: League, records: pl.DataFrame) -> Sheet:
@@ -263,11 +253,10 @@ def _by_weight(text: str, league: League, results: pl.DataFrame) -> Sheet:
     return Sheet(title, ["method", *columns], rows, [WEIGHT_NOTE], title.replace(":", ""), detail=True)
 
 
-def _scorers(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet:
+def _scorers(setting: Setting) -> Sheet:
     """Return the misses of all methods with thresholds at rho on the test part: what their scores are worth."""
-    every = [one for league in found for one in league.methods]
-    names = [one.label for one in every]
-    ranked = ranking(table(results, names, "at_rho")[1])
+    every = [one for league in setting.leagues for one in league.methods]
+    ranked = ranking(table(setting.results, [one.label for one in every], "at_rho")[1])
     rows: list[Row] = [
         [
             every[one].label,
@@ -284,15 +273,15 @@ def _scorers(text: str, found: Sequence[League], results: pl.DataFrame) -> Sheet
         "Methods that hold out negatives train on fewer."
     )
     columns = ["method", "promise", "place", "places", "rank", "at rho"]
-    return Sheet(f"{text}: scorers alone", columns, rows, [note], f"{text} scorers", detail=True)
+    return Sheet(f"{setting.text}: scorers alone", columns, rows, [note], f"{setting.text} scorers", detail=True)
 
 
-def _each(found: Sequence[League], results: pl.DataFrame, problem: str) -> Iterator[dict[str, Entry]]:
+def _each(setting: Setting, problem: str) -> Iterator[dict[str, Entry]]:
     """Yield a row for each method and data set, the best of a promise first."""
-    promises = {one.label: one.promise for league in found for one in league.methods}
+    promises = {one.label: one.promise for league in setting.leagues for one in league.methods}
     by = pl.when(pl.col("promise").is_in(["", "none"])).then("score").otherwise("p_nd")
     alike = ["dataset", "promise"]
-    results = results.with_columns(promise=pl.col("label").replace_strict(promises, return_dtype=pl.String))
+    results = setting.results.with_columns(promise=pl.col("label").replace_strict(promises, return_dtype=pl.String))
     for row in results.with_columns(rank=by.rank().over(alike)).sort(*alike, "rank", "label").iter_rows(named=True):
         rates: dict[str, Entry] = {"P_fa": number(row["p_fa"]), "P_nd": number(row["p_nd"])}
         rates |= {"score": number(row["score"]), "above": number(row["above"], "d")}

@@ -9,7 +9,7 @@ import polars as pl
 
 from npbench.records.fields import METHOD
 from npbench.report.sheet import MISSING, Row, Sheet, number
-from npbench_benchmark.leaderboard import Standing, leagues, settings
+from npbench_benchmark.leaderboard import Setting, Standing, settings
 
 PAIRED = ("above rho", "P_fa/rho", "P_nd", "verdict")
 COLUMNS = ["data set", "method", "promise", *(column for name in PAIRED for column in (name, f"{name}, shuffled"))]
@@ -27,7 +27,7 @@ Pair = tuple[Standing, Standing]  # a method in the order of time, and shuffled
 
 def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
     """Return for each setting how methods do in the order of time and shuffled, over all data sets and on each."""
-    return [_sheet(f"{text}: in the order of time", group) for text, group in settings(records)]
+    return [_sheet(f"{setting.text}: in the order of time", setting.records) for setting in settings(records)]
 
 
 def _sheet(title: str, records: pl.DataFrame) -> Sheet:
@@ -49,7 +49,8 @@ def _kinds(records: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _pairs(*kinds: pl.DataFrame) -> list[Pair]:
     """Return each method in both ways."""
-    every = [{one.label: one for league in leagues(part) for one in league.methods} for part in kinds if len(part)]
+    leagues = (Setting("", part).leagues for part in kinds if len(part))
+    every = [{one.label: one for league in found for one in league.methods} for found in leagues]
     return [(one, every[1][label]) for label, one in every[0].items()] if every else []
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from npbench_benchmark.leaderboard import leagues, settings
+from npbench_benchmark.leaderboard import settings
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "results" / "published"
@@ -53,8 +53,8 @@ def test_the_leaderboard_has_all_published_standings_and_one_script(leaderboard,
     text = leaderboard.read_text(encoding="utf-8")
     cells = set(re.findall(r"<td[^>]*>([^<\n]*)", text))
     for experiment in EXPERIMENTS:
-        for setting, group in settings(script("leaderboard").asked(experiment)):
-            assert {setting, *(one.label for league in leagues(group) for one in league.methods)} <= cells
+        for setting in settings(script("leaderboard").asked(experiment)):
+            assert {setting.text, *(one.label for league in setting.leagues for one in league.methods)} <= cells
     assert text.count('<script type="module">') == text.count("<script") == 1
     assert re.findall(r"""(?:https?:|src=["']?)//[^"' >]+""", text) == []
 

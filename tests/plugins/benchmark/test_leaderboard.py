@@ -14,7 +14,7 @@ from scipy.stats import binom, norm
 from npbench.numerics.thresholds import RULES
 from npbench.records.reading import conformed
 from npbench_benchmark.charts import charts
-from npbench_benchmark.leaderboard import by_dataset, leagues, np_scores, pareto, table
+from npbench_benchmark.leaderboard import Setting, by_dataset, np_scores, pareto, table
 from npbench_benchmark.promises import Promise, expected, false_alarms
 from npbench_benchmark.tables import places, tables
 from sample_records import cells, record
@@ -39,7 +39,7 @@ def frame(records):
 
 
 def standings(records):
-    return [one for league in leagues(records) for one in [*league.standings, *league.broken]]
+    return [one for league in Setting("", records).leagues for one in [*league.standings, *league.broken]]
 
 
 RECORDS = [
@@ -196,7 +196,7 @@ def test_a_promise_is_ranked_by_misses_and_none_by_score():
 def test_a_broken_promise_leaves_its_league():
     kept = [result("scorer", "pima", n, 0.05, 0.5, params=UMBRELLA) for n in range(10)]
     broken = [result("scorer", "pima", n, 0.3, 0.1, params={**UMBRELLA, "delta": 0.1}) for n in range(10)]
-    (league,) = leagues(frame([*kept, *broken]))
+    (league,) = Setting("", frame([*kept, *broken])).leagues
     assert [one.p_nd for one in league.standings] == [0.5]
     assert [(one.verdict, one.rank, one.place) for one in league.broken] == [("exceeded", 0, 0)]
     ranking, *sheets = tables(frame([*kept, *broken]), [])
