@@ -125,13 +125,13 @@ class Setting:
     @cached_property
     def leagues(self) -> list[League]:
         """The leagues, the strongest promise first."""
-        return leagues(self.records, self.results)
+        return _leagues(self.records, self.results)
 
     def among(self, datasets: Collection[str]) -> list[League]:
         """Return the leagues on some of the data sets: methods that leave their league on all have no place there."""
         among = pl.col("dataset").is_in(list(datasets))
         left = {one.label for league in self.leagues for one in league.broken}
-        return leagues(self.records.filter(among), self.results.filter(among), left) if datasets else []
+        return _leagues(self.records.filter(among), self.results.filter(among), left) if datasets else []
 
     def kinds(self, common: Collection[str] = ()) -> dict[str, Collection[str]]:
         """Return kinds of data sets, each with its data sets; ``common`` are those of all settings."""
@@ -166,11 +166,8 @@ def settings(records: pl.DataFrame) -> list[Setting]:
     return found
 
 
-def leagues(records: pl.DataFrame, results: pl.DataFrame, left: Collection[str] | None = None) -> list[League]:
-    """Return the leagues of the records at one setting, the strongest promise first; ``results`` is by_dataset's.
-
-    ``left`` has the labels of the methods that leave their leagues, where other records than these decide that.
-    """
+def _leagues(records: pl.DataFrame, results: pl.DataFrame, left: Collection[str] | None = None) -> list[League]:
+    """Return the leagues of some records; ``left`` are labels that leave theirs, where other records decide that."""
     alone = list(_alone(records, results))
     if left is None:
         left = {one.label for one in alone if one.verdict == "exceeded"}

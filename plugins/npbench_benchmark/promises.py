@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,29 +52,28 @@ def expected(promise: Promise, records: pl.DataFrame) -> tuple[float, float]:
     """
     if promise.kind == "none":
         return math.nan, math.nan
-    seen = [_seen(promise, *sizes) for sizes in _sizes(promise, records)]
+    known = records.select("rho", "n_samples", "n_positive", "n_test_positive").drop_nulls()
+    seen = [one for sizes in known.iter_rows() if (one := _seen(promise, *sizes))]
     if not seen:
         return promise.delta, math.nan
     shares, variances = zip(*seen, strict=True)
     return float(np.mean(shares)), math.sqrt(np.sum(variances)) / len(seen)
 
 
-def _sizes(promise: Promise, records: pl.DataFrame) -> Iterator[tuple[int, int, float]]:
-    """Yield the numbers of calibration and of test negatives of each record, with its rho, where they are known."""
-    known = records.select("rho", "n_samples", "n_positive", "n_test_positive").drop_nulls()
-    if promise.size != ALIGNED and not isinstance(promise.size, float):
-        return
-    for rho, n, n_positive, n_test_positive in known.iter_rows():
-        n_test = round((n - n_positive) * n_test_positive / n_positive)  # parts are stratified
-        count = n_train = n - n_positive - n_test
-        if promise.size != 1.0:
-            count = calibration_count(n_train, promise.size, promise.rule, rho, promise.delta)
-        if count >= RULES[promise.rule].fewest(rho, promise.delta):
-            yield count, n_test, rho
-
-
 @functools.lru_cache(maxsize=100_000)  # repeats and parts of a suite ask again
-def _seen(promise: Promise, n_calibration: int, n_test: int, rho: float) -> tuple[float, float]:
+def _seen(promise: Promise, rho: float, n: int, n_pos: int, n_test_pos: int) -> tuple[float, float] | None:
+    """Return the probability that the rate on a test part exceeds rho, and its variance; None for unknown sizes."""
+    if promise.size != ALIGNED and not isinstance(promise.size, float):
+        return None
+    n_test = round((n - n_pos) * n_test_pos / n_pos)  # parts are stratified
+    n_calibration = n - n_pos - n_test
+    if promise.size != 1.0:
+        n_calibration = calibration_count(n_calibration, promise.size, promise.rule, rho, promise.delta)
+    is_enough = n_calibration >= RULES[promise.rule].fewest(rho, promise.delta)
+    return _rate(promise, n_calibration, n_test, rho) if is_enough else None
+
+
+def _rate(promise: Promise, n_calibration: int, n_test: int, rho: float) -> tuple[float, float]:
     """Return the probability that the rate on a test part exceeds rho, and the variance of this rate."""
     rule = RULES[promise.rule]
     m, target = rule.accepted(n_calibration, rho, promise.delta), rule.target(rho, promise.delta)
