@@ -12,7 +12,7 @@ import polars as pl
 from npbench.problem import PROBLEMS
 from npbench.report.sections.ranking import PLACES_NOTE, limits
 from npbench.report.select.metrics import better
-from npbench.report.select.recorded_settings import protocol_text, protocols
+from npbench.report.select.recorded_settings import protocol_texts, protocols
 from npbench.report.sheet import MISSING, Cell, Entry, Row, Sheet, count, ends, number
 from npbench.report.stats.ranks import fewest_to_separate, ranking
 from npbench_benchmark.crossing import crossing
@@ -136,7 +136,7 @@ def _near(found: Sequence[Standing], own: frozenset[str]) -> list[Standing]:
 
 
 def _datasets(records: pl.DataFrame) -> Sheet:
-    texts = pl.Series([protocol_text(*row) for row in records.select("protocol", "protocol_params").iter_rows()])
+    texts = protocol_texts(records)
     about = ["n_samples", "n_features", "n_positive", "protocol", "preprocess", "missing", "categories", "repeats"]
     found = (
         records.with_columns(protocol=texts, repeats=pl.col("repeat").n_unique().over("dataset"))

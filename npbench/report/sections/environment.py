@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from npbench.records.fields import SCHEMA_VERSION
-from npbench.report.select.recorded_settings import protocol_text, protocols
+from npbench.report.select.recorded_settings import protocol_texts, protocols
 from npbench.report.sheet import Section, Sheet, counted, some
 
 PLACE = ["problem", "dataset"]  # jobs with the same are compared with each other
@@ -122,9 +122,7 @@ def _named(title: str, records: pl.DataFrame, column: str, header: str) -> Sheet
 
 
 def _data(records: pl.DataFrame) -> Sheet:
-    texts = [protocol_text(*row) for row in records.select("protocol", "protocol_params").iter_rows()]
-    described = records.with_columns(protocol=pl.Series(texts, dtype=pl.String))
-    found = described.group_by(DATA).len("jobs").sort(DATA)
+    found = records.with_columns(protocol=protocol_texts(records)).group_by(DATA).len("jobs").sort(DATA)
     headers = ["data", "settings", "samples", "features", "positive", "protocol", "SHA-256", "jobs"]
     shown = found.with_columns(_short("data_sha256"), pl.col("dataset_params").replace("{}", None))
     return Sheet("Data sets", headers, shown.rows(), detail=True)

@@ -49,19 +49,23 @@ def _candidates(name: str, values: list[Any]) -> str:
     return f"{len(values)} combinations of {', '.join(parts)}" if len(parts) > 1 else f"{len(values)} {parts[0]}"
 
 
-def protocol_text(protocol: str, params: str) -> str:
+def _protocol_text(protocol: str, params: str) -> str:
     """Return a protocol in words, as in ``cv folds=4 test_size=0.5``."""
     given = {name: value for name, value in json.loads(params).items() if name != "name" and value is not None}
     shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in given.items()}
     return " ".join([protocol, *(f"{name}={value}" for name, value in shown.items())])
 
 
+def protocol_texts(records: pl.DataFrame) -> pl.Series:
+    """Return the protocol of each record in words."""
+    distinct = records.select("protocol", "protocol_params").unique()
+    texts = pl.Series("text", [_protocol_text(*row) for row in distinct.rows()], dtype=pl.String)
+    return records.join(distinct.hstack([texts]), on=distinct.columns, how="left", maintain_order="left")["text"]
+
+
 def _datasets_by_protocol(records: pl.DataFrame) -> dict[str, list[str]]:
-    distinct = records.select("protocol", "protocol_params", "dataset").unique(maintain_order=True)
-    found: dict[str, list[str]] = {}
-    for protocol, params, dataset in distinct.iter_rows():
-        found.setdefault(protocol_text(protocol, params), []).append(dataset)
-    return found
+    distinct = records.select("dataset", text=protocol_texts(records)).unique(maintain_order=True)
+    return dict(distinct.group_by("text", maintain_order=True).agg("dataset").iter_rows())
 
 
 def protocols(records: pl.DataFrame) -> str:
