@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import inf, nextafter
 from statistics import fmean, stdev
-from typing import Literal
+from typing import Any, Literal
 
 from scipy.stats import norm, t
 
@@ -65,6 +65,12 @@ def judge(
     return _beyond(here, printed, same_side=same_side)
 
 
+def judge_mean(values: Sequence[float], printed: float | None, margin: float, **about: Any) -> str:
+    """Return the verdict on the mean of values; ``about`` has more arguments of :func:`judge`."""
+    mean = fmean(values) if values else None
+    return judge(mean, printed, margin, limits=mean_limits(values), n=len(values), **about)
+
+
 def judge_within(
     here: float,
     bounds: Limits,
@@ -113,11 +119,9 @@ def _beyond(here: float, high: float, *, same_side: bool) -> str:
     return "agrees in direction" if same_side else "differs: larger" if here > high else "differs: smaller"
 
 
-def judge_speedup(
-    here: float | None, printed: float | None, limits: Limits | None = None, n: int = 0, *, stand_in: bool = False
-) -> str:
+def judge_speedup(here: float | None, printed: float | None, limits: Limits | None = None, n: int = 0) -> str:
     """Return the verdict on a speed-up, to :data:`SPEEDUP_TOLERANCE` of the printed one, as :func:`judge`."""
-    return judge(here, printed, SPEEDUP_TOLERANCE * (printed or 0), limits=limits, n=n, neutral=1, stand_in=stand_in)
+    return judge(here, printed, SPEEDUP_TOLERANCE * (printed or 0), limits=limits, n=n, neutral=1)
 
 
 def unseen(n: int, noise: float) -> str:

@@ -13,7 +13,7 @@ from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, count, number, spread
 from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed, difference, printed_for, values, with_labels
-from npbench_papers.verdicts import NOT_KNOWN, explained, judge, kept, mean_limits
+from npbench_papers.verdicts import NOT_KNOWN, explained, judge_mean, kept
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
 P_ND_TOLERANCE = 0.05
@@ -67,9 +67,7 @@ def _row(rho: float, label: str, same: pl.DataFrame, papers: Printed, shown: lis
         paper = number(known.get(name), FORMS[name])
         compared += [paper, difference(here[name], paper, FORMS[name])]
     stand_in = bool(known.get("stand_in"))
-    misses = values(good, "p_nd")
-    limits = mean_limits(misses)
-    word = judge(here["p_nd"].value, known.get("p_nd"), P_ND_TOLERANCE, limits=limits, n=len(misses), stand_in=stand_in)
+    word = judge_mean(values(good, "p_nd"), known.get("p_nd"), P_ND_TOLERANCE, stand_in=stand_in)
     return [number(rho, "g"), label, *here.values(), _ok(good, same), _bound(good, rho), *compared, word]
 
 

@@ -15,7 +15,7 @@ from npbench.report.stats.paired import wilcoxon
 from npbench.values import canonical
 from npbench_papers.claims import with_claims
 from npbench_papers.records import MACHINE, Printed, difference, mean_of, printed_for, timing_notes, unhindered
-from npbench_papers.verdicts import SPEEDUP_TOLERANCE, explained, judge, judge_speedup, mean_limits
+from npbench_papers.verdicts import SPEEDUP_TOLERANCE, explained, judge_mean, judge_speedup, mean_limits
 
 ERROR_RATES = ("p_fa", "p_nd")
 PAPER_SIGNIFICANCE = 1e-3
@@ -121,10 +121,9 @@ def _speed(value: float, group: pl.DataFrame, paper: Mapping[str, Any]) -> Row:
 
 def _difference(value: float, group: pl.DataFrame, paper: Mapping[str, Any], rate: str) -> Row:
     differences = (group[rate] - group[f"{rate}_base"]).drop_nulls().to_list() if rate in group.columns else []
-    p, n = wilcoxon(differences), len(differences)
-    ours, theirs = spread(differences, ".5f"), number(paper.get(rate), ".5f")
-    verdict = judge(ours.value, theirs.value or 0.0, RATE_MARGIN, limits=mean_limits(differences), n=n)
-    return [number(value, "g"), rate, theirs, ours, difference(ours, theirs, ".5f"), number(p, ".2g"), verdict]
+    ours, theirs, p = spread(differences, ".5f"), number(paper.get(rate), ".5f"), number(wilcoxon(differences), ".2g")
+    verdict = judge_mean(differences, theirs.value or 0.0, RATE_MARGIN)
+    return [number(value, "g"), rate, theirs, ours, difference(ours, theirs, ".5f"), p, verdict]
 
 
 def _notes(records: pl.DataFrame, paired: pl.DataFrame, base: str, other: str) -> Iterator[str]:

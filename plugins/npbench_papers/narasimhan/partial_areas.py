@@ -15,7 +15,7 @@ from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, counted, numb
 from npbench_papers.axes import SMALL, Axes, Figure, panels, tidy
 from npbench_papers.claims import with_claims
 from npbench_papers.records import COLLAPSED, Printed, difference, is_stand_in, printed_for, values, with_labels
-from npbench_papers.verdicts import explained, judge, mean_limits
+from npbench_papers.verdicts import explained, judge_mean
 
 BASE, OTHERS = "auc_svm", ("pauc_struct", "pauc_dc")  # solvers compared on the same splits
 AREA_TOLERANCE = 0.03
@@ -115,15 +115,7 @@ def _row(same: pl.DataFrame, paper: float | None, metric: str, stand_in: bool) -
         here,
         printed,
         difference(here, printed),
-        judge(
-            here.value,
-            paper,
-            AREA_TOLERANCE,
-            limits=mean_limits(values(good, metric)),
-            n=len(values(good, metric)),
-            stand_in=stand_in,
-            fallback=_is_fallback(good),
-        ),
+        judge_mean(values(good, metric), paper, AREA_TOLERANCE, stand_in=stand_in, fallback=_is_fallback(good)),
         *(spread(values(good, f"{part}_cpu_seconds"), ".2f") for part in ("select", "fit")),
         count(len(good), len(same)),
         number(len(good) - len(learnt), "d"),
@@ -163,18 +155,8 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
         known = difference(paper, base_paper)
         n_ahead, n = sum(gain > 0 for gain in gains), len(gains)
         ahead = Cell(f"{n_ahead} of {n}", n_ahead, further=(("of", n),)) if n else MISSING
-        mean = fmean(gains) if gains else None
         stand_in, fallback = is_stand_in(printed, dataset), _is_fallback(same)
-        word = judge(
-            mean,
-            known.value,
-            AREA_TOLERANCE,
-            limits=mean_limits(gains),
-            n=n,
-            neutral=0,
-            stand_in=stand_in,
-            fallback=fallback,
-        )
+        word = judge_mean(gains, known.value, AREA_TOLERANCE, neutral=0, stand_in=stand_in, fallback=fallback)
         learnt = paired.filter(pl.col("solver_status").ne_missing(COLLAPSED))
         others = (learnt[metric] - learnt["base"]).drop_nulls().to_list()
         rows.append([str(dataset), str(method), spread(gains), known, ahead, word, spread(others)])
