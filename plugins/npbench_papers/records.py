@@ -72,14 +72,6 @@ def difference(ours: Cell, theirs: Cell, form: str = ".3f") -> Cell:
     return number(here - there, f"+z{form}")
 
 
-def compare_cells(
-    here: Sequence[Cell], paper: Mapping[str, Any], forms: Mapping[str, str]
-) -> tuple[list[Cell], list[Cell]]:
-    """Return the paper's values by name, in their formats, and our values minus these."""
-    theirs = [number(paper.get(name), form) for name, form in forms.items()]
-    return theirs, [difference(*three) for three in zip(here, theirs, forms.values(), strict=True)]
-
-
 def unhindered(records: pl.DataFrame) -> pl.DataFrame:
     """Return the records whose training did not wait for a processor: the seconds of others are of a busy machine."""
     return records.filter((TRAINING_SECONDS <= MAX_WAIT * CPU_SECONDS).fill_null(True))

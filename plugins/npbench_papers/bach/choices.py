@@ -18,7 +18,7 @@ import polars as pl
 from npbench.numerics import signed_rank
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
 from npbench_papers.claims import with_claims
-from npbench_papers.records import Printed, compare_cells, printed_for
+from npbench_papers.records import Printed, printed_for
 from npbench_papers.verdicts import NOT_KNOWN, explained, judge
 
 TRAININGS = ("one", "int", "all")
@@ -82,7 +82,7 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
             word = judge(first, paper.get(PAIRS[0]), SHARE_TOLERANCE, neutral=neutral)
             known.append(word)
             rows.append([name, one.setting, *here, ahead(shares), count(len(one.cost), len(one.records)), word])
-        theirs, _ = compare_cells([MISSING] * len(PAIRS), paper, dict.fromkeys(PAIRS, ".1f"))
+        theirs = [number(paper.get(pair), ".1f") for pair in PAIRS]
         rows.append(["", "paper", *theirs, ahead([paper[pair] for pair in PAIRS if pair in paper]), "", ""])
     notes = [
         "a>b: the per cent of the testing asymmetries at which a costs more than b by a one-sided signed-rank test "
@@ -105,7 +105,8 @@ def mismatch(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """
     rows: list[Row] = []
     for name, settings in groupby(compared(records), lambda one: one.about["dataset"]):
-        theirs, _ = compare_cells([MISSING] * len(FORMS), printed_for(printed, dataset=name), FORMS)
+        paper = printed_for(printed, dataset=name)
+        theirs = [number(paper.get(column), form) for column, form in FORMS.items()]
         for one in settings:
             here = _largest(one) if len(one.p_fa) > 1 else [MISSING] * len(FORMS)
             word = judge(_gain(here, "first"), _gain(theirs, "all"), GAIN_TOLERANCE, neutral=0)

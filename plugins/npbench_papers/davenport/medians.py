@@ -14,7 +14,7 @@ from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, sprea
 from npbench.report.stats.paired import median_interval
 from npbench_papers.claims import with_claims
 from npbench_papers.davenport.strategies import Setting, settings
-from npbench_papers.records import Printed, compare_cells, timing_notes, values
+from npbench_papers.records import Printed, difference, timing_notes, values
 from npbench_papers.verdicts import SPEEDUP_TOLERANCE, explained, judge, judge_speedup
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".3f", "seconds": "g", "n_candidates": ".0f"}
@@ -77,7 +77,8 @@ def _rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) -> Iterat
     ok = count(len(good), len(same))
     word = judge(here[2].value, paper.get("np_score"), SCORE_TOLERANCE, limits=median_interval(scores), n=len(scores))
     yield [strategy, "here", *here, ok, word]
-    theirs, apart = compare_cells(here, paper, FORMS)
+    theirs = [number(paper.get(name), form) for name, form in FORMS.items()]
+    apart = [difference(*three) for three in zip(here, theirs, FORMS.values(), strict=True)]
     yield ["", "paper", *theirs, "", ""]
     if set(apart) != {MISSING}:
         yield ["", "here - paper", *apart, "", ""]
