@@ -66,11 +66,7 @@ def _sheet(key: Sequence[Any], group: pl.DataFrame, by: str, name: str) -> Sheet
     header = [by, "usual start", "random: min", "median", "max", "starts", "median / usual", "usual is"]
     groups = group.group_by("by", maintain_order=True)
     rows = [[number(value, "g"), *_compared(same, name)] for (value,), same in groups]
-    return Sheet(
-        f"{dataset}, {where}: {name} at the end, from random starts",
-        header,
-        rows,
-    )
+    return Sheet(f"{dataset}, {where}: {name} at the end, from random starts", header, rows)
 
 
 def _compared(same: pl.DataFrame, name: str) -> Row:

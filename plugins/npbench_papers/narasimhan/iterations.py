@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from statistics import fmean
 
 import polars as pl
 
@@ -55,7 +54,7 @@ def _groups(records: pl.DataFrame) -> list[tuple[pl.DataFrame, str]]:
 
 def _sheet(group: pl.DataFrame, line: str) -> Sheet:
     lengths, lines = (sorted(group[name].unique()) for name in ("length", line))
-    means: Means = {key: _mean(same) for key, same in group.partition_by("length", line, as_dict=True).items()}
+    means: Means = {(length, one): mean for one, length, mean in _means(group, line).iter_rows()}
     across = [_ratio(means, (length, lines[-1]), (length, lines[0])) for length in lengths]
     falls = [_ratio(means, (lengths[0], one), (lengths[-1], one)) for one in lines]
     rows: list[Row] = [
@@ -80,9 +79,8 @@ def _title(group: pl.DataFrame, line: str) -> str:
     return f"{about['dataset']}, {named}: mean iterations, {what}{failed}{capped}"
 
 
-def _mean(same: pl.DataFrame) -> float | None:
-    counts = same.filter(status="ok")["n_iter"].drop_nulls().to_list()
-    return fmean(counts) if counts else None
+def _means(group: pl.DataFrame, line: str) -> pl.DataFrame:
+    return group.filter(status="ok").group_by(line, "length").agg(pl.col("n_iter").mean()).sort(line, "length")
 
 
 def _ratio(means: Means, above: tuple[float, float], below: tuple[float, float]) -> float | None:
@@ -92,10 +90,9 @@ def _ratio(means: Means, above: tuple[float, float], below: tuple[float, float])
 
 def _panel(group: pl.DataFrame, line: str) -> Panel:
     name = "C" if line == "C" else "a"
-    means = group.filter(status="ok").group_by(line, "length").agg(pl.col("n_iter").mean()).sort(line, "length")
     series = [
         Series(f"{name}={one:g}", points["length"].to_list(), points["n_iter"].to_list())
-        for (one,), points in means.group_by(line, maintain_order=True)
+        for (one,), points in _means(group, line).group_by(line, maintain_order=True)
     ]
     title = _title(group, line).replace(": mean iterations", "")
     return Panel(title, "length of the range", "iterations", series, x_log=True, y_log=True)
