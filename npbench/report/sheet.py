@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -100,14 +101,14 @@ class Section:
 
 
 def number(value: Any, form: str = ".3f") -> Cell:
-    """Return a number as a cell: alone, or a mean with its standard deviation.
+    """Return a number as a cell: alone, or a mean with its standard deviation; missing for None and NaN.
 
     >>> str(number([6.45, 7.81], ".2f")), str(number(0.5)), str(number(None))
     ('6.45±7.81', '0.500', '-')
     """
-    if value is None:
-        return MISSING
     parts = value if isinstance(value, Sequence) else [value]
+    if parts[0] is None or math.isnan(parts[0]):
+        return MISSING
     deviation = tuple(("sd", float(part)) for part in parts[1:])
     return Cell("±".join(f"{part:{form}}" for part in parts), float(parts[0]), further=deviation)
 

@@ -13,7 +13,7 @@ from npbench.problem import PROBLEMS
 from npbench.report.sections.ranking import PLACES_NOTE, limits
 from npbench.report.select.metrics import better
 from npbench.report.select.recorded_settings import protocol_texts, protocols
-from npbench.report.sheet import MISSING, Cell, Entry, Row, Sheet, count, ends, number
+from npbench.report.sheet import MISSING, Cell, Entry, Row, Sheet, count, interval, number
 from npbench.report.stats.ranks import fewest_to_separate, ranking
 from npbench_benchmark.crossing import crossing
 from npbench_benchmark.leaderboard import (
@@ -207,7 +207,7 @@ def _standing(one: Standing, league: League, problem: str) -> dict[str, Entry]:
     """Return the cells of a method by column: its place, its rates if a rate is bounded, and its cost."""
     rates: dict[str, Entry] = {
         "above": Cell(f"{one.above}/{one.n_jobs}", one.above, further=(("of", one.n_jobs),)),
-        "share": Cell("[{:.3f}, {:.3f}]".format(*one.share_limits), further=ends(one.share_limits)),
+        "share": interval(one.share_limits),
         **({} if math.isnan(one.allowed) else {"allowed": number(one.allowed)}),
         "P_fa/rho": number(one.most_alarms, ".2f"),
         "P_nd": number(one.p_nd),
@@ -221,7 +221,7 @@ def _standing(one: Standing, league: League, problem: str) -> dict[str, Entry]:
         "places": limits(one.place_limits),
         "rank": number(one.rank or None, ".2f"),
         **(rates if one.promise else _area(one.score, problem)),
-        "seconds": _number(one.seconds, ".2g"),
+        "seconds": number(one.seconds, ".2g"),
         "candidates": number(one.n_candidates, ".0f"),
         "unconverged": number(one.unconverged, ".2f"),
         **({} if one.is_tuned is None else {TUNED: "yes" if one.is_tuned else "no"}),
@@ -234,10 +234,6 @@ def _area(score: float, problem: str) -> dict[str, Entry]:
     return {metric: number(1.0 - score if better(problem, metric) == "higher" else score)}
 
 
-def _number(value: float, form: str = ".3f") -> Cell:
-    return MISSING if math.isnan(value) else number(value, form)
-
-
 def _by_weight(text: str, league: League, results: pl.DataFrame) -> Sheet:
     results = results.with_columns(pl.Series(f"w = {w:g}", np_scores(results, w)) for w in WEIGHTS)
     names = [one.label for one in league.standings]
@@ -247,7 +243,7 @@ def _by_weight(text: str, league: League, results: pl.DataFrame) -> Sheet:
     ranks = [ranking(table(own, names, column)[1]).ranks for column in columns.values()]
     title = f"{text}: ranks by other scores{league.title}"
     rows: list[Row] = [
-        [name, *(number(None if math.isnan(rank) else rank, ".1f") for rank in row)]
+        [name, *(number(rank, ".1f") for rank in row)]
         for name, row in zip(names, np.transpose(ranks).tolist(), strict=True)
     ]
     return Sheet(title, ["method", *columns], rows, [WEIGHT_NOTE], title.replace(":", ""), detail=True)

@@ -12,7 +12,7 @@ import polars as pl
 from npbench.numerics.signed_rank import DIGITS
 from npbench.report.select.metrics import Direction, better
 from npbench.report.select.pairing import Block, blocks, setting_columns
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, interval, number
+from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.report.stats import paired
 from npbench.report.stats.paired import MIN_VALUES, SIGNIFICANCE_LEVEL, holm
 
@@ -103,11 +103,7 @@ def _cells(pair: Pair, direction: Direction) -> Row:
         pair.n,
         number(pair.shift, "+.3g"),
         interval(pair.limits, "+.3g"),
-        _p(pair.p),
-        _p(pair.p_corrected),
+        number(pair.p, ".2g"),
+        number(pair.p_corrected, ".2g"),
         number(pair.effect, "+.2f"),
     ]
-
-
-def _p(value: float) -> Cell:
-    return MISSING if np.isnan(value) else number(value, ".2g")
