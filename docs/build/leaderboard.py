@@ -14,7 +14,7 @@ from mkdocs.structure.files import File, Files
 from npbench import session
 from npbench.records.reading import conformed
 from npbench.report.render import page
-from npbench.report.select.asked import of_requests
+from npbench.report.select.asked import of_jobs, settings_of_jobs
 from npbench.report.select.collect import Collection
 from npbench.report.sheet import Section
 from npbench_benchmark.advice import lines
@@ -29,7 +29,7 @@ def asked(experiment: str) -> pl.DataFrame:
     """Return the published records of what an experiment asks for, as its report does."""
     (path,) = PUBLISHED.glob(f"*/records/{experiment}.parquet")
     requests = session.ask(["-m", f"+experiment={experiment}"]).requests
-    return of_requests(requests, conformed(pl.read_parquet(path)))
+    return of_jobs(settings_of_jobs(requests), conformed(pl.read_parquet(path)))
 
 
 def write(path: Path) -> None:

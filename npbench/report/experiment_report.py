@@ -16,7 +16,7 @@ from npbench.records.files import RECORDS
 from npbench.report.assemble import lead
 from npbench.report.sections import environment, failures
 from npbench.report.sections.experiment import figure, places, sections, with_rivals
-from npbench.report.select.asked import folder_with_records, missing_jobs, of_requests, rivals, settings_of_jobs
+from npbench.report.select.asked import folder_with_records, missing_jobs, of_jobs, rivals, settings_of_jobs
 from npbench.report.select.collect import Collection, measured, sources
 from npbench.report.select.methods import named
 from npbench.report.select.precedence import read_by_precedence
@@ -41,19 +41,18 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     options.overrides = [word for word in options.overrides if Path(word) not in others]
     others += map(Path, odd)
     asked = requested(options)
-    experiment, requests, results = asked.experiment, asked.requests, asked.settings.results
+    experiment, jobs, results = asked.experiment, settings_of_jobs(asked.requests), asked.settings.results
     assert experiment is not None
     folder, faults = results / RECORDS, list[str]()
-    frame = of_requests(requests, read_by_precedence([folder], faults.append))
+    frame = of_jobs(jobs, read_by_precedence([folder], faults.append))
     if frame.is_empty():
-        elsewhere = as_text(f"results={folder_with_records(requests, results) or '...'}")
+        elsewhere = as_text(f"results={folder_with_records(jobs, results) or '...'}")
         raise RequestError(
             f"There are no records of {name} in {folder}: run {_command(name, options.overrides)}, or name another "
             f"folder with {elsewhere}",
             *faults,
         )
-    n_planned, missing = len(settings_of_jobs(requests)), missing_jobs(requests, frame)
-    faults += _missing(_command(name, options.overrides), missing, n_planned)
+    faults += _missing(_command(name, options.overrides), missing_jobs(jobs, frame), len(jobs))
     own = frame["key"].to_list()
     if any(word.startswith("solver=") for word in options.overrides):
         frame = with_rivals(experiment, frame, results)

@@ -12,7 +12,7 @@ import polars as pl
 from npbench.records.fields import ASKED, METHOD, TASK
 from npbench.records.files import PUBLISHED, RECORDS, SUBMISSIONS
 from npbench.records.provenance import ROOT
-from npbench.records.reading import Setting, read, typed_by, with_methods
+from npbench.records.reading import Setting, read, with_methods
 from npbench.report.select.methods import stated
 from npbench.report.select.precedence import read_by_precedence
 
@@ -59,24 +59,24 @@ def stored_records(results: Path) -> pl.DataFrame:
     return read_by_precedence(there, lambda fault: warnings.warn(fault, stacklevel=2))
 
 
-def of_requests(requests: Sequence[Any], frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the latest record of each job of ``requests``."""
-    wanted = with_stated(settings_of_jobs(requests)).select(JOB_STATED)
+def settings_of_jobs(requests: Sequence[Any]) -> pl.DataFrame:
+    """Return the settings of the jobs of ``requests``, without duplicates, and the method that each was typed as."""
+    rows = [{**request.columns, "repeat": list(range(request.repeats))} for request in requests]
+    return pl.DataFrame(rows).explode("repeat").select("method", *ASKED).unique(ASKED, keep="last", maintain_order=True)
+
+
+def of_jobs(jobs: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the latest record of each of some jobs, named as typed."""
+    wanted = with_stated(jobs)
     found = with_stated(latest(frame)).join(wanted, on=JOB_STATED, how="semi", maintain_order="left").drop(STATED)
-    typed = {_stated_setting(setting): method for setting, method in typed_by(requests).items()}
+    named = wanted.select(*METHOD_STATED, "method").unique(maintain_order=True)
+    typed = {tuple(setting): method for *setting, method in named.rows()}
     return with_methods(found, lambda setting, stored: typed.get(_stated_setting(setting)) or stored or setting[0])
 
 
-def settings_of_jobs(requests: Sequence[Any]) -> pl.DataFrame:
-    """Return the settings of the jobs of ``requests``, without duplicates."""
-    rows = [{**request.columns, "repeat": repeat} for request in requests for repeat in range(request.repeats)]
-    return pl.DataFrame(rows).select(ASKED).unique()
-
-
-def missing_jobs(requests: Sequence[Any], frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the settings of the jobs of ``requests`` that have no record in ``frame``."""
-    wanted = with_stated(settings_of_jobs(requests))
-    return wanted.join(with_stated(frame), on=JOB_STATED, how="anti").drop(STATED)
+def missing_jobs(jobs: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the settings of the jobs that have no record in ``frame``."""
+    return with_stated(jobs).join(with_stated(frame), on=JOB_STATED, how="anti").drop(STATED)
 
 
 def _stated_setting(setting: Setting) -> Setting:
@@ -84,8 +84,8 @@ def _stated_setting(setting: Setting) -> Setting:
     return solver, stated(solver, params), search
 
 
-def folder_with_records(requests: Sequence[Any], results: Path) -> Path | None:
-    """Return a results folder below ``results`` with records of ``requests``."""
+def folder_with_records(jobs: pl.DataFrame, results: Path) -> Path | None:
+    """Return a results folder below ``results`` with records of some jobs."""
     folders = (folder for folder in sorted(results.rglob(RECORDS)) if folder != results / RECORDS)
-    found = (folder for folder in folders if len(of_requests(requests, read([folder], lambda fault: None))))
+    found = (folder for folder in folders if len(of_jobs(jobs, read([folder], lambda fault: None))))
     return next((folder.parent for folder in found), None)

@@ -12,7 +12,7 @@ from npbench.config.command_line import parse, requested
 from npbench.contracts import resolve
 from npbench.records.fields import ASKED, ESSENTIAL
 from npbench.records.reading import conformed, latest, parts
-from npbench.report.select.asked import of_requests, settings_of_jobs
+from npbench.report.select.asked import of_jobs, settings_of_jobs
 from npbench.report.select.precedence import read_by_precedence
 from npbench_papers import claims
 
@@ -68,11 +68,10 @@ def published(folder):
 @pytest.mark.parametrize("name", cases(PUBLISHED))
 def test_published_records_answer_every_job(name):
     """As ``npbench report --experiment NAME results=FOLDER`` finds them: by settings, from any code."""
-    requests = composed(name).requests
+    jobs = settings_of_jobs(composed(name).requests)
     records, faults = published(PUBLISHED[name])
     assert faults == []
-    found = of_requests(requests, records)
-    assert len(found) == len(settings_of_jobs(requests)) > 0
+    assert len(of_jobs(jobs, records)) == len(jobs) > 0
 
 
 @pytest.mark.parametrize("name", cases({*FILES} & {*SHIPPED}))
@@ -94,7 +93,7 @@ def test_published_experiment_is_in_the_table_of_its_page(name):
 def test_report_gives_the_verdicts_of_the_page(name):
     """The report finds records by what was asked, in any file of the folder; the page reads the experiment's file."""
     experiment, requests = composed(name).experiment, composed(name).requests
-    found = of_requests(requests, read_by_precedence([FILES[name].parent], lambda fault: None))
+    found = of_jobs(settings_of_jobs(requests), read_by_precedence([FILES[name].parent], lambda fault: None))
     verdicts = []
     for records in (found, conformed(pl.read_parquet(FILES[name]))):
         sheets = resolve(experiment.table)(records, experiment.printed, **experiment.options)
