@@ -6,9 +6,8 @@ import json
 import math
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -25,7 +24,7 @@ from npbench.report.select.pairing import setting_text
 from npbench.report.stats.paired import Limits
 from npbench.report.stats.ranks import ranking
 from npbench_benchmark.board.statement import is_tuned
-from npbench_benchmark.promises import Promise, expected
+from npbench_benchmark.promises import SIZES, Promise, expected
 
 STANDARDISED = "pauc_mcclish"  # metric of the area under straight lines: 1/2 by chance, 1 at best
 SCORE_OF_FAILURE = 1.0  # of a classifier that accepts nothing
@@ -87,6 +86,9 @@ class Standing:
         if self.share <= self.allowed:
             return "kept"
         return "kept within noise" if self.share_limits[0] <= self.allowed else "exceeded"
+
+
+STANDING = {one.name for one in fields(Standing)}
 
 
 @dataclass(frozen=True)
@@ -305,37 +307,35 @@ def table(results: pl.DataFrame, labels: Sequence[str], value: str) -> tuple[lis
 
 def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[Standing]:
     """Yield what is known of each method without the others."""
-    groups = dict(iter(records.group_by(METHOD)))
-    for group in results.partition_by(METHOD, maintain_order=True):
-        method = group.select(METHOD).row(0)
-        own = groups[method]
-        good, n_jobs, above = own.filter(status="ok"), len(own), int(group["above"].sum())
-        promise = Promise.of(json.loads(group["params"][0]), set(good["solver_status"]))
-        share, noise = expected(promise, good)
-        ratio = good.select(pl.col("p_fa") / pl.col("rho")) if bounded(records) else pl.DataFrame({"p_fa": [math.nan]})
-        means: dict[str, Any] = {name: group[name].mean() for name in ("p_fa", "p_nd", "at_rho", "score")}
-        converged: Any = good["converged"].mean()
-        candidates: Any = good["n_candidates"].median()
+    good, is_bounded = pl.col("status") == "ok", bounded(records)
+    p_fa, rho = pl.col("p_fa"), (pl.col("rho") if is_bounded else pl.lit(None, pl.Float64)).alias("rho")
+    of_jobs = records.group_by(METHOD).agg(
+        n_jobs=pl.len(),
+        key=pl.col("key"),
+        n_ok=good.sum(),
+        rules=pl.col("solver_status").filter(good).unique(),
+        sizes=pl.struct(rho, *SIZES).filter(good),
+        most_alarms=(p_fa / rho).filter(good).quantile(MOST_ALARMS, "higher"),
+        mean_excess=(p_fa - rho).filter(good).mean(),
+        n_candidates=pl.col("n_candidates").filter(good).median(),
+        unconverged=1 - pl.col("converged").filter(good).mean(),
+    )
+    of_datasets = results.group_by(METHOD, maintain_order=True).agg(
+        pl.first("label"),
+        pl.mean("p_fa", "p_nd", "at_rho", "score"),
+        pl.sum("above", "n_good"),
+        n_datasets=pl.len(),
+        seconds=pl.col("log_seconds").mean().exp().fill_null(math.nan),
+    )
+    for row in of_datasets.join(of_jobs, on=METHOD, nulls_equal=True, maintain_order="left").iter_rows(named=True):
+        promise = Promise.of(json.loads(row["params"]), row["rules"])
+        share, noise = expected(promise, row["sizes"])
         yield Standing(
-            **means,
-            label=group["label"][0],
-            promise=promise.kind if bounded(records) else "",
-            n_datasets=len(group),
-            n_jobs=n_jobs,
-            n_good=int(group["n_good"].sum()),
-            keys=frozenset(own["key"]),
-            above=above,
-            share_limits=rate_limits(above, n_jobs),
-            allowed=share * len(good) / n_jobs,
-            excess=_excess(good, noise),
-            most_alarms=ratio["p_fa"].quantile(MOST_ALARMS, "higher"),
-            seconds=group.select(pl.col("log_seconds").mean().exp().fill_null(math.nan)).item(),
-            n_candidates=candidates,
-            unconverged=None if converged is None else 1.0 - converged,
-            is_tuned=is_tuned(group["solver"][0]),
+            **{name: value for name, value in row.items() if name in STANDING},
+            promise=promise.kind if is_bounded else "",
+            keys=frozenset(row["key"]),
+            share_limits=rate_limits(row["above"], row["n_jobs"]),
+            allowed=share * row["n_ok"] / row["n_jobs"],
+            excess=math.nan if math.isnan(noise) else row["mean_excess"] / noise,
+            is_tuned=is_tuned(row["solver"]),
         )
-
-
-def _excess(good: pl.DataFrame, noise: float) -> float:
-    """Return the excess of the mean false-alarm rate over rho, in units of its noise."""
-    return math.nan if math.isnan(noise) else good.select((pl.col("p_fa") - pl.col("rho")).mean()).item() / noise

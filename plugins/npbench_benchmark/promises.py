@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from npbench.numerics.thresholds import RULES
 from npbench.thresholding.classifier import ALIGNED, calibration_count
 
 AUTO = "umbrella"  # rule of threshold="auto" where it can promise
 COUNT_ROUNDING = 1e-9
+SIZES = ("n_samples", "n_positive", "n_test_positive")
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,16 @@ class Promise:
         return cls(kind, rule, delta, size, params.get("randomized", False))
 
 
-def expected(promise: Promise, records: pl.DataFrame) -> tuple[float, float]:
+def expected(promise: Promise, sizes: Iterable[Mapping[str, Any]]) -> tuple[float, float]:
     """Return the share of test parts above rho to expect if the promise is kept, and the noise of the mean rate.
 
-    The noise is a standard deviation. They are delta and NaN if sizes are unknown, and NaN without a promise.
+    ``sizes`` are rho and :data:`SIZES` of each record. The noise is a standard deviation. They are delta and NaN if
+    sizes are unknown, and NaN without a promise.
     """
     if promise.kind == "none":
         return math.nan, math.nan
-    known = records.select("rho", "n_samples", "n_positive", "n_test_positive").drop_nulls()
-    seen = [one for sizes in known.iter_rows() if (one := _seen(promise, *sizes))]
+    known = (one.values() for one in sizes if None not in one.values())
+    seen = [rate for one in known if (rate := _seen(promise, *one))]
     if not seen:
         return promise.delta, math.nan
     shares, variances = zip(*seen, strict=True)

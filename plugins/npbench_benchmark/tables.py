@@ -74,7 +74,7 @@ def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
 
 
 def explorer(frames: Sequence[pl.DataFrame]) -> list[Sheet]:
-    """Return the tables that readers choose from, of records of one problem each: standings, and results by data set."""
+    """Return the tables that readers choose from, of records of one problem each: standings, and all results."""
     standings: list[dict[str, Entry]] = []
     results: list[dict[str, Entry]] = []
     for records in frames:

@@ -148,9 +148,9 @@ def test_promises_that_are_kept_seem_broken_on_some_test_parts(rule, randomized,
     set_on = [rng.random(n) for _ in range(draws)]
     thresholds = [RULES[rule].threshold(one, rho, delta, coin if randomized else None) for one in set_on]
     rates = rng.binomial(n_test, 1 - np.array(thresholds)) / n_test
-    sizes = {"n_samples": n + n_test + 2, "n_positive": 2, "n_test_positive": 2 * n_test / (n + n_test), "rho": rho}
+    sizes = {"rho": rho, "n_samples": n + n_test + 2, "n_positive": 2, "n_test_positive": 2 * n_test / (n + n_test)}
     promise = Promise("guaranteed", rule, delta, 1.0, randomized)
-    share, noise = expected(promise, pl.DataFrame([sizes]))
+    share, noise = expected(promise, [sizes])
     assert abs(np.mean(rates > rho + 1e-9) - share) <= 4 * np.sqrt(share / draws)
     assert np.std(rates) == pytest.approx(noise, rel=0.06)
 
