@@ -7,8 +7,10 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
+from npbench import session
 from npbench.console import status
 from npbench.errors import Exit, RequestError
+from npbench_benchmark.board.split_files import SPLITS, write_splits
 
 DESCRIPTION = """\
 Writes row numbers of the training, validation and test parts of each data set and repeat, as Parquet.
@@ -21,9 +23,6 @@ def run(words: Sequence[str]) -> Exit:
     options, settings = _parser().parse_known_args(list(words) or ["--help"])
     if options.write is None:
         raise RequestError("npbench splits needs a folder: add --write FOLDER")
-    from npbench import session
-    from npbench_benchmark.board.split_files import SPLITS, write_splits
-
     asked = session.ask(with_one_solver(settings))
     try:
         with status("Writing splits"):
@@ -39,8 +38,6 @@ def run(words: Sequence[str]) -> Exit:
 
 def with_one_solver(words: Sequence[str]) -> list[str]:
     """Return settings with one solver of their experiment, since splits do not depend on the solver."""
-    from npbench import session
-
     experiment = session.experiment(words)
     is_typed = any(word.lstrip("+").startswith("solver=") for word in words)
     if experiment is None or is_typed:

@@ -7,14 +7,21 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import polars as pl
+from rich.console import Console
+
+from npbench import session
 from npbench.console import status
+from npbench.data.table_files import read_table
 from npbench.errors import Exit, RequestError
+from npbench.records import provenance
+from npbench.records.files import RECORDS
+from npbench.records.store import RecordStore
 from npbench.registry import installed
-
-if TYPE_CHECKING:
-    import polars as pl
+from npbench.report.render import terminal
+from npbench.report.sections.experiment import places, with_rivals
+from npbench_benchmark.board import statement, submission
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,39}")
 DESCRIPTION = """\
@@ -29,13 +36,6 @@ def run(words: Sequence[str]) -> Exit:
     """Check the scores, store their records, and print where the method stands."""
     options = _parser().parse_args(list(words) or ["--help"])
     _check_name(options.name)
-    from npbench import session
-    from npbench.data.table_files import read_table
-    from npbench.records import provenance
-    from npbench.records.files import RECORDS
-    from npbench.records.store import RecordStore
-    from npbench_benchmark.board import statement, submission
-
     output = options.output or Path("results", "submissions", options.name)
     with status("Checking the scores"):
         settings, tasks = submission.read_tasks(options.splits or options.scores.parent, options.name)
@@ -61,12 +61,6 @@ def _check_name(name: str) -> None:
 
 def _print_places(settings: Sequence[str], records: pl.DataFrame, output: Path) -> None:
     """Print where the method stands, if the splits belong to an experiment with a ranking."""
-    from rich.console import Console
-
-    from npbench import session
-    from npbench.report.render import terminal
-    from npbench.report.sections.experiment import places, with_rivals
-
     if (experiment := session.experiment(settings)) is not None:
         both = with_rivals(experiment, records, output.parent.parent)
         terminal.show(places(experiment, both, records["key"].to_list()), Console())

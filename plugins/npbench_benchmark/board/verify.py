@@ -7,17 +7,27 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
 from rich.console import Console
 
+from npbench import session
 from npbench.console import printable, status
 from npbench.errors import Exit, RequestError
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from npbench_benchmark.board.verification import Verified
+from npbench.records.fields import TASK
+from npbench.records.files import RECORDS
+from npbench.records.scores import read_scores
+from npbench.registry import installed
+from npbench.report import escape
+from npbench.report.select.asked import latest, settings_of_jobs
+from npbench.report.select.collect import read_jobs, sources
+from npbench.report.select.labels import labels
+from npbench.report.select.precedence import OWN, PUBLISHED, origin
+from npbench_benchmark.board import statement, verification
+from npbench_benchmark.board.splits import with_one_solver
+from npbench_benchmark.board.submission import SUBMITTED
+from npbench_benchmark.board.verification import SHARE, Verified, power
 
 MAX_SHOWN = 40  # characters of an answer
 MAX_LISTED = 20  # records that do not follow from their scores
@@ -33,8 +43,6 @@ def run(words: Sequence[str]) -> Exit:
     options = _parser().parse_args(list(words) or ["--help"])
     if options.sample is not None and options.sample < 1:
         raise RequestError(f"--sample is {options.sample}: expected 1 or more")
-    from npbench_benchmark.board import statement, verification
-
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     with status("Reading records"):
         records, scores, faults = _read(options.records)
@@ -63,13 +71,6 @@ def run(words: Sequence[str]) -> Exit:
 
 def _read(source: Path) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
     """Return the records of a source with their labels, their test scores, and what could not be read."""
-    import polars as pl
-
-    from npbench.records.scores import read_scores
-    from npbench.report.select.asked import latest
-    from npbench.report.select.collect import read_jobs, sources
-    from npbench.report.select.labels import labels
-
     faults: list[str] = []
     records = latest(read_jobs([source], sources([source], faults.append), faults))
     scores = read_scores(_results(source))
@@ -78,22 +79,16 @@ def _read(source: Path) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
 
 def _results(source: Path) -> Path:
     """Return the folder that has the records, scores and statement of a source."""
-    from npbench.records.files import RECORDS
-
     folder = source if source.is_dir() else source.parent
     return folder.parent if folder.name == RECORDS else folder
 
 
 def _is_submission(source: Path) -> bool:
-    from npbench.report.select.precedence import OWN, PUBLISHED, origin
-
     return origin(source) not in (OWN, PUBLISHED)
 
 
 def _require_shipped_data(source: Path, records: pl.DataFrame) -> None:
     """Refuse a submission whose data would be read from files or addresses that its author names."""
-    from npbench.registry import installed
-
     known = installed().datasets
     named = [name for name in records["dataset"].unique().sort() if name in known and known[name].named_by]
     if named and _is_submission(source):
@@ -103,8 +98,6 @@ def _require_shipped_data(source: Path, records: pl.DataFrame) -> None:
 
 def _compared(source: Path, good: pl.DataFrame, scores: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the records to recompute: all of a submission, else those with scores."""
-    from npbench_benchmark.board.verification import SUBMITTED
-
     if not _is_submission(source):
         has_scores = good["key"].is_in(scores["key"].to_list()) | (good["distribution"] == SUBMITTED)
         good = good.filter(has_scores.fill_null(False))
@@ -113,11 +106,6 @@ def _compared(source: Path, good: pl.DataFrame, scores: pl.DataFrame) -> list[di
 
 def _lacking(records: pl.DataFrame, experiment: str) -> list[str]:
     """Return a sentence if an experiment has tasks without a record."""
-    from npbench import session
-    from npbench.records.fields import TASK
-    from npbench.report.select.asked import settings_of_jobs
-    from npbench_benchmark.board.splits import with_one_solver
-
     requests = session.ask(with_one_solver(["-m", f"+experiment={experiment}"])).requests
     asked = settings_of_jobs(requests).select(TASK).unique(maintain_order=True)
     missing = asked.join(records, on=TASK, how="anti", maintain_order="left")
@@ -140,8 +128,6 @@ def _print_recomputed(found: Sequence[Verified], n_good: int, console: Console) 
 
 
 def _print_rerun(found: Sequence[Verified], n_population: int, seed: int, console: Console) -> None:
-    from npbench_benchmark.board.verification import SHARE, power
-
     for one in found:
         _print_one(one, console)
     causes = {cause: None for one in found for cause in one.environment}
@@ -166,8 +152,6 @@ def _print_one(one: Verified, console: Console) -> None:
 
 
 def _print_line(text: str, console: Console) -> None:
-    from npbench.report import escape
-
     console.print(escape.line(text), markup=False)
 
 
