@@ -1,11 +1,23 @@
-"""Blocks of Markdown, tables and fenced text; the folder of published records."""
+"""Blocks of Markdown, tables and fenced text; published records."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from pathlib import Path
 
+import polars as pl
+
+from npbench.records.reading import conformed
+
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
+
+
+@functools.cache
+def published(name: str) -> pl.DataFrame:
+    """Return the published records of a run or an experiment."""
+    (path,) = PUBLISHED.glob(f"*/records/{name}.parquet")
+    return conformed(pl.read_parquet(path))
 
 
 def table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

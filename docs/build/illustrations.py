@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -47,7 +46,8 @@ def draw_losses() -> Figure:
     drawing, (row,) = panels(1, len(titles), (PANEL * len(titles), PANEL))
     for axes, title in zip(row, titles, strict=True):
         axes.step([-3, 0, 2.4], [1, 1, 0], color=FOREGROUND, linestyle="--", linewidth=1, label="0-1")
-        for colour, ((name,), curve) in zip(COLOURS, _groups(losses().filter(panel=title), "loss"), strict=False):
+        curves = losses().filter(panel=title).group_by("loss", maintain_order=True)
+        for colour, ((name,), curve) in zip(COLOURS, curves, strict=False):
             axes.plot(curve["margin"], curve["value"], color=colour, label=name)
         axes.set(title=title, xlabel="margin y f(x)", ylim=(-0.6, 3.2))
         axes.legend(frameon=False)
@@ -64,9 +64,8 @@ def synthetic() -> pl.DataFrame:
 def draw_synthetic() -> Figure:
     """Draw both classes of the data set synthetic."""
     drawing, ((axes,),) = panels(1, 1, (PANEL, PANEL))
-    for colour, ((positive,), points) in zip(
-        COLOURS, synthetic().group_by("positive", maintain_order=True), strict=False
-    ):
+    classes = synthetic().group_by("positive", maintain_order=True)
+    for colour, ((positive,), points) in zip(COLOURS, classes, strict=False):
         label = "positive" if positive else "negative"
         axes.plot(points["x"], points["y"], ".", color=colour, markersize=2, alpha=0.5, label=label)
     axes.legend(frameon=False, markerscale=4)
@@ -111,10 +110,10 @@ def draw_asymmetry() -> Figure:
     """Draw Figures 2 and 3 of Bach, Heckerman and Horvitz: the envelope, lines of equal cost, lines of the path."""
     drawing, ((envelope, equal, axes),) = panels(1, 3, (3 * PANEL, PANEL))
     figures.envelope(envelope, equal)
-    for (name,), line in _groups(cost_lines(), "line"):
+    for (name,), line in cost_lines().group_by("line", maintain_order=True):
         colour = FOREGROUND if name == "entry" else COLOURS[0]
         axes.plot(line["C_neg"], line["C_pos"], ".-", color=colour, linewidth=0.8, markersize=3)
-    cheapest = cost_lines().filter(pl.col("line") != "entry").sort("cost").group_by("line", maintain_order=True).first()
+    cheapest = cost_lines().filter(pl.col("line") != "entry").group_by("line").agg(pl.all().sort_by("cost").first())
     cheapest = cheapest.sort("line")
     axes.plot(cheapest["C_neg"], cheapest["C_pos"], "o-", color=COLOURS[1], linewidth=2, label="cheapest on other data")
     axes.legend(frameon=False)
@@ -158,7 +157,3 @@ def draw_projection() -> Figure:
     axes.set(xlim=(-0.5, 3), ylim=(-0.3, 2), aspect="equal", title="Figure 2: two half-spaces contain the set")
     tidy(axes)
     return drawing
-
-
-def _groups(frame: pl.DataFrame, by: str) -> Iterable[tuple[tuple[object, ...], pl.DataFrame]]:
-    return frame.group_by(by, maintain_order=True)

@@ -7,12 +7,11 @@ import tempfile
 from pathlib import Path
 
 import polars as pl
-from blocks import PUBLISHED
+from blocks import published
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from npbench import session
-from npbench.records.reading import conformed
 from npbench.report.render import page
 from npbench.report.select.asked import of_jobs, settings_of_jobs
 from npbench.report.select.collect import Collection
@@ -27,9 +26,8 @@ EXPERIMENTS = ("np_benchmark_real", "pauc_benchmark_real")  # docs/benchmark.md 
 @functools.cache
 def asked(experiment: str) -> pl.DataFrame:
     """Return the published records of what an experiment asks for, as its report does."""
-    (path,) = PUBLISHED.glob(f"*/records/{experiment}.parquet")
     requests = session.ask(["-m", f"+experiment={experiment}"]).requests
-    return of_jobs(settings_of_jobs(requests), conformed(pl.read_parquet(path)))
+    return of_jobs(settings_of_jobs(requests), published(experiment))
 
 
 def write(path: Path) -> None:

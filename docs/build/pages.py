@@ -18,7 +18,7 @@ from typing import Any
 import cog  # type: ignore[import-not-found]  # cogapp provides it while it runs
 import polars as pl
 import yaml
-from blocks import PUBLISHED, fenced, table
+from blocks import PUBLISHED, fenced, published, table
 from leaderboard import asked
 from pictures import load_experiment
 from rich.console import Console
@@ -26,7 +26,6 @@ from rich.console import Console
 from npbench import cli, contracts, registry
 from npbench.config.experiment import Experiment
 from npbench.problem import PROBLEMS
-from npbench.records.reading import conformed
 from npbench.records.store import RecordStore
 from npbench.report.render import terminal
 from npbench.report.run_summary import print_outcome, print_summary
@@ -60,13 +59,6 @@ def source(path: str) -> None:
     """Write a file of the repository, verbatim."""
     language = {".py": "python", ".toml": "toml", ".yaml": "yaml"}[Path(path).suffix]
     block(language, (ROOT / path).read_text(encoding="utf-8"))
-
-
-@functools.cache
-def published(name: str) -> pl.DataFrame:
-    """Return the published records of a run or an experiment."""
-    (path,) = PUBLISHED.glob(f"*/records/{name}.parquet")
-    return conformed(pl.read_parquet(path))
 
 
 def run(name: str) -> None:
