@@ -258,7 +258,7 @@ def beside(name: str, other: str, *methods: str) -> None:
     """Write where the methods of a published run stand, and some of a benchmark on the same splits."""
     own, split = published(name), ["dataset", "repeat", "split_sha256", "problem_params"]
     same = published(other).join(own, on=split, how="semi")
-    same = same.filter(pl.Series(method_labels(same)).is_in(methods))
+    same = same.filter(method_labels(same).is_in(methods))
     _leagues(pl.concat([own, same]), first=len(own))
 
 

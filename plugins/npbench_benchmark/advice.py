@@ -84,12 +84,12 @@ def _line(promise: str, firsts: Sequence[First], name: str, quote: Quote) -> str
         return f"{_head(promise)}: no method keeps its promise."
     best = (
         f"{quote(alike[0].best.label)} {_reached([one.best for one in alike])} at {name} "
-        f"{_listed(one.setting for one in alike)}{_alarms([one.best for one in alike])}"
+        f"{', '.join(one.setting for one in alike)}{_alarms([one.best for one in alike])}"
         for alike in _alike(firsts, "best")
     )
     sentences = [f"{_head(promise)}: {'; '.join(best)}."]
     cheap = [
-        f"{quote(alike[0].cheapest.label)} at {_listed(one.setting for one in alike)} "
+        f"{quote(alike[0].cheapest.label)} at {', '.join(one.setting for one in alike)} "
         f"({_reached([one.cheapest for one in alike])} in {_seconds(one.cheapest for one in alike)}, not "
         f"{_seconds(one.best for one in alike)})"
         for alike in _alike([one for one in firsts if one.cheapest.label != one.best.label], "cheapest")
@@ -118,24 +118,20 @@ def _alike(firsts: Sequence[First], what: str) -> list[list[First]]:
 def _reached(found: Sequence[Standing]) -> str:
     is_bounded = bool(found[0].promise)
     values = (one.p_nd if is_bounded else 1 - one.score for one in found)
-    return f"{'misses' if is_bounded else 'reaches'} {_listed(f'{value:.2f}' for value in values)}"
+    return f"{'misses' if is_bounded else 'reaches'} {', '.join(f'{value:.2f}' for value in values)}"
 
 
 def _alarms(found: Sequence[Standing]) -> str:
     """Return what is known of the false alarms of a method, with a comma before it."""
     if found[0].promise == "on average":
-        return f", with a mean P_fa of {_listed(f'{one.p_fa:.3f}' for one in found)}"
-    share, allowed = (_listed(f"{100 * getattr(one, name):.0f}" for one in found) for name in ("share", "allowed"))
+        return f", with a mean P_fa of {', '.join(f'{one.p_fa:.3f}' for one in found)}"
+    share, allowed = (", ".join(f"{100 * getattr(one, name):.0f}" for one in found) for name in ("share", "allowed"))
     kept = f" (allowed: {allowed} %)" if found[0].promise != "none" else ""
     return f", above rho on {share} %{kept}" if found[0].promise else ""
 
 
 def _seconds(found: Iterable[Standing]) -> str:
-    return f"{_listed(f'{one.seconds:.2g}' for one in found)} s"
-
-
-def _listed(texts: Iterable[str]) -> str:
-    return ", ".join(texts)
+    return f"{', '.join(f'{one.seconds:.2g}' for one in found)} s"
 
 
 def large(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:
@@ -168,8 +164,7 @@ def _gains_at(setting: Setting, quote: Quote) -> Iterator[str]:
     linear, rivals = ([label for label in order if label in names] for names in (FOR_RANGE, logistic))
     if not (linear and rivals):
         return
-    scores = records.select("dataset", "repeat", score=leaderboard.score_of(records))
-    scores = scores.with_columns(label=pl.Series(method_labels(records), dtype=pl.String))
+    scores = records.select("dataset", "repeat", method_labels(records), score=leaderboard.score_of(records))
     pairs = scores.filter(pl.col("label").is_in([linear[0], rivals[0]]))
     wide = pairs.pivot("label", index=["dataset", "repeat"], values="score").drop_nulls()
     gain = wide.group_by("dataset").agg(gain=pl.col(rivals[0]) - pl.col(linear[0])).sort("dataset")

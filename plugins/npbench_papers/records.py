@@ -21,7 +21,7 @@ COLLAPSED = "collapsed"  # solver_status of a fit with w = 0 as its certified op
 
 def with_labels(records: pl.DataFrame) -> pl.DataFrame:
     """Return the records with the columns ``label`` and ``seconds``, of selection and fit."""
-    return records.with_columns(seconds=TRAINING_SECONDS, label=pl.Series(labels(records), dtype=pl.String))
+    return records.with_columns(labels(records), seconds=TRAINING_SECONDS)
 
 
 def values(records: pl.DataFrame, name: str) -> list[float]:

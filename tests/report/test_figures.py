@@ -30,7 +30,7 @@ def record(solver="gen", dataset="pima", repeat=0, rho=0.1, problem="np", params
 def frame(records):
     texts = {"roc": pl.String, "trace": pl.String}
     made = pl.DataFrame(list(records), infer_schema_length=None, schema_overrides=texts)
-    return made.with_columns(label=pl.Series(labels(made), dtype=pl.String))
+    return made.with_columns(labels(made))
 
 
 def charts_of(records):

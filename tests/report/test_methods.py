@@ -51,13 +51,13 @@ def test_every_choice_is_found_again(name):
 )
 def test_settings_that_differ_from_the_choice_follow_its_name(solver, params, search, label):
     records = frame([record(solver=solver, params=params, search=search)])
-    assert labels(records) == method_labels(records) == [label]
+    assert labels(records).to_list() == method_labels(records).to_list() == [label]
 
 
 def test_a_label_does_not_depend_on_other_methods_and_filters_find_both_names():
     rows = [record(solver="scorer", params={**FOREST, "delta": delta}) for delta in (0.05, 0.1)]
     rows += [record(solver="np_svm", dataset="breast")]
-    assert method_labels(frame(rows)) == ["random_forest", "random_forest delta=0.1", "np_svm"]
+    assert method_labels(frame(rows)).to_list() == ["random_forest", "random_forest delta=0.1", "np_svm"]
     forest = record(solver="scorer", params={**FOREST, "threshold": "auto"})
     records = named(frame([record(solver="gen"), forest, record(solver="scorer")]))
     by_solver, by_method = {"random_forest": 1, "scorer": 2, "gen,random_forest": 2}, {"random_forest": 1, "scorer": 1}
@@ -69,7 +69,7 @@ def test_a_typed_name_wins_and_holds_for_all_records_of_its_setting():
     linear = {"solver": "np_svm", "params": '{"gamma":"scale","kernel":"linear"}'}
     records = frame([record(**linear, method="np_svm"), record(**linear, repeat=1)])
     assert named(records)["method"].to_list() == ["np_svm"] * 2
-    assert labels(records) == ["np_svm gamma=scale kernel=linear"] * 2
+    assert labels(records).to_list() == ["np_svm gamma=scale kernel=linear"] * 2
     again = pl.concat([records, frame([record(**linear, method="np_svm_linear")])], how="diagonal_relaxed")
     assert set(named(again)["method"]) == {"np_svm_linear"}
 

@@ -55,7 +55,7 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     stored = _drawable(read_jobs(folders, found, faults), faults.append)
     jobs = latest(stored)
     if "label" in filters:
-        jobs = jobs.with_columns(label=pl.Series(labels(jobs), dtype=pl.String))
+        jobs = jobs.with_columns(labels(jobs))
     jobs = with_data_names(jobs.with_columns(pl.col("dataset").alias(SOURCE)))
     records = measured(filtered(jobs, filters).drop(SOURCE))
     runs = list(_runs(found, records["run_id"].drop_nulls().unique().sort(), faults.append))
@@ -198,7 +198,7 @@ def measured(records: pl.DataFrame) -> pl.DataFrame:
     further = pl.exclude(*SCHEMA, "label").cast(pl.Float64, strict=False)
     return records.with_columns(pl.when(clocks.is_finite()).then(clocks)).with_columns(
         # Labels are recomputed after filtering, as fewer settings have to be distinguished.
-        pl.Series("label", labels(records), dtype=pl.String),
+        labels(records),
         # The sum of numbers near the end of the range would overflow.
         pl.when(further.abs() > MAX_METRIC).then(further.sign() * math.inf).otherwise(further),
         # Of a job that did not end, all that it took.

@@ -16,8 +16,8 @@ QUOTE = '"'
 DISTINGUISHING = names(Role.LABEL)  # in order of preference
 
 
-def labels(records: pl.DataFrame) -> list[str]:
-    """Return for each record its method, and the settings that differ from the choice or distinguish it.
+def labels(records: pl.DataFrame) -> pl.Series:
+    """Return ``label`` of each record: its method, and the settings that differ from the choice or distinguish it.
 
     Records of one data set and problem with the same label are repeats of each other. Grids, parameters of data and
     protocol, and preprocessing appear only if the fixed parameters are the same.
@@ -26,22 +26,21 @@ def labels(records: pl.DataFrame) -> list[str]:
     >>> same |= {"missing": "refuse", "categories": "one_hot"}
     >>> protocols = ['{"folds":4}', '{"folds":4}', '{"folds":5}']
     >>> records = pl.DataFrame({"params": ['{"C":1}', '{"C":2}', '{"C":2}'], "protocol_params": protocols, **same})
-    >>> labels(records)
+    >>> labels(records).to_list()
     ['mine C=1', 'mine C=2 protocol.folds=4', 'mine C=2 protocol.folds=5']
     """
     return _each_distinct(named(records), ["method", "solver", "dataset", *DISTINGUISHING])
 
 
-def method_labels(records: pl.DataFrame) -> list[str]:
-    """Return for each record the label of its method among the methods of all data sets, whatever was measured on."""
+def method_labels(records: pl.DataFrame) -> pl.Series:
+    """Return ``label`` of each record: that of its method among those of all data sets, whatever was measured on."""
     return _each_distinct(named(records).with_columns(dataset=pl.lit("")), ["method", "dataset", *METHOD])
 
 
-def _each_distinct(records: pl.DataFrame, about: Sequence[str]) -> list[str]:
+def _each_distinct(records: pl.DataFrame, about: Sequence[str]) -> pl.Series:
     distinct = records.select(about).unique(maintain_order=True)  # there are far fewer settings than records
     labelled = distinct.with_columns(label=pl.Series(_labels(distinct), dtype=pl.String))
-    joined = records.select(about).join(labelled, on=about, how="left", maintain_order="left", nulls_equal=True)
-    return joined["label"].to_list()
+    return records.select(about).join(labelled, on=about, how="left", maintain_order="left", nulls_equal=True)["label"]
 
 
 def _labels(records: pl.DataFrame) -> list[str]:

@@ -74,7 +74,7 @@ def _read(source: Path) -> tuple[pl.DataFrame, pl.DataFrame, list[str]]:
     faults: list[str] = []
     records = latest(read_jobs([source], sources([source], faults.append), faults))
     scores = read_scores(_results(source))
-    return records.with_columns(label=pl.Series(labels(records), dtype=pl.String)), scores, faults
+    return records.with_columns(labels(records)), scores, faults
 
 
 def _results(source: Path) -> Path:
