@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, ends, number
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, ends, interval, number
+from npbench.report.stats.paired import mean_limits
 from npbench_benchmark.leaderboard import table
 
 # What the names of methods, as typed, say about their thresholds, and the search that serves all of these.
@@ -99,7 +99,5 @@ def effects(values: np.ndarray, axis: int) -> list[Cell]:
 
 
 def _effect(differences: np.ndarray) -> Cell:
-    n, mean = len(differences), float(differences.mean())
-    half = float(stats.t.isf(0.025, n - 1) * differences.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
-    limits = mean - half, mean + half
-    return Cell("{:+.3f} [{:+.3f}, {:+.3f}]".format(mean, *limits), mean, further=ends(limits)) if n > 1 else MISSING
+    mean, limits = float(differences.mean()), mean_limits(differences)
+    return MISSING if limits is None else Cell(f"{mean:+.3f} {interval(limits, '+.3f')}", mean, further=ends(limits))

@@ -21,7 +21,7 @@ from npbench.records.fields import METHOD
 from npbench.report.select.labels import method_labels
 from npbench.report.select.metrics import better
 from npbench.report.select.pairing import setting_text
-from npbench.report.stats.paired import Limits
+from npbench.report.stats.paired import Limits, kept
 from npbench.report.stats.ranks import ranking
 from npbench_benchmark.board.statement import is_tuned
 from npbench_benchmark.promises import SIZES, Promise, expected
@@ -82,10 +82,8 @@ class Standing:
         if self.promise in ("", "none"):
             return ""
         if self.promise == "on average" and not math.isnan(self.excess):
-            return "kept" if self.excess <= 0 else "kept within noise" if self.excess <= NOISE else "exceeded"
-        if self.share <= self.allowed:
-            return "kept"
-        return "kept within noise" if self.share_limits[0] <= self.allowed else "exceeded"
+            return kept(self.excess, self.excess - NOISE, 0.0)
+        return kept(self.share, self.share_limits[0], self.allowed)
 
 
 STANDING = {one.name for one in fields(Standing)}
@@ -179,15 +177,15 @@ def _leagues(records: pl.DataFrame, results: pl.DataFrame, left: Collection[str]
 
 def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame, left: Collection[str]) -> League:
     """Compare methods with the same promise by misses, those without one by score."""
-    kept = [one for one in alike if one.label not in left]
-    names = [one.label for one in kept]
+    present = [one for one in alike if one.label not in left]
+    names = [one.label for one in present]
     compared = results.filter(pl.col("label").is_in(names))
     datasets, values = table(compared, names, "score" if promise in ("", "none") else "p_nd")
     answered = compared.group_by("dataset").agg((pl.col("n_good") == pl.col("n_jobs")).all(), n=pl.len())
-    common = answered.filter(pl.col("n_good"), n=len(kept))["dataset"].to_list()
+    common = answered.filter(pl.col("n_good"), n=len(present))["dataset"].to_list()
     misses = dict(compared.filter(pl.col("dataset").is_in(common)).group_by("label").agg(pl.mean("p_nd")).iter_rows())
     found = ranking(values)
-    efficient = pareto(np.array([one.score for one in kept]), np.array([one.seconds for one in kept]))
+    efficient = pareto(np.array([one.score for one in present]), np.array([one.seconds for one in present]))
     standings = [
         replace(
             one,
@@ -198,9 +196,9 @@ def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame, left
             place_limits=tuple(found.place_limits[place].tolist()),
             is_efficient=bool(efficient[place]),
         )
-        for place, one in enumerate(kept)
+        for place, one in enumerate(present)
     ]
-    order = sorted(range(len(kept)), key=lambda one: (standings[one].place, standings[one].rank, names[one]))
+    order = sorted(range(len(present)), key=lambda one: (standings[one].place, standings[one].rank, names[one]))
     broken = [one for one in alike if one.label in left]
     return League(promise, [standings[one] for one in order], broken, datasets, values[:, order])
 
@@ -222,7 +220,7 @@ def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
     p_fa = pl.when(good).then("p_fa").otherwise(0.0)
     n_test = (pl.col("n_samples") - pl.col("n_positive")) * pl.col("n_test_positive") / pl.col("n_positive")
     found = (
-        records.with_columns(label=pl.Series(method_labels(records), dtype=pl.String), at_rho=at_rho)
+        records.with_columns(method_labels(records), at_rho=at_rho)
         .group_by(*METHOD, "label", "dataset")
         .agg(
             n_jobs=pl.len(),

@@ -31,10 +31,10 @@ import polars as pl
 
 from npbench.report.render.terminal import MAX_BRIEF_ROWS
 from npbench.report.sheet import Cell, Row, Sheet, ends
-from npbench.report.stats.paired import hodges_lehmann, shift_interval
+from npbench.report.stats.paired import hodges_lehmann, mean_limits, shift_interval
 from npbench.values import canonical
 from npbench_papers.records import COLLAPSED, CPU_SECONDS, MACHINE, Printed, is_stand_in, unhindered
-from npbench_papers.verdicts import explained, judge_within, mean_limits
+from npbench_papers.verdicts import explained, judge_within
 
 PARAMETERS = ("params", "problem_params", "protocol_params", "dataset_params")
 CELLS, UNITS = ["dataset", "problem_params"], ["dataset", "dataset_params", "seed", "repeat"]

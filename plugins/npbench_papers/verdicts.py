@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import inf, nextafter
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any, Literal
 
-from scipy.stats import norm, t
+from scipy.stats import norm
 
-from npbench.report.stats.paired import Limits
+from npbench.report.stats.paired import Limits, mean_limits
 
 MEANINGS = {
     "agrees": "within the margin of the printed result, with 95 % limits no wider than it; or the claim always holds",
@@ -130,24 +130,9 @@ def unseen(n: int, noise: float) -> str:
     return f"no difference seen ({n} pairs{size})"
 
 
-def mean_limits(values: Sequence[float]) -> Limits | None:
-    """Return 95 % limits of the mean by Student's t; None for fewer than two values."""
-    if len(values) < 2:
-        return None
-    mean, noise = fmean(values), float(t.isf(0.025, len(values) - 1)) * stdev(values) / len(values) ** 0.5
-    return mean - noise, mean + noise
-
-
 def word(verdict: object) -> str:
     """Return a verdict without what is in brackets."""
     return str(verdict).partition(" (")[0]
-
-
-def kept(value: float, low: float, bound: float) -> str:
-    """Return in words whether a value, or the lower limit of its interval, is at most a bound."""
-    if value <= bound:
-        return "kept"
-    return "kept within noise" if low <= bound else "exceeded"
 
 
 def explained(margin: str, used: Iterable[object]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from statistics import fmean, stdev
 from typing import Literal
 
 import numpy as np
@@ -131,6 +132,21 @@ def rank_biserial(differences: Values) -> float | None:
         return None
     ranks = stats.rankdata(np.abs(nonzero))
     return float(np.sum(ranks * np.sign(nonzero)) / np.sum(ranks))
+
+
+def mean_limits(values: Values) -> Limits | None:
+    """Return 95 % limits of the mean by Student's t; None for fewer than two values."""
+    if len(values) < 2:
+        return None
+    mean, noise = fmean(values), float(stats.t.isf(0.025, len(values) - 1)) * stdev(values) / len(values) ** 0.5
+    return mean - noise, mean + noise
+
+
+def kept(value: float, low: float, bound: float) -> str:
+    """Return in words whether a value, or the lower limit of its interval, is at most a bound."""
+    if value <= bound:
+        return "kept"
+    return "kept within noise" if low <= bound else "exceeded"
 
 
 def median_interval(values: Sequence[float]) -> Limits | None:

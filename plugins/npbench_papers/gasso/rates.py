@@ -11,9 +11,10 @@ import polars as pl
 from npbench.report.chart import Chart
 from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, count, number, spread
+from npbench.report.stats.paired import kept
 from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed, difference, printed_for, values, with_labels
-from npbench_papers.verdicts import NOT_KNOWN, explained, judge_mean, kept
+from npbench_papers.verdicts import NOT_KNOWN, explained, judge_mean
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
 P_ND_TOLERANCE = 0.05

@@ -11,11 +11,11 @@ import polars as pl
 
 from npbench.records.fields import TASK
 from npbench.report.sheet import Cell, Row, Sheet, number, spread
-from npbench.report.stats.paired import wilcoxon
+from npbench.report.stats.paired import mean_limits, wilcoxon
 from npbench.values import canonical
 from npbench_papers.claims import with_claims
 from npbench_papers.records import MACHINE, Printed, difference, mean_of, printed_for, timing_notes, unhindered
-from npbench_papers.verdicts import SPEEDUP_TOLERANCE, explained, judge_mean, judge_speedup, mean_limits
+from npbench_papers.verdicts import SPEEDUP_TOLERANCE, explained, judge_mean, judge_speedup
 
 ERROR_RATES = ("p_fa", "p_nd")
 PAPER_SIGNIFICANCE = 1e-3

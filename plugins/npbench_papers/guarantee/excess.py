@@ -17,8 +17,8 @@ from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.thresholds import RULES
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sheet import Cell, Row, Sheet, interval, number, spread
+from npbench.report.stats.paired import kept
 from npbench_papers.records import Printed, printed_for
-from npbench_papers.verdicts import kept
 
 NOTES = [
     "By formula: the probability for scores without ties; there is no formula for a majority. Bound: whether the share "
