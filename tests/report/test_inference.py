@@ -85,7 +85,6 @@ def test_ties_and_zeros_by_enumeration(differences):
     if p is not None:
         assert effect == pytest.approx(-back)
         assert p == pytest.approx(two_sided(differences))
-        assert [wilcoxon(differences, side) for side in ("greater", "less")] == pytest.approx(tails(differences))
 
 
 def test_signed_rank_test_ignores_rounding():
@@ -96,11 +95,10 @@ def test_signed_rank_test_ignores_rounding():
 
 
 @pytest.mark.parametrize("n", [10, 40, 80])
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_rows_have_the_p_values_of_scipy(n, alternative):
+def test_rows_have_the_p_values_of_scipy(n):
     rows = np.random.default_rng(n).normal(0.2, 1, (7, n))
-    expected = [stats.wilcoxon(row, alternative=alternative).pvalue for row in rows]
-    np.testing.assert_allclose(wilcoxon_rows(rows, alternative), expected, rtol=1e-9)
+    expected = [stats.wilcoxon(row).pvalue for row in rows]
+    np.testing.assert_allclose(wilcoxon_rows(rows), expected, rtol=1e-9)
 
 
 def test_rows_without_differences_or_with_gaps_and_rows_of_few_pairs_which_are_exact():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from statistics import fmean, stdev
-from typing import Literal
 
 import numpy as np
 from scipy import special, stats
@@ -20,23 +19,21 @@ MIN_VALUES = 6  # fewer have no limits at 95 %
 
 _places_of_two = functools.lru_cache(maxsize=4)(np.triu_indices)
 
-Alternative = Literal["two-sided", "greater", "less"]
 Limits = tuple[float, float]
 Values = Sequence[float] | np.ndarray
 
 
-def wilcoxon(differences: Values, alternative: Alternative = "two-sided") -> float | None:
+def wilcoxon(differences: Values) -> float | None:
     """Return the p-value of the signed-rank test that differences are symmetric about 0; None if all are 0.
 
-    Zeros are left out, as Wilcoxon (1945) did. Differences that are equal up to rounding are ties. One-sided
-    alternatives are that differences are larger or smaller than 0.
+    Zeros are left out, as Wilcoxon (1945) did. Differences that are equal up to rounding are ties.
     """
     rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
     nonzero = rounded[rounded != 0]
-    return float(wilcoxon_rows(nonzero[None], alternative)[0]) if len(nonzero) else None
+    return float(wilcoxon_rows(nonzero[None])[0]) if len(nonzero) else None
 
 
-def wilcoxon_rows(differences: np.ndarray, alternative: Alternative = "two-sided") -> np.ndarray:
+def wilcoxon_rows(differences: np.ndarray) -> np.ndarray:
     """Return :func:`wilcoxon`'s p-value for each row; 1 for a row without a difference. NaN is a missing pair.
 
     Exact for up to 25 pairs; scipy's exact distribution is wrong with ties. Beyond, scipy's choice: exact for up to 50
@@ -47,9 +44,9 @@ def wilcoxon_rows(differences: np.ndarray, alternative: Alternative = "two-sided
     by_size = np.take_along_axis(rounded, np.argsort(np.abs(rounded), axis=1), axis=1)
     p = np.empty(len(rounded))
     larger, smaller = tails(by_size[few, -MAX_EXACT_TEST:])
-    p[few] = {"greater": larger, "less": smaller}.get(alternative, np.minimum(1.0, 2 * np.minimum(larger, smaller)))
+    p[few] = np.minimum(1.0, 2 * np.minimum(larger, smaller))
     if not few.all():
-        p[~few] = stats.wilcoxon(rounded[~few], axis=1, alternative=alternative).pvalue
+        p[~few] = stats.wilcoxon(rounded[~few], axis=1).pvalue
     return p
 
 
