@@ -43,7 +43,7 @@ def losses() -> pl.DataFrame:
 def draw_losses() -> Figure:
     """Draw each panel's losses over the 0-1 loss."""
     titles = losses()["panel"].unique(maintain_order=True)
-    drawing, (row,) = panels(1, len(titles), (PANEL * len(titles), PANEL))
+    drawing, (row,) = panels(1, len(titles), (PANEL, PANEL))
     for axes, title in zip(row, titles, strict=True):
         axes.step([-3, 0, 2.4], [1, 1, 0], color=FOREGROUND, linestyle="--", linewidth=1, label="0-1")
         curves = losses().filter(panel=title).group_by("loss", maintain_order=True)
@@ -108,7 +108,7 @@ def asymmetry() -> pl.DataFrame:
 
 def draw_asymmetry() -> Figure:
     """Draw Figures 2 and 3 of Bach, Heckerman and Horvitz: the envelope, lines of equal cost, lines of the path."""
-    drawing, ((envelope, equal, axes),) = panels(1, 3, (3 * PANEL, PANEL))
+    drawing, ((envelope, equal, axes),) = panels(1, 3, (PANEL, PANEL))
     figures.envelope(envelope, equal)
     for (name,), line in cost_lines().group_by("line", maintain_order=True):
         colour = FOREGROUND if name == "entry" else COLOURS[0]

@@ -19,26 +19,26 @@ SMALL = 8  # font size
 
 
 def panels(n_rows: int, n_columns: int, size: tuple[float, float], **options: Any) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with rows of axes, at least one, of the given width and height in inches."""
+    """Return a figure with rows of axes, at least one, each of the given width and height in inches."""
     from matplotlib.figure import Figure
 
-    drawing = Figure(figsize=size, layout="constrained")
-    return drawing, drawing.subplots(max(n_rows, 1), max(n_columns, 1), squeeze=False, **options).tolist()
+    n_rows, n_columns = max(n_rows, 1), max(n_columns, 1)
+    drawing = Figure(figsize=(n_columns * size[0], n_rows * size[1]), layout="constrained")
+    return drawing, drawing.subplots(n_rows, n_columns, squeeze=False, **options).tolist()
 
 
 def traced(
     records: pl.DataFrame,
     columns: Sequence[str],
     fill: Callable[[list[Axes], dict[str, Any], pl.DataFrame], None],
-    row_size: tuple[float, float],
+    size: tuple[float, float],
     n_columns: int = 1,
 ) -> Figure:
-    """Let ``fill`` draw into a row of axes for each record whose trace has these columns; a sentence without any."""
+    """Let ``fill`` draw into a row of panels for each record whose trace has these columns; a sentence without any."""
     found = [(record, course) for record, course in with_traces(records, columns) if len(course)]
     if not found:
         return notice("No record has such a trace: run with execution.trace=true")
-    width, height = row_size
-    drawing, rows = panels(len(found), n_columns, (width, height * len(found)))
+    drawing, rows = panels(len(found), n_columns, size)
     for row, (record, course) in zip(rows, found, strict=True):
         fill(row, record, course)
     return drawing

@@ -44,7 +44,7 @@ def test_envelope_is_the_least_concave_majorant():
     assert np.all(np.diff(slopes[steps]) < 1e-6)
     assert (curve["envelope"] >= curve["v"] - 1e-12).all()
     assert curve.filter(pl.col("envelope") > pl.col("v") + 0.05).height > 0
-    _, ((left, right),) = panels(1, 2, (6, 3))
+    _, ((left, right),) = panels(1, 2, (3, 3))
     asymmetry_figures.envelope(left, right)
     assert left.lines[1].get_ydata().tolist() == curve["envelope"].to_list()
     ((u,), (v,)) = right.lines[-1].get_data()  # where a false alarm costs 0.6 of a hit

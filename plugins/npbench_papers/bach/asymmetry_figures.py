@@ -103,7 +103,7 @@ def envelope(left: Axes, right: Axes) -> None:
 
 def against_training(populations: Mapping[str, Population], loss: Literal["square", "erf"]) -> Figure:
     """Draw a row for each population in the plane: densities, and testing against training asymmetry (Figures 7, 8)."""
-    drawing, rows = panels(len(populations), 2, (6.0, 2.6 * len(populations)))
+    drawing, rows = panels(len(populations), 2, (3.0, 2.6))
     frame = curves(populations, loss)
     for (name, population), (left, right) in zip(populations.items(), rows, strict=True):
         left.set_title(f"$A = {regime(population, loss):.2g}$", size=TITLE_SIZE)
@@ -115,7 +115,7 @@ def against_training(populations: Mapping[str, Population], loss: Literal["squar
 
 def corner(populations: Mapping[str, Population], loss: Literal["square", "erf"], rate: float = 0.2) -> Figure:
     """Draw a row for each population: asymmetries, and the ROC curve up to a rate (Figures 5 and 6)."""
-    drawing, rows = panels(len(populations), 2, (6.0, 2.8 * len(populations)))
+    drawing, rows = panels(len(populations), 2, (3.0, 2.8))
     frame = curves(populations, loss)
     for (name, population), (left, right) in zip(populations.items(), rows, strict=True):
         _asymmetries(left, frame.filter(population=name))
@@ -127,7 +127,7 @@ def corner(populations: Mapping[str, Population], loss: Literal["square", "erf"]
 
 def by_intercept_and_asymmetry(population: Population, loss: Loss) -> Figure:
     """Draw the densities in the plane, and ROC curves by intercept, by asymmetry and by both (Figure 4, bottom)."""
-    drawing, ((left, right),) = panels(1, 2, (7.0, 3.4))
+    drawing, ((left, right),) = panels(1, 2, (3.5, 3.4))
     _densities(left, population)
     frame = three_curves(population, loss)
     for name, look in CURVES.items():

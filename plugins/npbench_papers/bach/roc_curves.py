@@ -52,7 +52,7 @@ def _lowest(kind: str, means: Mapping[str, np.ndarray]) -> Cell:
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the mean curves of each data set, a panel each."""
     groups = records.partition_by("dataset", maintain_order=True, as_dict=True)
-    drawing, (row,) = panels(1, len(groups), (PANEL_WIDTH * max(len(groups), 1), PANEL_WIDTH))
+    drawing, (row,) = panels(1, len(groups), (PANEL_WIDTH, PANEL_WIDTH))
     for axes, ((dataset,), group) in zip(row, groups.items(), strict=False):
         curves = averaged(group, FIGURE_P_FA)
         drawn = {kind: 1 - found.mean(axis=0) for kind, found in curves.items() if len(found)}

@@ -40,7 +40,7 @@ LOOKS = {
     "accuracy": ("black", "-"),
     "balanced_accuracy": ("0.5", "-"),
 }
-ROW_SIZE = (9.0, 3.1)  # inches
+PANEL_SIZE = (3.0, 3.1)  # inches
 
 
 @with_claims
@@ -57,7 +57,7 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
 
 def plot(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw the risks on both parts, and the accuracies: a row for the first fit of each table."""
-    return traced(firsts(records), COLUMNS, _panels, ROW_SIZE, 3)
+    return traced(firsts(records), COLUMNS, _panels, PANEL_SIZE, 3)
 
 
 def firsts(records: pl.DataFrame) -> pl.DataFrame:

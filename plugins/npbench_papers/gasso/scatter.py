@@ -36,7 +36,7 @@ def plot(records: pl.DataFrame, printed: Printed, *, start: str, by: str, values
     """Draw the second of ``values`` against the first, a panel for each value of ``by``; a cross is the usual start."""
     found = with_starts(records, start, by)
     groups = found.partition_by("by", maintain_order=True)
-    drawing, (row,) = panels(1, len(groups), (PANEL_WIDTH * max(len(groups), 1), PANEL_WIDTH))
+    drawing, (row,) = panels(1, len(groups), (PANEL_WIDTH, PANEL_WIDTH))
     for axes, same in zip(row, groups, strict=False):
         for is_usual, marker, label in ((False, "o", "random starts"), (True, "X", "usual start")):
             points = same.filter(pl.col("start").is_null() == is_usual)

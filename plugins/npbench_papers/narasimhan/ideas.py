@@ -62,7 +62,7 @@ def areas() -> pl.DataFrame:
 
 def draw_areas() -> Figure:
     """Draw the area of a range, two scorers whose order depends on the range, and the surrogates."""
-    drawing, ((whole, pair, bounds),) = panels(1, 3, (3 * PANEL, PANEL))
+    drawing, ((whole, pair, bounds),) = panels(1, 3, (PANEL, PANEL))
     u = np.linspace(0.0, 1.0, 400)
     v = norm.sf(norm.isf(u) - 1.2)  # scores N(0, 1) and N(1.2, 1)
     whole.plot(u, v, color=COLOURS[0])

@@ -54,7 +54,7 @@ def figure(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> 
     named = with_ranges(records).filter(status="ok")
     groups = named.partition_by("dataset", maintain_order=True, as_dict=True)
     methods = named["method"].unique().sort(descending=True).to_list()
-    size = (PANEL_WIDTH * max(len(groups), 1), 1 + LINE_HEIGHT * len(methods))
+    size = (PANEL_WIDTH, 1 + LINE_HEIGHT * len(methods))
     drawing, (row,) = panels(1, len(groups), size, sharex=True, sharey=True)
     for axes, ((dataset,), group) in zip(row, groups.items(), strict=False):
         _dots(axes, group, methods, printed, metric)

@@ -32,9 +32,7 @@ def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw mean seconds of selection and of the fit as bars, a panel for each data set and range."""
     groups = _groups(records.filter(status="ok"))
     n_methods = max((group["solver"].n_unique() for group in groups), default=1)
-    drawing, (row,) = panels(
-        1, len(groups), (PANEL_WIDTH * max(len(groups), 1), 1.2 + 2 * BAR_HEIGHT * n_methods), sharex=True
-    )
+    drawing, (row,) = panels(1, len(groups), (PANEL_WIDTH, 1.2 + 2 * BAR_HEIGHT * n_methods), sharex=True)
     for axes, group in zip(row, groups, strict=False):
         _bars(axes, group)
     drawing.legend(*row[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=SMALL)
