@@ -39,17 +39,11 @@ READING_NOTE = (
 
 def sections(records: pl.DataFrame) -> list[Section]:
     """Return for each problem the limits of rates, the tests of pairs, and the ranks over data sets."""
-    return [
-        section
-        for problem in PROBLEMS
-        for section in _section(records.filter(problem=problem), problem)
-        if section.sheets or section.notes
-    ]
+    made = [_section(of_one, problem) for problem in PROBLEMS if len(of_one := records.filter(problem=problem))]
+    return [section for section in made if section.sheets or section.notes]
 
 
-def _section(records: pl.DataFrame, problem: str) -> Iterator[Section]:
-    if records.is_empty():
-        return
+def _section(records: pl.DataFrame, problem: str) -> Section:
     metrics = shown_of(records)
     limits = [f"{metric}_{end}" for metric in metrics for end in ("low", "high")]
     records = records.select(*NEEDED_COLUMNS, *metrics, *(name for name in limits if name in records.columns))
@@ -58,7 +52,7 @@ def _section(records: pl.DataFrame, problem: str) -> Iterator[Section]:
     sheets = [*excess.sheets(records, problem), *paired, *(sheet for sheet, _ in ranks)]
     charts = [chart for _, chart in ranks if chart]
     notes = list(_notes(records, problem, paired=bool(paired)))
-    yield Section(f"Statistics of problem {problem}", sheets, charts, notes)
+    return Section(f"Statistics of problem {problem}", sheets, charts, notes)
 
 
 def _notes(records: pl.DataFrame, problem: str, *, paired: bool) -> Iterator[str]:
