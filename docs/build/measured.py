@@ -17,9 +17,13 @@ ITERATES = PUBLISHED / "narasimhan" / "ijcnn1_iterates.parquet"
 Row = Mapping[str, Any]
 
 
-def _rows(name: str, **equal: Any) -> list[Row]:
-    """Return the rows of a JSON file in which some columns have the given values."""
-    found = json.loads((PUBLISHED / f"{name}.json").read_text(encoding="utf-8"))
+def _stored(name: str) -> Any:
+    return json.loads((PUBLISHED / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def _rows(of: str | Sequence[Row], **equal: Any) -> list[Row]:
+    """Return the rows, of a JSON file if ``of`` is its name, in which some columns have the given values."""
+    found = _stored(of) if isinstance(of, str) else of
     rows = found["rows"] if isinstance(found, dict) else found
     return [row for row in rows if all(row[column] == value for column, value in equal.items())]
 
@@ -32,23 +36,17 @@ def _cell(form: str, row: Row, missing: str = "-") -> str:
         return missing
 
 
-def listed(name: str, head: str, line: str, **equal: Any) -> str:
-    """Return a line for each stored row, by a format string for each column of the head."""
-    return _listed(_rows(name, **equal), head, line)
+def listed(of: str | Sequence[Row], head: str, line: str, **equal: Any) -> str:
+    """Return a line for each of some rows, by a format string for each column of the head."""
+    return table(head.split(" | "), ([_cell(form, row) for form in line.split(" | ")] for row in _rows(of, **equal)))
 
 
-def _listed(rows: Sequence[Row], head: str, line: str) -> str:
-    return table(head.split(" | "), ([_cell(form, row) for form in line.split(" | ")] for row in rows))
-
-
-def crossed(name: str, line: str, column: str, cell: str, *, title: str, **equal: Any) -> str:
-    """Return a table with a cell for each stored row, by format strings for its line, its column and itself."""
-    return _crossed(_rows(name, **equal), line, column, cell, title=title)
-
-
-def _crossed(rows: Sequence[Row], line: str, column: str, cell: str, *, title: str, missing: str = "-") -> str:
+def crossed(
+    of: str | Sequence[Row], line: str, column: str, cell: str, *, title: str, missing: str = "-", **equal: Any
+) -> str:
+    """Return a table with a cell for each of some rows, by format strings for its line, its column and itself."""
     lines: dict[str, dict[str, str]] = {}
-    for row in rows:
+    for row in _rows(of, **equal):
         lines.setdefault(_cell(line, row), {})[_cell(column, row)] = _cell(cell, row, missing)
     heads = list(dict.fromkeys(head for cells in lines.values() for head in cells))
     return table(
@@ -57,7 +55,7 @@ def _crossed(rows: Sequence[Row], line: str, column: str, cell: str, *, title: s
 
 
 def _machine(name: str) -> str:
-    found = json.loads((PUBLISHED / "speed" / f"{name}.json").read_text(encoding="utf-8"))
+    found = _stored(f"speed/{name}")
     return f"\nMeasured {found['when']} at commit {found['commit']}, {found['cpu']}, Python {found['python']}.\n"
 
 
@@ -68,7 +66,7 @@ def guardrails() -> str:
         "{detector} | {tied:.1%} | {empirical_exceeds:.0%} | {umbrella_exceeds:.0%} | {detected:.3f} | {wildchat:.2%}"
     )
     rows = ({**row, "tied": row["tied_at_top"] if row["tied_at_top"] > 0.001 else None} for row in _rows("guardrails"))
-    return _listed(sorted(rows, key=lambda row: -row["detected"]), head, line)
+    return listed(sorted(rows, key=lambda row: -row["detected"]), head, line)
 
 
 def scale() -> str:
@@ -81,13 +79,13 @@ def scale() -> str:
     }
     rows = [{**row, "what": titles[row["what"]]} for row in _rows("scale") if row["what"] in titles]
     files = [{**row, "what": "files at the end, and their size"} for row in _rows("scale", what="again")]
-    costs = _crossed(rows, "{what}", "{jobs:,}", "{seconds:.1f} s, {mb:,.0f} MB", title="jobs")
-    return costs + _crossed(files, "{what}", "{jobs:,}", "{files:,}, {size_mb:,.1f} MB", title="jobs")
+    costs = crossed(rows, "{what}", "{jobs:,}", "{seconds:.1f} s, {mb:,.0f} MB", title="jobs")
+    return costs + crossed(files, "{what}", "{jobs:,}", "{files:,}, {size_mb:,.1f} MB", title="jobs")
 
 
 def kernel_peers() -> str:
     """Return seconds and misses of fits by method and number of rows."""
-    return _crossed(_rows("kernel_peers"), "{method}", "{n:,} rows", "{seconds:.1f} s, {misses:.3f}", title="method")
+    return crossed("kernel_peers", "{method}", "{n:,} rows", "{seconds:.1f} s, {misses:.3f}", title="method")
 
 
 def halving() -> str:
@@ -106,7 +104,7 @@ def halving() -> str:
         "solver | tables | same loss | at most one standard error more | mean | largest | CPU seconds whole, in rungs"
     )
     line = "{solver} | {sets} | {equal} | {within} | {mean:.2f} | {most:.2f} | {seconds:.0f}, {halved_seconds:.0f}"
-    return _listed(rows, head, line)
+    return listed(rows, head, line)
 
 
 def iterates() -> str:
@@ -156,14 +154,14 @@ def race() -> str:
         for row in sorted(_rows("speed/pauc_race"), key=lambda row: (row["correlation"], row["fpr_range"]))
     ]
     problem, seconds = "{between}, correlation {correlation:g}", "{objective:.2g}"
-    return _machine("pauc_race") + _crossed(rows, "{raced}", problem, seconds, title="method", missing="not reached")
+    return _machine("pauc_race") + crossed(rows, "{raced}", problem, seconds, title="method", missing="not reached")
 
 
 def selections() -> str:
     """Return the seconds of selections beside liquidSVM's."""
     rows = [{**row, "what": row["what"].partition(",")[0]} for row in _rows("speed/selections")]
-    listed = _listed(rows, "data set | search | seconds | liquidSVM", "{size} | `{what}` | {ours:.2g} | {theirs:.2g}")
-    return _machine("selections") + listed
+    shown = listed(rows, "data set | search | seconds | liquidSVM", "{size} | `{what}` | {ours:.2g} | {theirs:.2g}")
+    return _machine("selections") + shown
 
 
 def asv_output(name: str) -> str:
