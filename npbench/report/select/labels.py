@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import polars as pl
 
@@ -66,7 +67,8 @@ def _labels(records: pl.DataFrame) -> list[str]:
     return found
 
 
-def _settings(part: str, text: str) -> dict[str, str]:
+@lru_cache(maxsize=10_000)  # many settings share a text
+def _settings(part: str, text: str) -> Mapping[str, str]:
     values = json.loads(text) if part in PREFIXES else {part: text}
     values = flat(values) if part == "params" else values
     prefix = PREFIXES.get(part, "").removeprefix("solver.")
