@@ -15,11 +15,11 @@ from npbench.records import reading
 
 ROWS = 2_000_000
 TABLES = {
-    "cells": pl.DataFrame({"a": np.zeros(ROWS), "b": np.zeros(ROWS)}),
-    "words": pl.DataFrame({"a": ["word"] * ROWS}),
-    "lists": pl.DataFrame({"a": [[0] * 1000] * (ROWS // 1000)}),
-    "long": pl.DataFrame({"a": ["x" * 40_000_000]}),
-    "nulls": pl.DataFrame({"a": pl.Series([None] * ROWS, dtype=pl.Int64), "b": pl.Series([None] * ROWS)}),
+    "cells": lambda: {"a": np.zeros(ROWS), "b": np.zeros(ROWS)},
+    "words": lambda: {"a": ["word"] * ROWS},
+    "lists": lambda: {"a": [[0] * 1000] * (ROWS // 1000)},
+    "long": lambda: {"a": ["x" * 40_000_000]},
+    "nulls": lambda: {"a": pl.Series([None] * ROWS, dtype=pl.Int64), "b": pl.Series([None] * ROWS)},
 }
 WRITERS = {
     "parquet": (read_parquet, lambda table, stream: table.write_parquet(stream, compression="zstd")),
@@ -46,12 +46,13 @@ def rewound(stream):
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize("kind", TABLES)
 def test_what_a_file_takes_is_bounded(kind, writer, monkeypatch):
-    read, stream = WRITERS[writer][0], stored(TABLES[kind], writer)
-    needed = TABLES[kind].estimated_size()
+    table = pl.DataFrame(TABLES[kind]())
+    read, stream = WRITERS[writer][0], stored(table, writer)
+    needed = table.estimated_size()
     assert stream.getbuffer().nbytes < max(needed / 20, 200_000)
     monkeypatch.setenv(SETTING, str(8 * needed + 20 * ROWS))
     frame, _ = read(stream)
-    assert frame.equals(TABLES[kind])
+    assert frame.equals(table)
     monkeypatch.setenv(SETTING, str(needed - 1))
     with pytest.raises(RequestError, match=SETTING):
         read(rewound(stream))
