@@ -2,7 +2,7 @@
 
 import pytest
 
-SLOW = pytest.mark.slow(reason="other cases of the grid run in every suite")
+SLOW = pytest.mark.slow(reason="other cases of the grid run in every suite"), pytest.mark.grid
 
 
 def diagonal(rows, every):
@@ -19,4 +19,4 @@ def slow(case):
     """Return the case marked as slow."""
     if isinstance(case, tuple) and not hasattr(case, "marks"):
         return pytest.param(*case, marks=SLOW)
-    return pytest.param(*case.values, marks=[*case.marks, SLOW], id=case.id)
+    return pytest.param(*case.values, marks=[*case.marks, *SLOW], id=case.id)

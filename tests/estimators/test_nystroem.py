@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
+from grids import slow
 from npbench import registry
 from npbench.contracts import resolve
 from npbench.estimators import nystroem, ramp_selection
@@ -182,7 +183,7 @@ def test_kernel_values_of_features_in_single_precision_are_exact(many):
     ("name", "settings", "search"),
     [
         ("np_svm", {"rho": 0.1}, {"C": [0.1, 1.0, 10.0]}),
-        pytest.param("ac_svm", {}, {"C_pos": [0.1, 1.0], "C_neg": [0.3, 1.0, 3.0]}, marks=pytest.mark.slow),  # 30 s
+        slow(("ac_svm", {}, {"C_pos": [0.1, 1.0], "C_neg": [0.3, 1.0, 3.0]})),  # half a minute
     ],
 )
 def test_many_samples_share_their_features_in_a_selection(name, settings, search, many, monkeypatch):

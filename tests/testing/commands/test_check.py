@@ -114,6 +114,8 @@ def test_shipped_data_sets_pass(name):
 QUICKER = {
     "deep_top_push": {"hidden": 8, "max_iter": 20},
     "pauc_boost": {"max_iter": 10},
+    "pauc_gbdt": {"max_iter": 20},
+    "pauc_sbcd": {"max_iter": 10},
     "sopa_s": {"hidden": 8, "max_iter": 20},
     "svm_path": {"n_asymmetries": 9},
 }
