@@ -83,13 +83,19 @@ class Experiment:
 
 
 def _with_typed(lines: list[list[str]], word: str) -> list[list[str]]:
-    """Append a setting to each sweep; a data set or solver that some of them name runs in these only."""
+    """Append a setting to each sweep; solvers and data that some name run in these, others where none has settings."""
     key, _, value = word.partition("=")
     if key not in ("dataset", "solver"):
         return [[*line, word] for line in lines]
     named = [dict(one.split("=", 1) for one in line).get(key, "").replace(" ", "").split(",") for line in lines]
     known = set().union(*named)
-    kept = [[one for one in value.split(",") if one in names or one not in known] for names in named]
+    bare = [not any(one.startswith(f"{key}.") for one in line) for line in lines]
+    # others may lack the settings that a sweep gives to its own
+    others = [one or not any(bare) for one in bare]
+    kept = [
+        [one for one in value.split(",") if one in names or (fits and one not in known)]
+        for names, fits in zip(named, others, strict=True)
+    ]
     return [[*line, f"{key}={','.join(some)}"] for line, some in zip(lines, kept, strict=True) if some]
 
 

@@ -104,6 +104,10 @@ def test_typed_data_sets_run_in_the_sweeps_that_name_them(loader):
     # Named by both; by none, so in all four sweeps.
     assert ran("dataset=pima", "solver=gen") == {("gen", "pima", 0.1): 2, ("gen", "pima", 0.01): 1}
     assert ran("dataset=blobs", "solver=sgd") == {("sgd", "blobs", 0.1): 4, ("sgd", "blobs", 0.01): 2}
+    crossed = {"own": {}, "half": {"solver": "random_forest", "solver.threshold": "average"}}
+    written(sweeps=sweeps, crossed=crossed, settings={"solver": "gen"})
+    both = "solver=sgd,random_forest"
+    assert ran("dataset=heart", both) == {("sgd", "heart", 0.1): 1, ("scorer", "heart", 0.1): 1}
 
 
 def test_setting_may_be_a_mapping(loader):
