@@ -29,12 +29,7 @@ SINGLE = "single"  # mark of a file of one record, in its name
 class RecordStore:
     """A folder of records, which several commands may write to at once: each writes files of its own.
 
-    Parameters
-    ----------
-    folder : path
-        Folder of the Parquet files; made by the first record.
-    batch : int
-        Number of records merged into one file.
+    The first record makes the folder; ``batch`` records are merged into one file.
     """
 
     def __init__(self, folder: str | os.PathLike[str], batch: int = 1000) -> None:
