@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from importlib.util import find_spec
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,10 +28,7 @@ RCV1_FILES = {
 
 def load_breast() -> tuple[np.ndarray, np.ndarray]:
     """Return 569 x 30 features of cell nuclei and labels, +1 for benign."""
-    spec = find_spec("sklearn")
-    assert spec is not None
-    assert spec.origin is not None
-    path = Path(spec.origin).parent / "datasets" / "data" / "breast_cancer.csv"
+    path = Path(str(distribution("scikit-learn").locate_file("sklearn/datasets/data/breast_cancer.csv")))
     if path.is_file():  # importing sklearn.datasets takes a second or more
         table = np.loadtxt(path, delimiter=",", skiprows=1)
         X, target = table[:, :-1], table[:, -1]
