@@ -47,7 +47,7 @@ def read_parquet(stream: IO[bytes], columns: Sequence[str] | None = None) -> tup
     from pyarrow.parquet import ParquetFile
 
     names = None if columns is None else list(columns)
-    return read_table("Parquet", lambda: ParquetFile(stream).read(names, use_threads=False))
+    return read_bounded("Parquet", lambda: ParquetFile(stream).read(names, use_threads=False))
 
 
 def read_arrow(stream: IO[bytes]) -> tuple[pl.DataFrame, Mapping[bytes, bytes]]:
@@ -57,10 +57,10 @@ def read_arrow(stream: IO[bytes]) -> tuple[pl.DataFrame, Mapping[bytes, bytes]]:
     is_file = stream.read(6) == b"ARROW1"
     stream.seek(0)
     opened, options = ipc.open_file if is_file else ipc.open_stream, ipc.IpcReadOptions(use_threads=False)
-    return read_table("Arrow", lambda: opened(stream, options=options).read_all())
+    return read_bounded("Arrow", lambda: opened(stream, options=options).read_all())
 
 
-def read_table(title: str, read: Callable[[], pa.Table]) -> tuple[pl.DataFrame, Mapping[bytes, bytes]]:
+def read_bounded(title: str, read: Callable[[], pa.Table]) -> tuple[pl.DataFrame, Mapping[bytes, bytes]]:
     """Return what ``read`` returns, below the limit, and the metadata of its schema; RequestError if it is damaged."""
     try:
         with at_most(limit() / 1e6 + READER_MB, status_mb("VmData")):

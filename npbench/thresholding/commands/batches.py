@@ -14,8 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from npbench.data.file_limits import read_table as read_arrow_table
-from npbench.data.file_limits import require_fits
+from npbench.data.file_limits import read_bounded, require_fits
 from npbench.data.labels import Labels, complete
 from npbench.data.table import Table, days, row_place
 from npbench.data.table_files import FORMATS, read_table
@@ -47,7 +46,7 @@ def _opened(stream: IO[bytes]) -> tuple[Table, ParquetFile]:
         found.append(ParquetFile(getattr(stream, "name", stream), buffer_size=BUFFER_BYTES, pre_buffer=False))
         return found[0].schema_arrow.empty_table()
 
-    table = Table(read_arrow_table("Parquet", empty)[0])
+    table = Table(read_bounded("Parquet", empty)[0])
     require_fits(SCORE_BYTES * found[0].metadata.num_rows)
     return table, found[0]
 
@@ -99,7 +98,7 @@ class ScoreFile:
             return ArrowTable.from_batches(islice(rest, None if self.at_once else 1), schema)
 
         try:
-            while len(frame := read_arrow_table("Parquet", following)[0]):
+            while len(frame := read_bounded("Parquet", following)[0]):
                 yield Table(frame, partial(row_place, start=start))
                 start += len(frame)
             if start < self._parquet.metadata.num_rows:
