@@ -384,7 +384,7 @@ def test_columns_keep_their_values(numbers, texts):
         {"problem_params": ["{}"] * n, "number": numbers[:n], "error": texts[:n]},
         {"problem_params": pl.String, "number": pl.Float64, "error": pl.String},
     )
-    stored = json.loads(json.dumps(columns(frame), allow_nan=False))
+    stored = json.loads(json.dumps(list(columns(frame)), allow_nan=False))
     values = {column["name"]: column["values"] for column in stored}
     assert values["problem_params"] == [""] * n
     read = [None if value is None else float(value) for value in values.get("number", [None] * n)]

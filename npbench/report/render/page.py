@@ -8,7 +8,7 @@ import html
 import json
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -54,7 +54,7 @@ def write(
     Without records it has no table of them.
     """
     charts = {chart.name for section in sections for chart in section.charts}
-    errors, columns = failures(collection.records), record_columns.columns(collection.records)
+    errors = failures(collection.records)
     script = "\n".join((HTML / name).read_text(encoding="utf-8") for name in SCRIPTS)
     text = template("page.html").render(
         sections=sections,
@@ -63,9 +63,7 @@ def write(
         failures=errors[:MAX_ERRORS],
         n_more=len(errors[MAX_ERRORS:]),
         runs=collection.runs,
-        records=packed(json.dumps(columns, separators=(",", ":"), ensure_ascii=False, allow_nan=False))
-        if len(collection.records)
-        else "",
+        records=packed(_listed(record_columns.columns(collection.records))) if len(collection.records) else "",
         script=script,
         source=source_of(script),
         style=(HTML / "page.css").read_text(encoding="utf-8"),
@@ -88,7 +86,7 @@ def _picture(svg: str) -> Picture:
     assert size is not None, "Matplotlib writes the size of a figure as its viewBox"
     # Coordinates with six decimals would double the size of the page; a tenth of a point is not visible.
     rounded = COORDINATES.sub(lambda found: " ".join(f"{float(one):.1f}" for one in found[0].split()), svg)
-    return Picture(float(size[1]), float(size[2]), packed(rounded[rounded.index("<svg") :]))
+    return Picture(float(size[1]), float(size[2]), packed([rounded[rounded.index("<svg") :]]))
 
 
 def _themed(svg: str) -> str:
@@ -96,9 +94,19 @@ def _themed(svg: str) -> str:
     return re.sub(rf": ({'|'.join(THEME_COLOURS)})\b", lambda match: f": {THEME_COLOURS[match[1]]}", svg)
 
 
-def packed(text: str) -> str:
-    """Return text in UTF-8, compressed (zlib), in base64."""
-    return base64.b64encode(zlib.compress(text.encode(), level=9)).decode("ascii")
+def packed(texts: Iterable[str]) -> str:
+    """Return texts behind each other, in UTF-8, compressed (zlib), in base64."""
+    packer = zlib.compressobj()
+    parts = [packer.compress(text.encode()) for text in texts]
+    return base64.b64encode(b"".join([*parts, packer.flush()])).decode("ascii")
+
+
+def _listed(columns: Iterable[Any]) -> Iterator[str]:
+    """Yield a list as JSON, item by item: all values of many records at once would take gigabytes."""
+    for place, column in enumerate(columns):
+        text = json.dumps(column, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        yield f"{',' if place else '['}{text}"
+    yield "]"
 
 
 def template(name: str) -> Template:

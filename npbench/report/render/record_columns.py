@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -21,10 +21,11 @@ SHOWN_DIGITS = 6  # significant; the Parquet files have all
 FIRST_COLUMNS = ("label", "dataset", "problem", "problem_params", "repeat", "status")
 LAST_COLUMNS = ("seconds", "converged")
 MAX_METRICS_SHOWN = 6
+MAX_LISTED = 4  # values of a list
 
 
-def columns(records: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the columns of records that have values.
+def columns(records: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the columns of records that have values.
 
     Each has its ``name``, its ``kind`` (text, number or flag), whether it is ``shown`` at first, and its ``values``.
     Infinite numbers are texts, which JSON requires.
@@ -33,10 +34,8 @@ def columns(records: pl.DataFrame) -> list[dict[str, Any]]:
     known = [one for one in records if one.name not in OMITTED and one.null_count() < len(records)]
     # Shown columns come first, in their order; sorting keeps the order of the others.
     known.sort(key=lambda one: shown.index(one.name) if one.name in shown else len(shown))
-    return [
-        {"name": one.name, "kind": _kind(one.dtype), "shown": one.name in shown, "values": _readable(one)}
-        for one in known
-    ]
+    for one in known:
+        yield {"name": one.name, "kind": _kind(one.dtype), "shown": one.name in shown, "values": _readable(one)}
 
 
 def _shown(records: pl.DataFrame) -> list[str]:
@@ -79,12 +78,15 @@ def _readable(series: pl.Series) -> list[Any]:
 
 
 def spelled(values: Mapping[str, Any]) -> str:
-    """Return settings as they are typed.
+    """Return settings as they are typed, but long lists by their ends: a grid may have a thousand candidates.
 
-    >>> spelled({"rho": 0.1, "kernel": "rbf", "C": [1, 10]})
-    'rho=0.1 kernel=rbf C=[1,10]'
+    >>> spelled({"rho": 0.1, "kernel": "rbf", "C": [1, 10], "gamma": [1, 2, 3, 4, 5]})
+    'rho=0.1 kernel=rbf C=[1,10] gamma=[1…5]'
     """
-    return " ".join(
-        f"{name}={value if isinstance(value, str) else json.dumps(value, separators=(',', ':'))}"
-        for name, value in values.items()
-    )
+    return " ".join(f"{name}={_spelled(value)}" for name, value in values.items())
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, list) and len(value) > MAX_LISTED:
+        return f"[{_spelled(value[0])}…{_spelled(value[-1])}]"
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
