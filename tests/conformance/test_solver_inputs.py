@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from class_samples import gaussians
+from grids import slow
 from npbench import registry
 from npbench.testing.samples import apart
 from solver_variants import VARIANTS, solver
@@ -156,7 +157,7 @@ def test_kernel_values_whose_products_overflow_are_refused(name, scale, refused)
 
 
 # The planes of an outlier hide the other features from a Gram matrix of 16 digits.
-@pytest.mark.parametrize("name", ["auc_svm", "pauc_dc", "pauc_struct", "svm_perf"])
+@pytest.mark.parametrize("name", ["auc_svm", slow(("pauc_dc",)), slow(("pauc_struct",)), "svm_perf"])
 def test_an_outlier_does_not_keep_bundle_methods_from_an_end(name):
     n = np.random.default_rng(0)
     labels = np.r_[-np.ones(120), np.ones(80)]

@@ -5,6 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from class_samples import shuffled
+from grids import diagonal
 from npbench.data import BinaryData
 from npbench.estimators.warm_start_selection import select
 from npbench.evaluation.protocols import CrossValidation, Holdout
@@ -51,9 +52,14 @@ def test_tiny_costs_still_rank(name):
     assert np.mean(scores[Y > 0][:, None] > scores[Y < 0]) > 0.9
 
 
+IN_RANGES = [
+    [(name, span) for span in ((0.0, 0.1), (0.02, 0.05), (0.3, 0.6))]
+    for name in ("greedy_pauc", "pauc_boost", "pauc_dc", "pauc_minimax", "pauc_sbcd", "pauc_struct")
+]
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", ["greedy_pauc", "pauc_boost", "pauc_dc", "pauc_minimax", "pauc_sbcd", "pauc_struct"])
-@pytest.mark.parametrize("span", [(0.0, 0.1), (0.02, 0.05), (0.3, 0.6)])
+@pytest.mark.parametrize(("name", "span"), [*diagonal(IN_RANGES, every=3)])
 def test_thresholds_have_a_rate_in_the_range(name, span):
     scores = solver(name, fpr_range=span).fit(X, Y).decision_function(X)
     assert span[0] <= np.mean(scores[Y < 0] > 0) <= span[1]

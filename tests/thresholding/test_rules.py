@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binomtest, norm
 
 import npbench
-from grids import slow
+from grids import diagonal, slow
 from npbench.numerics.thresholds import RULES, fewest_negatives, umbrella
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
@@ -53,7 +53,9 @@ def test_all_groups_keep_their_bound_at_once():
     assert "0.9" in found[0].promise
 
 
-@pytest.mark.parametrize("options", [{"recall": 0.5}, {"precision": 0.75}, {"recall": 0.25, "precision": 0.7}])
+@pytest.mark.parametrize(
+    "options", [slow(({"recall": 0.5},)), slow(({"precision": 0.75},)), {"recall": 0.25, "precision": 0.7}]
+)
 def test_several_promises_are_kept_at_once(options):
     rng, rho, delta, n = np.random.default_rng(3), 0.1, 0.1, 300
     kept_in, broken = 0, 0
@@ -71,7 +73,7 @@ def test_several_promises_are_kept_at_once(options):
     assert kept_in > DRAWS / 2
 
 
-@pytest.mark.parametrize("options", [{"recall": 0.7}, {"precision": 0.8}, {"recall": 0.5, "precision": 0.7}])
+@pytest.mark.parametrize("options", [{"recall": 0.7}, slow(({"precision": 0.8},)), {"recall": 0.5, "precision": 0.7}])
 def test_other_rates_are_promised_without_a_bound_on_false_alarms(options):
     rng, delta, n = np.random.default_rng(8), 0.1, 300
     kept_in, broken, values = 0, 0, []
@@ -138,8 +140,10 @@ def advice(scores, y, options):
 ASKED = [{"rho": 0.01}, {"rho": 0.07, "delta": 1e-4}, {"recall": 0.9}, {"precision": 0.9}]
 
 
-@pytest.mark.parametrize("grouped", [False, True])
-@pytest.mark.parametrize("asked", [*ASKED, {"recall": 0.7, "precision": 0.7}])
+ADVISED = [[(asked, grouped) for asked in (*ASKED, {"recall": 0.7, "precision": 0.7})] for grouped in (False, True)]
+
+
+@pytest.mark.parametrize(("asked", "grouped"), [*diagonal(ADVISED, every=2)])
 def test_advice_is_accepted_when_it_is_followed(asked, grouped):
     rng, followed = np.random.default_rng(6), 0
     for _ in range(60):

@@ -8,6 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import NuSVC
 
+from grids import SLOW
 from npbench.estimators import halving
 from npbench.evaluation.splits import leave_one_out
 from npbench.problem import NeymanPearson
@@ -61,7 +62,7 @@ def slow():
     return tables
 
 
-@pytest.mark.parametrize("kind", FOLDS)
+@pytest.mark.parametrize("kind", [pytest.param("leave-one-out", marks=SLOW), "five folds", "holdout"])
 def test_full_grid_chooses_as_libsvm(kind, slow):
     found = chosen("gs", FOLDS[kind])
     visited = {(one.gamma, one.nu_pos, one.nu_neg): (one.p_fa, one.p_nd) for one in found.trace}
