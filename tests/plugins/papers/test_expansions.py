@@ -27,12 +27,6 @@ ORDER = np.log(np.log(1 / TINY)) / np.log(1 / TINY)  # of errors there
 every = pytest.mark.parametrize("name", POPULATIONS)
 
 
-def leading_term(population, gamma, loss):
-    """The leading term of log(dv / du), by Propositions 3 and 4; the paper lacks the square of the logarithm."""
-    A, odds = expansions.regime(population, loss), population.p_positive / (1 - population.p_positive)
-    return A / (8 * (odds * gamma) ** 2) if loss == "square" else 2 * A * np.log(1 / gamma) ** 2
-
-
 def proposition_1(population, gamma):
     """Return w and b up to O(gamma^2); in the paper ``S_neg^-1`` is missing from b, but not from its proof."""
     r = population.p_positive / (1 - population.p_positive) * gamma
@@ -142,7 +136,7 @@ def test_distant_tilts():
 def test_proposition_3_is_the_limit_of_the_slope(name):
     population = POPULATIONS[name]
     found = roc_curve(population, SMALL, "square").log_slope
-    ratio = found / leading_term(population, SMALL, "square")
+    ratio = found / expansions.log_slope(population, SMALL, "square")
     assert falling(ratio - 1)
     assert ratio[-1] == pytest.approx(1.0, abs=1e-4)
 
@@ -151,7 +145,7 @@ def test_proposition_3_is_the_limit_of_the_slope(name):
 def test_proposition_4_is_the_limit_of_the_slope(name):
     population = POPULATIONS[name]
     found = roc_curve(population, TINY, "erf").log_slope
-    ratio = found / leading_term(population, TINY, "erf")
+    ratio = found / expansions.log_slope(population, TINY, "erf")
     assert (np.abs(ratio - 1) < 12 * ORDER).all()
     assert np.abs(ratio[-1] - 1) < 0.06
     assert np.abs(ratio[-1] - 1) < np.abs(ratio[0] - 1) or np.abs(ratio - 1).max() < 0.05
@@ -170,7 +164,7 @@ def test_printed_constants_are_not_the_limit(loss):
     widths = [np.array([a @ S @ a for S in part.covariances]) for part in (MIXED.negative, MIXED.positive)]
     mended, printed = (pick(1 / widths[0]) - pick(1 / widths[1]) for pick in (np.min, np.max))
     found = roc_curve(MIXED, gamma, loss).log_slope[-1]
-    ratio = found / leading_term(MIXED, gamma, loss)[-1]
+    ratio = found / expansions.log_slope(MIXED, gamma, loss)[-1]
     assert ratio == pytest.approx(1.0, abs=0.06)
     assert abs(ratio * mended / printed - 1) > 0.5
 

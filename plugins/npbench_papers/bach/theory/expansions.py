@@ -74,3 +74,17 @@ def regime(population: Population, loss: Literal["square", "erf"]) -> float:
         a = -tilt(population.negative, population.positive.mean).theta
     widest = [max(a @ mixture.covariances @ a) for mixture in (population.negative, population.positive)]
     return float(1 / widest[0] - 1 / widest[1])
+
+
+def log_slope(population: Population, gamma: Array, loss: Literal["square", "erf"]) -> Array:
+    """Return the leading term of the logarithm of the ROC curve's slope ``dv / du``, of Propositions 3 and 4.
+
+    By equation (1) it is ``log(p_neg / p_pos (1 / beta - 1))`` for the testing asymmetry beta::
+
+        A p_neg^2 / (8 p_pos^2 gamma^2)     for the square loss,
+        2 A~ log(1 / gamma)^2               for the erf loss
+
+    In the paper, the square of the logarithm is missing from Proposition 4.
+    """
+    A, odds = regime(population, loss), population.p_positive / (1 - population.p_positive)
+    return A / (8 * (odds * gamma) ** 2) if loss == "square" else 2 * A * np.log(1 / gamma) ** 2
