@@ -30,11 +30,8 @@ from npbench.values import is_name
 
 T = TypeVar("T", Solver, Dataset, Metric)
 
-DESCRIBED: dict[str, type[Any]] = {
-    "solver": Solver,
-    "dataset": Dataset,
-    "metric": Metric,
-}  # types of descriptions by kind
+# Types of descriptions by kind.
+DESCRIBED: dict[str, type[Any]] = {"solver": Solver, "dataset": Dataset, "metric": Metric}
 NAMED = ("command", "executor")  # kinds of which a plugin names the code
 MAX_REASON = 500  # characters
 OBSERVERS = ("npbench_run_started", "npbench_job_finished")
