@@ -202,8 +202,10 @@ def first_job(request: Request, data: BinaryData) -> Job:
     used = [*(("solver", name) for name in named), *(("metric", metric.name) for metric in request.metrics)]
     providers = [installed().providers.get(kind_and_name) for kind_and_name in used]
     shipped_by = [provider.distribution if provider else "unknown" for provider in providers]
+    ordered = replace(request, search={name: list(request.search[name]) for name in sorted(request.search)})
+    vars(ordered)["columns"] = request.columns  # the same: no grid of a thousand candidates becomes JSON again
     return Job(
-        request=replace(request, search={name: list(request.search[name]) for name in sorted(request.search)}),
+        request=ordered,
         data=DataIdentity.of(data),
         distribution=shipped_by[0],
         code=provenance.code(targets(request)),
