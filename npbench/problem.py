@@ -36,33 +36,16 @@ class Problem(ABC):
     """A problem: its estimator parameters, its validation loss, and how reports show it.
 
     Reports need nothing else of a problem, so that a new problem is a change to this file alone.
-
-    Attributes
-    ----------
-    name, title : str
-        Name on the command line; one line about the problem.
-    headline : tuple of str
-        Metrics in summaries, the most important first.
-    judged_by : str
-        Metric by which solvers are compared.
-    panels : tuple of str
-        Metrics in charts.
-    bounds : mapping of str to str
-        Metrics that should not exceed a parameter, with the name of that parameter.
-    number : Number, optional
-        Parameter that charts are drawn against; None if it is not a single number.
-    ranks : bool
-        True if the loss depends on the order of the scores, not only on their signs.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    headline: ClassVar[tuple[str, ...]]
-    judged_by: ClassVar[str]
-    panels: ClassVar[tuple[str, ...]]
-    bounds: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    number: ClassVar[Number | None] = None
-    ranks: ClassVar[bool] = False
+    name: ClassVar[str]  # on the command line
+    title: ClassVar[str]  # one line about the problem
+    headline: ClassVar[tuple[str, ...]]  # metrics in summaries, the most important first
+    judged_by: ClassVar[str]  # metric by which solvers are compared
+    panels: ClassVar[tuple[str, ...]]  # metrics in charts
+    bounds: ClassVar[Mapping[str, str]] = MappingProxyType({})  # metrics that should not exceed a parameter, with it
+    number: ClassVar[Number | None] = None  # parameter that charts are drawn against; None if it is not one number
+    ranks: ClassVar[bool] = False  # whether the loss depends on the order of the scores, not only on their signs
 
     @abstractmethod
     def faults(self) -> list[str]:
