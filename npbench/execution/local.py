@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from npbench.numerics.shared_fits import Noted
 
 START_LIMIT = 600.0  # seconds to import, to compile, and for everything before a fit without a time limit
-GRACE = 10.0  # seconds that the starter of the judge waits longer than the judge waits
+GRACE = 60.0  # seconds that the starter of the judge waits longer than the judge waits
 
 
 @dataclass(frozen=True)
