@@ -87,6 +87,7 @@ def _refuse(message: str) -> NoReturn:
 def _folders_and_filters(words: Sequence[str]) -> tuple[list[Path], dict[str, str]]:
     if unknown := [word for word in words if word.startswith("-")]:
         raise RequestError(*(unknown_name("flag", word, FLAGS) for word in unknown))
+    words = [word.removeprefix("results=") for word in words]  # as in a run, and with --experiment
     folders = [Path(word) for word in words if "=" not in word or Path(word).exists()]
     pairs = (word.partition("=") for word in words if Path(word) not in folders)
     return folders or [Path("results")], {name: value for name, _, value in pairs}

@@ -80,6 +80,13 @@ def test_filters_choose_records(answer, results, without_figures):
     assert "gen" not in text.partition("How it was run")[0]
 
 
+def test_results_are_named_as_in_a_run(answer, results, without_figures):
+    results.rename(results.with_name("study"))
+    code, text, _ = answer("results=study", "solver=uzawa")
+    assert code == 0
+    assert "2 jobs" in text
+
+
 def test_unreadable_sources_end_with_1(answer, results, without_figures):
     (results / "records" / "b.parquet").write_bytes(b"PAR1")
     code, text, _ = answer("results", "nowhere")
