@@ -173,7 +173,7 @@ def test_shuffled_parts_have_the_sizes_of_those_in_time_and_keep_groups():
 @pytest.mark.parametrize(
     ("data", "word"),
     [
-        (of(labels(40, 160)), "has none: use protocol=cv"),
+        (of(labels(40, 160)), "times of rows: .* or use protocol=cv"),
         (in_time(np.arange(200) // 100), "time changes 1 times"),
         (in_time(np.arange(200), np.arange(200) % 100), "groups"),
         (in_time(np.arange(200), n_pos=5), "positive"),

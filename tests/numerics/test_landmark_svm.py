@@ -147,7 +147,8 @@ def test_a_warm_start_among_many_samples_leads_to_the_optimum(d, factor):
 
 
 def test_a_start_on_a_part_of_the_samples_saves_newton_steps():
-    X, y, lower, upper = drawn(4, n=20_000)
+    # At ten times these costs, rounding decides which start takes more passes: 43 to 525, or 46 to 135.
+    X, y, lower, upper = drawn(4, 20_000, cost_positive=0.1, cost_negative=0.1)
     cold, g = np.zeros(len(y)), y.copy()
     steps, _ = landmark_svm.solve(landmark_svm.Features(X), lower, upper, cold, g, 1e-3, p=y)
     x = np.zeros(len(y))
@@ -158,7 +159,7 @@ def test_a_start_on_a_part_of_the_samples_saves_newton_steps():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(landmark_svm.Features, "weights", lambda self, x: passes.append(len(x)) or weights(self, x))
         landmark_svm.solve(landmark_svm.Features(X), lower, upper, x, y - X @ (X.T @ x), 1e-3, p=y)
-    assert sum(passes) / len(y) < steps
+    assert sum(passes) / len(y) < steps / 2
     np.testing.assert_allclose(X.T @ x, X.T @ cold, atol=2e-2)
 
 
