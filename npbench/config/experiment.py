@@ -87,9 +87,10 @@ def _with_typed(lines: list[list[str]], word: str) -> list[list[str]]:
     key, _, value = word.partition("=")
     if key not in ("dataset", "solver"):
         return [[*line, word] for line in lines]
-    named = [dict(one.split("=", 1) for one in line).get(key, "").replace(" ", "").split(",") for line in lines]
+    given = [{name: text for name, _, text in (one.partition("=") for one in line)} for line in lines]
+    named = [settings.get(key, "").replace(" ", "").split(",") for settings in given]
     known = set().union(*named)
-    bare = [not any(one.startswith(f"{key}.") for one in line) for line in lines]
+    bare = [not any(name.startswith(f"{key}.") for name in settings) for settings in given]
     # others may lack the settings that a sweep gives to its own
     others = [one or not any(bare) for one in bare]
     kept = [

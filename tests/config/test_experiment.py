@@ -14,7 +14,7 @@ from npbench.commands import list as listing
 from npbench.config import search_path
 from npbench.config.command_line import compose_all, parse
 from npbench.config.compose import compose
-from npbench.config.experiment import check, split_off
+from npbench.config.experiment import Experiment, check, split_off
 from npbench.errors import RequestError
 from npbench.records.store import RecordStore
 
@@ -106,8 +106,14 @@ def test_typed_data_sets_run_in_the_sweeps_that_name_them(loader):
     assert ran("dataset=blobs", "solver=sgd") == {("sgd", "blobs", 0.1): 4, ("sgd", "blobs", 0.01): 2}
     crossed = {"own": {}, "half": {"solver": "random_forest", "solver.threshold": "average"}}
     written(sweeps=sweeps, crossed=crossed, settings={"solver": "gen"})
-    both = "solver=sgd,random_forest"
-    assert ran("dataset=heart", both) == {("sgd", "heart", 0.1): 1, ("scorer", "heart", 0.1): 1}
+    mixed = "solver=sgd,random_forest"
+    assert ran("dataset=heart", mixed) == {("sgd", "heart", 0.1): 1, ("scorer", "heart", 0.1): 1}
+
+
+def test_settings_may_be_deleted_before_data_are_named():
+    asked = Experiment("demo", "A demonstration", {"one": {"dataset": "pima"}, "two": {"dataset": "heart"}})
+    lines = asked.command_lines(["~missing", "dataset=heart"])
+    assert lines == [["dataset=heart", "~missing", "dataset=heart"]]
 
 
 def test_setting_may_be_a_mapping(loader):
