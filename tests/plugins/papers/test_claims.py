@@ -118,7 +118,7 @@ def moved(claim, records):
 
 
 def part(name, number):
-    """Return the mark of a claim: every fourth of an experiment is fast, but for those whose tables take long."""
+    """Leave three in four claims of an experiment, and all whose tables take long, to the scheduled tests."""
     return [pytest.mark.slow] if name.startswith("bach_table") or number % 4 else []
 
 
