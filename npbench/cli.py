@@ -115,7 +115,7 @@ def _sentence(error: OSError) -> str:
 
 
 def _hydra(words: Sequence[str]) -> Exit:
-    """Check the settings and run them, or let Hydra explain or complete."""
+    """Check the settings and run them, here or by a launcher, or let Hydra explain or complete."""
     from npbench.execution import processes
 
     processes.prepare_for(words)  # they load what they share while this process imports
@@ -127,13 +127,9 @@ def _hydra(words: Sequence[str]) -> Exit:
     if options.help or options.cfg or options.info or options.shell_completion or options.hydra_help:
         return _explain(options, words)
     asked = requested(options, words)
-    if asked.hydra is not None:
-        from npbench.commands.launch import run_by_hydra
+    from npbench.commands.run import report, run
 
-        return run_by_hydra(asked)
-    from npbench.commands.run import run
-
-    return run(asked)
+    return asked.launch.run(asked, report) if asked.launch is not None else run(asked)
 
 
 def _explain(options: Namespace, words: Sequence[str]) -> Exit:

@@ -55,6 +55,14 @@ def npbench_executors() -> Mapping[str, str]:  # type: ignore[empty-body]
 
 
 @hookspec
+def npbench_launchers() -> Mapping[str, str]:  # type: ignore[empty-body]
+    """Name the class that launches runs by the settings below a key, as in ``{"hydra": "module:Class"}``.
+
+    Its objects are a :class:`npbench.config.command_line.Launch`. The only such key is ``hydra``.
+    """
+
+
+@hookspec
 def npbench_run_started(run: Mapping[str, Any]) -> None:
     """Observe the start of a run: its ``run_id``, ``command``, ``configs``, number of ``jobs``, and machine."""
 

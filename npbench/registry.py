@@ -32,7 +32,7 @@ T = TypeVar("T", Solver, Dataset, Metric)
 
 # Types of descriptions by kind.
 DESCRIBED: dict[str, type[Any]] = {"solver": Solver, "dataset": Dataset, "metric": Metric}
-NAMED = ("command", "executor")  # kinds of which a plugin names the code
+NAMED = ("command", "executor", "launcher")  # kinds of which a plugin names the code
 MAX_REASON = 500  # characters
 OBSERVERS = ("npbench_run_started", "npbench_job_finished")
 
@@ -77,6 +77,7 @@ class Registry:
     config_packages: list[str] = field(default_factory=list)
     commands: dict[str, str] = field(default_factory=dict)
     executors: dict[str, str] = field(default_factory=dict)
+    launchers: dict[str, str] = field(default_factory=dict)
     observers: list[tuple[Provider, Any]] = field(default_factory=list)  # with their hooks
     unavailable: list[Unavailable] = field(default_factory=list)
     providers: dict[tuple[str, str], Provider] = field(default_factory=dict)

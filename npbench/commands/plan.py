@@ -26,7 +26,7 @@ from npbench.report.sheet import Row, Sheet
 def run(words: Sequence[str]) -> Exit:
     """Print what a run of the same settings would do."""
     asked = session.ask(words)
-    if asked.hydra is not None and asked.hydra.adaptive:
+    if asked.launch is not None and asked.launch.adaptive:
         raise RequestError("This sweeper chooses values as it goes: `npbench plan` needs hydra/sweeper=basic.")
     print_plan(session.plan(asked, Progress()), asked.settings)
     return Exit.OK

@@ -39,8 +39,8 @@ def report(plan: Plan, asked: Requested, *, skipped: int) -> Exit:
     records = plan.records(columns)
     if experiment is not None and tabled:
         run_summary.print_experiment(experiment, records, asked.settings.results)
-    elif asked.hydra is not None and asked.hydra.adaptive:
-        best = run_summary.print_trials(records, asked.settings.objective, maximised=asked.hydra.maximised)
+    elif asked.launch is not None and asked.launch.adaptive:
+        best = run_summary.print_trials(records, asked.settings.objective, maximised=asked.launch.maximised)
         run_summary.print_summary(best, metrics=metrics)
     else:
         run_summary.print_summary(records, metrics=metrics)

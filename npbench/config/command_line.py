@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from hydra._internal.utils import get_args_parser  # Hydra's own parser has no public name
-from hydra.types import RunMode
-from omegaconf import OmegaConf
+from hydra.core.config_loader import ConfigLoader
 
-from npbench.config import hydra_launch, search_path
+from npbench import registry
+from npbench.config import search_path
 from npbench.config.checks import check_all
 from npbench.config.compose import Composed, compose
 from npbench.config.experiment import Experiment, load, split_off
@@ -21,8 +22,23 @@ from npbench.config.resolve import as_plain, resolved
 from npbench.config.run_settings import RunSettings
 from npbench.config.words import as_word, is_hydra_word, readable
 from npbench.console import status
-from npbench.errors import RequestError, merged
+from npbench.contracts import resolve
+from npbench.errors import Exit, RequestError, merged
 from npbench.evaluation.job import Request
+
+
+class Launch(Protocol):
+    """A command line as a launcher understands it, which a plugin names in its hook ``npbench_launchers``."""
+
+    differs: bool  # whether the launcher is to run it, not npbench in one process
+    multirun: bool  # settings may list values
+    adaptive: bool  # values are chosen on the way: the jobs are not known before
+    maximised: bool  # large values of the objective are better
+    swept: Sequence[str]  # settings to sweep, besides those typed
+    faults: Sequence[str]
+
+    def run(self, asked: Requested, report: Callable[..., Exit]) -> Exit:
+        """Carry out the run, and print its records by ``report(plan, asked, skipped=number of jobs not run)``."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +50,8 @@ class Requested:
     configs: Sequence[Mapping[str, Any]]
     words: Sequence[str] = ()
     experiment: Experiment | None = None
-    hydra: hydra_launch.HydraLaunch | None = None  # None: npbench runs all combinations in one process
+    launch: Launch | None = None  # None: npbench runs all combinations in one process
+    composed: Sequence[Composed] = ()
 
 
 @dataclass(frozen=True)
@@ -44,7 +61,7 @@ class Combinations:
     composed: Sequence[Composed]
     faults: Sequence[str]  # of the launch and of the settings
     experiment: Experiment | None = None
-    hydra: hydra_launch.HydraLaunch | None = None
+    launch: Launch | None = None
 
 
 def parse(words: Sequence[str]) -> Namespace:
@@ -81,7 +98,7 @@ def requested(options: Namespace, words: Sequence[str] = ()) -> Requested:
             faults += error.faults
     if faults or settings is None:
         raise RequestError(*merged(faults))
-    return Requested(requests, settings, plain, words, found.experiment, found.hydra)
+    return Requested(requests, settings, plain, words, found.experiment, found.launch, found.composed)
 
 
 def method_typed(words: Sequence[str]) -> dict[str, str]:
@@ -91,50 +108,39 @@ def method_typed(words: Sequence[str]) -> dict[str, str]:
 
 
 def compose_all(options: Namespace) -> Combinations:
-    """Compose every combination of settings, and find out whether Hydra is to launch them."""
+    """Compose every combination of settings, and find out whether a launcher is to run them."""
     folder, config_name = _folder(options), options.config_name or "config"
     name, words = split_off(options.overrides)
-    experiment, node, lines, hydra_words, faults = None, None, [words], list[str](), list[str]()
+    experiment, launch, lines, faults = None, None, [words], list[str]()
     with search_path.initialized(folder) as hydra:
         loader = hydra.config_loader
         try:
             if name is not None:
                 experiment = load(loader, name, words, config_name)
                 lines = experiment.command_lines(words)
-            hydra_words = list(dict.fromkeys(word for line in lines for word in line if is_hydra_word(word)))
-            # Without any of these, Hydra's node cannot differ from npbench's own.
-            if hydra_words or options.config_path or options.config_name:
-                node = hydra_launch.hydra_node(loader, hydra_words, config_name)
+            # Without any of these, Hydra's settings cannot differ from npbench's own.
+            if options.config_path or options.config_name or any(map(is_hydra_word, chain(*lines))):
+                launch = _launch(loader, folder, options, lines)
+                faults += launch.faults
         except RequestError as error:
             faults += error.faults
-        multirun = name is not None or options.multirun or (node is not None and node.mode is RunMode.MULTIRUN)
-        if not (faults or options.help or options.cfg or options.info):
-            faults += hydra_launch.effect_faults(hydra_words, multirun)
-        if node is not None and hydra_launch.is_ours(node):
-            node = None
-        sweeper = OmegaConf.select(node, "sweeper._target_") if node is not None else None
-        adaptive = multirun and sweeper not in (None, hydra_launch.BASIC_SWEEPER)  # jobs are not known before
-        swept = hydra_launch.sweeper_words(node, words) if node is not None and multirun else []
-        if experiment is not None and (adaptive or swept):
-            faults.append("hydra.sweeper applies to sweeps of your own: +experiment names its sweeps itself.")
+        multirun = launch.multirun if launch else name is not None or options.multirun
+        swept, adaptive = (launch.swept, launch.adaptive) if launch else ((), False)
         sweeps = [
             compose(loader, [*swept, *line], multirun=multirun, config_name=config_name, adaptive=adaptive)
             for line in lines
         ]
     faults += [fault for sweep in sweeps for fault in sweep.faults]
-    if node is None or faults:
-        return Combinations(sweeps, faults, experiment)
-    tasks = None
-    if swept:  # they are among the settings of the tasks
-        hydra_words.append("hydra.sweeper.params=null")
-    if multirun and not adaptive:
-        tasks = [hydra_launch.task_words(one, sweep) for sweep in sweeps for one in sweep.combinations]
-    else:
-        hydra_words += hydra_launch.task_words([*swept, *words], sweeps[0])
-    hydra_words += hydra_launch.logging_words(node)
-    maximised = adaptive and hydra_launch.is_maximised(node)
-    launch = hydra_launch.HydraLaunch(folder, config_name, hydra_words, adaptive, tasks, maximised)
-    return Combinations(sweeps, faults, experiment, launch)
+    return Combinations(sweeps, faults, experiment, launch if launch and launch.differs else None)
+
+
+def _launch(loader: ConfigLoader, folder: str, options: Namespace, lines: Sequence[Sequence[str]]) -> Launch:
+    """Return the command line as the launcher of Hydra's settings understands it."""
+    launchers = registry.installed().launchers
+    if "hydra" not in launchers:
+        raise RequestError("No plugin launches runs with settings of Hydra: NPBENCH_PLUGINS leaves it out.")
+    launch: Launch = resolve(launchers["hydra"])(loader, folder, options, lines)
+    return launch
 
 
 def explained_words(options: Namespace, found: Combinations) -> list[str]:

@@ -1,16 +1,12 @@
-"""Let Hydra launch combinations where a ``hydra.*`` setting differs from npbench's own."""
+"""Settings of Hydra itself: whether they differ from npbench's own, have an effect, and what they say of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hydra._internal.callbacks import Callbacks  # what a launcher is given; it has no public name
 from hydra.core.config_loader import ConfigLoader
-from hydra.core.plugins import Plugins
-from hydra.types import HydraContext, RunMode
+from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from npbench.config.compose import Composed, cannot_compose
@@ -30,18 +26,6 @@ RUNTIME_JOB_KEYS = ("id", "num", "config_name", "override_dirname")
 RUNTIME_KEYS = ("hydra.overrides", "hydra.runtime", *(f"hydra.job.{key}" for key in RUNTIME_JOB_KEYS))
 FOR_HELP = ("hydra.help", "hydra.hydra_help", "hydra/help", "hydra/hydra_help")
 FOR_SWEEPS = ("hydra.sweep", "hydra.sweeper", "hydra.launcher", "hydra/sweeper", "hydra/launcher")
-
-
-@dataclass(frozen=True)
-class HydraLaunch:
-    """One launch by Hydra: its primary configuration and overrides."""
-
-    folder: str  # of the primary configuration
-    config_name: str
-    overrides: Sequence[str]
-    adaptive: bool  # the sweeper chooses values as it goes, so that the jobs are not known before
-    combinations: Sequence[Sequence[str]] | None = None  # of a sweep whose jobs are known
-    maximised: bool = False  # whether the sweeper prefers large values
 
 
 def hydra_node(loader: ConfigLoader, words: Sequence[str], config_name: str) -> DictConfig:
@@ -65,6 +49,11 @@ def _compared(node: DictConfig) -> Mapping[str, Any]:
     plain: dict[str, Any] = OmegaConf.to_container(node, resolve=False)  # type: ignore[assignment]
     plain["job"] = {key: value for key, value in plain["job"].items() if key not in RUNTIME_JOB_KEYS}
     return {key: value for key, value in plain.items() if key not in IGNORED_KEYS}
+
+
+def is_adaptive(node: DictConfig) -> bool:
+    """Return whether the sweeper chooses values as it goes, so that the jobs are not known before."""
+    return OmegaConf.select(node, "sweeper._target_") not in (None, BASIC_SWEEPER)
 
 
 def is_maximised(node: DictConfig) -> bool:
@@ -105,36 +94,3 @@ def logging_words(node: DictConfig) -> list[str]:
     """Return the settings that make ``hydra.verbose`` visible: npbench's own configuration logs nothing."""
     is_silent = OmegaConf.select(node, "job_logging.root") is None
     return ["hydra/job_logging=stdout", "hydra/hydra_logging=default"] if node.verbose and is_silent else []
-
-
-def launch(what: HydraLaunch, task: Callable[[DictConfig], Any]) -> None:
-    """Let Hydra run ``task`` on one combination, on those listed, or on those that its sweeper chooses."""
-    mode = RunMode.MULTIRUN if what.adaptive or what.combinations is not None else RunMode.RUN
-    words = [*what.overrides, f"hydra.mode={mode.name}"]
-    with initialized(what.folder) as hydra:
-        if what.combinations is not None:
-            config = hydra.compose_config(what.config_name, words, run_mode=mode, with_log_configuration=True)
-            _launch_each(hydra.config_loader, config, what, task)
-        elif what.adaptive:
-            hydra.multirun(what.config_name, task, words)
-        else:
-            hydra.run(what.config_name, task, words)
-
-
-def _launch_each(
-    loader: ConfigLoader, config: DictConfig, what: HydraLaunch, task: Callable[[DictConfig], Any]
-) -> None:
-    """Give the launcher the combinations, which Hydra's own sweeper can only multiply from values."""
-    callbacks = Callbacks(config)
-    callbacks.on_multirun_start(config=config, config_name=what.config_name)
-    context = HydraContext(config_loader=loader, callbacks=callbacks)
-    launcher = Plugins.instance().instantiate_launcher(hydra_context=context, task_function=task, config=config)
-    folder = Path(config.hydra.sweep.dir)
-    folder.mkdir(parents=True, exist_ok=True)
-    OmegaConf.save(config, folder / "multirun.yaml")
-    listed = [list(words) for words in what.combinations or ()]
-    at_once = OmegaConf.select(config, "hydra.sweeper.max_batch_size") or max(1, len(listed))
-    for first in range(0, len(listed), at_once):
-        for returned in launcher.launch(listed[first : first + at_once], initial_job_idx=first):
-            _ = returned.return_value  # raises what the task raised
-    callbacks.on_multirun_end(config=config, config_name=what.config_name)
