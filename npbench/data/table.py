@@ -1,14 +1,15 @@
-"""A table from a file, with the place of each row for errors."""
+"""A table from a file, with the place of each row for errors, and its columns as numbers, times and days."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import polars as pl
 
-from npbench.errors import RequestError
+from npbench.errors import RequestError, unknown_name
 
 MOSTLY = 0.9  # share of numbers or dates from which other cells of a column are taken for faults, not for categories
 DATE = r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}/\d{1,2}/\d{2})"
@@ -50,6 +51,62 @@ def as_numbers(words: pl.Series) -> pl.Series:
         return point
     comma = bare.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
     return comma if comma.null_count() < point.null_count() else point
+
+
+def named_column(table: Table, name: str, setting: str) -> pl.Series:
+    """Return a column; ``setting`` is what named it."""
+    if name not in table.frame.columns:
+        raise RequestError(unknown_name(f"{setting} column", name, table.frame.columns))
+    return table.frame[name]
+
+
+def numbers(table: Table, name: str, setting: str) -> pl.Series:
+    """Return a column of numbers; RequestError names the first cell that is not one."""
+    column = named_column(table, name, setting)
+    if fault := table.odd_cells(name):
+        raise RequestError(fault)
+    if column.dtype == pl.String and (found := as_numbers(column)).null_count() == column.null_count():
+        return found
+    if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)):
+        raise RequestError(f"{setting} is {name!r}, which holds {_kind(column)}: expected numbers.")
+    return column.cast(pl.Float64)
+
+
+def times(table: Table, name: str, setting: str) -> pl.Series:
+    """Return a column to sort by: numbers, dates and times, also of words in ISO 8601, which are UTC without a zone."""
+    column = named_column(table, name, setting)
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    expected = "expected numbers, or dates and times such as 2026-01-31 or 2026-01-31T10:30:00+01:00"
+    if missing := column.null_count():
+        row = column.is_null().arg_max() or 0
+        raise RequestError(
+            f"{setting} is {name!r}, which has {missing} missing, first in {table.place(row)}: {expected}."
+        )
+    if column.dtype.is_numeric() or (column.dtype.is_temporal() and column.dtype != pl.Time):
+        return column
+    if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        raise RequestError(f"{setting} is {name!r}, which holds {_kind(column)}: {expected}.")
+    column = column.cast(pl.String)
+    known = {word: _moment(word) for word in column.unique()}
+    if wrong := [word for word, moment in known.items() if moment is None]:
+        row = column.is_in(wrong).arg_max() or 0
+        raise RequestError(f"{setting} is {name!r}, which holds {column[row]!r} in {table.place(row)}: {expected}.")
+    return column.replace_strict(known, return_dtype=pl.Datetime("us"))
+
+
+def _moment(word: str) -> datetime | None:
+    """Return a time without its zone, in UTC."""
+    try:
+        found = datetime.fromisoformat(word.strip())
+    except ValueError:
+        return None
+    return found.astimezone(UTC).replace(tzinfo=None) if found.tzinfo else found
+
+
+def _kind(column: pl.Series) -> str:
+    example = column.drop_nulls().head(1).to_list()
+    return f"words such as {example[0]!r}" if column.dtype == pl.String and example else str(column.dtype)
 
 
 def days(column: pl.Series) -> pl.Series:

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from npbench.data.table import days
+from npbench.data.table import days, times
 from npbench.data.table_files import read_file
 from npbench.data.wording import DATASET
 from npbench.errors import RequestError, collect_errors
 from npbench.values import is_whole
 from npbench_files.formats import FORMATS
-from npbench_files.tables import TABLE_SETTINGS, matrix, moments, separate, signs
+from npbench_files.tables import TABLE_SETTINGS, matrix, separate, signs
 
 
 def load_file(
@@ -107,11 +108,13 @@ def _read(file: Path, given: dict[str, Any], classes: tuple[Any, Any]) -> tuple[
         X, labels = content
         return X, signs(labels, *classes), {}
     parts = separate(content, **{name: given[name] for name in TABLE_SETTINGS if name in given})
-    timed = [] if parts.time is None else [partial(moments, parts.time, content)]
+    timed = [] if parts.time is None else [partial(times, content, parts.time.name, "dataset.time")]
     (X, categorical), y, *time = collect_errors(
         [partial(matrix, content, parts), partial(signs, parts.labels, *classes), *timed]
     )
     more = {"columns": parts.features, "categorical": categorical}
     if time:
-        more["time"] = time[0]
+        (when,) = time
+        when = when.cast(pl.Datetime("us")) if when.dtype.is_temporal() else when
+        more["time"] = when.to_physical().cast(pl.Float64).to_numpy()
     return X, y, more if parts.groups is None else more | {"groups": days(parts.groups).to_numpy()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -23,7 +22,6 @@ SURE_PAIRS = 20  # equal numbers that are expected, of which none is there
 MIN_IDENTIFIERS = 20  # fewer rows may count up, and fewer words may differ, by accident
 WORDS = cs.by_dtype(pl.String, pl.Categorical, pl.Enum)
 DATE_OR_TIME = rf"^({DATE}([T ]{TIME})?|{TIME})$"
-ISO_DATE = r"^(\d{4}-\d{2}-\d{2}.*)$"  # 01/02/2026 is January in one country and February in another
 INDEX_NAME = r"__index_level_\d+__|Unnamed: \d+"  # of columns that pandas saves for rows
 
 
@@ -88,28 +86,6 @@ def matrix(table: Table, parts: Parts) -> tuple[np.ndarray, dict[int, list[str]]
     known = {column.name: column.drop_nulls().unique().sort() for column in words}
     coded = frame.with_columns(words[name].cast(pl.Enum(known[name])).to_physical() for name in known)
     return coded.cast(pl.Float64).to_numpy(), {frame.columns.index(name): known[name].to_list() for name in known}
-
-
-def moments(column: pl.Series, table: Table) -> np.ndarray:
-    """Return the times of rows as numbers: those of the column, or microseconds of dates and times.
-
-    Examples
-    --------
-    >>> moments(pl.Series("when", ["2026-11-27", "2026-11-28"]), Table(pl.DataFrame())).tolist()
-    [1795737600000000.0, 1795824000000000.0]
-    """
-    found = column
-    if column.dtype == pl.String:
-        found = column.str.strip_chars().str.extract(ISO_DATE)
-        with contextlib.suppress(pl.exceptions.ComputeError):  # none is a date
-            found = found.str.to_datetime(strict=False)
-    if found.dtype.is_temporal() and found.dtype != pl.Time:
-        found = found.cast(pl.Datetime("us")).to_physical()
-    if not found.dtype.is_numeric() or found.null_count():
-        row = found.is_null().arg_max() or 0
-        fault = f"dataset.time: the column {column.name!r} holds {column[row]!r} in {table.place(row)}"
-        raise RequestError(f"{fault}: expected numbers, or dates as 2026-11-27 or 2026-11-27 14:30:00.")
-    return found.cast(pl.Float64).to_numpy()
 
 
 def signs(labels: Any, positive: Any = None, negative: Any = None) -> np.ndarray:

@@ -16,12 +16,11 @@ import polars as pl
 
 from npbench.data.file_limits import read_bounded, require_fits
 from npbench.data.labels import Labels, complete
-from npbench.data.table import Table, days, row_place
+from npbench.data.table import Table, days, numbers, row_place, times
 from npbench.data.table_files import FORMATS, read_table
 from npbench.errors import RequestError, unknown_name
 from npbench.numerics.order_statistics import Ascending
 from npbench.thresholding.commands import score_files
-from npbench.thresholding.commands.table_columns import numbers, times
 from npbench.thresholding.samples import groups
 
 if TYPE_CHECKING:

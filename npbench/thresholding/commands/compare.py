@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from npbench.data.table import Table
+from npbench.data.table import Table, named_column, numbers
 from npbench.data.wording import counted, listed
 from npbench.errors import Exit, RequestError
 from npbench.report.render.drawing import own_style, typeset
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.commands import score_files
-from npbench.thresholding.commands.table_columns import named_column, numbers
 from npbench.thresholding.compare import LEAST_ALARMS, Comparison, compare, misses_at, ranks
 from npbench.thresholding.threshold import Threshold
 
