@@ -398,7 +398,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
             splits = _folds(int(self.cv), positive, together, random)
         else:
             found = check_cv(self.cv, y, classifier=True).split(X, y, groups)
-            splits = [(_rows(train, len(y)), _rows(test, len(y))) for train, test in found]
+            splits = [(every[train], every[test]) for train, test in found]  # rows or masks
         if len(splits) > 1 and isinstance(_last_step(self.estimator), OneClassSVM):
             raise ValueError(
                 f"cv={self.cv}: scores of OneClassSVM grow with the number of samples, so that folds have another "
@@ -683,11 +683,3 @@ def _is_last(classifier: Any, pos_label: Any) -> bool:
     if not last and meaning(classifier.classes_[0]) != meaning(pos_label):
         raise ValueError(f"pos_label is {pos_label!r}, but the classifier has the labels {classifier.classes_}.")
     return last
-
-
-def _rows(part: Any, n: int) -> np.ndarray:
-    """Return the rows of a part of a split, given as a mask or as numbers."""
-    part = np.asarray(part)
-    if part.dtype == bool and part.shape != (n,):
-        raise ValueError(f"A split has a mask of shape {part.shape}, expected ({n},).")
-    return np.flatnonzero(part) if part.dtype == bool else part

@@ -284,7 +284,7 @@ def test_a_split_may_be_two_masks():
         for split in ((half, ~half), (np.flatnonzero(half), np.flatnonzero(~half)))
     )
     assert masks.result_ == rows.result_
-    with pytest.raises(ValueError, match="mask"):
+    with pytest.raises(IndexError, match="boolean index"):
         NPThresholdClassifier(LogisticRegression(), rho=0.1, cv=[(half[:9], ~half)]).fit(X, Y)
 
 
