@@ -12,7 +12,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 FEWEST_MEMBERS = 50  # of which some 18 are out of bag for a sample
-INSTEAD = "use folds, as cv=5"
 
 
 def with_votes(estimator: Any) -> Any:
@@ -21,28 +20,21 @@ def with_votes(estimator: Any) -> Any:
     bag, before = _bag(model)
     params = bag.get_params(deep=False)
     if "oob_score" not in params:
-        raise ValueError(
-            f"cv='oob': {type(bag).__name__} has no parameter oob_score: use a bagged ensemble, "
-            f"such as RandomForestClassifier, or {INSTEAD}."
-        )
+        raise _unusable(bag, "has no parameter oob_score: use a bagged ensemble, such as RandomForestClassifier, or")
     if not params.get("bootstrap", True):
-        raise ValueError(
-            f"cv='oob': {type(bag).__name__} has bootstrap=False, so that no sample is out of bag: set bootstrap=True, "
-            f"or {INSTEAD}."
-        )
+        raise _unusable(bag, "has bootstrap=False, so that no sample is out of bag: set bootstrap=True, or")
     if (n_members := params["n_estimators"]) < FEWEST_MEMBERS:
-        raise ValueError(
-            f"cv='oob': n_estimators={n_members} of {type(bag).__name__} leaves a sample few out-of-bag votes: use "
-            f"{FEWEST_MEMBERS} or more, or {INSTEAD}."
-        )
+        few = f"has n_estimators={n_members}, which leaves a sample few out-of-bag votes"
+        raise _unusable(bag, f"{few}: use {FEWEST_MEMBERS} or more, or")
     for step in before:
         if any(map(_learns_from_labels, [step, *(step.get_params().values() if hasattr(step, "get_params") else ())])):
-            raise ValueError(
-                f"cv='oob': {type(step).__name__} learns from the labels of all samples before the bags are drawn: "
-                f"{INSTEAD}."
-            )
+            raise _unusable(step, "learns from the labels of all samples before the bags are drawn:")
     bag.set_params(oob_score=params["oob_score"] or True)  # it may be a function
     return model
+
+
+def _unusable(step: Any, why: str) -> ValueError:
+    return ValueError(f"cv='oob': {type(step).__name__} {why} use folds, as cv=5.")
 
 
 def _learns_from_labels(step: Any) -> bool:
@@ -56,7 +48,7 @@ def votes(model: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     bag, _ = _bag(model)
     chance = np.asarray(bag.oob_decision_function_, dtype=np.float64)
     if len(chance) != n_samples:
-        raise ValueError(f"cv='oob': a step before {type(bag).__name__} changes the number of samples: {INSTEAD}.")
+        raise _unusable(bag, "comes after a step that changes the number of samples:")
     # samples in every bag have NaN, or 0 for both classes, by the ensemble
     rows = np.flatnonzero(chance.sum(axis=1) > 0)
     return rows, chance[rows]
