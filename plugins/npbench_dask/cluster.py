@@ -229,7 +229,9 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
     except ImportError as error:
         raise RequestError(f'execution=dask needs Dask ({error}): pip install "npbench[dask]".') from error
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_silent_loggers())
+        # what matters of lost connections and workers is an error or a record
+        for name in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in LOGGERS]:
+            stack.enter_context(patch.object(logging.getLogger(name), "disabled", True))
         if address is None:
             stack.enter_context(patch.dict(os.environ))  # Dask sets variables of its workers in this process, too
             workers = provenance.available_cores() if n_jobs == -1 else n_jobs
@@ -267,20 +269,6 @@ def _connected(connect: Callable[[], Client], address: str) -> Client:
         reason = str(error).partition("\n")[0] or f"silent for {2 * SECONDS_TO_CONNECT:g} s"
         hint = "start one with `dask scheduler`, and workers with `dask worker ADDRESS --no-nanny`"
         raise RequestError(f"no scheduler answers at execution.address={address} ({reason}): {hint}") from error
-
-
-@contextmanager
-def _silent_loggers() -> Iterator[None]:
-    """Keep Dask from logging connections and workers that are lost: what matters is an error or a record."""
-    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in LOGGERS]
-    before = {logging.getLogger(name): logging.getLogger(name).level for name in names}
-    for logger in before:
-        logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        for logger, level in before.items():
-            logger.setLevel(level)
 
 
 @contextmanager
