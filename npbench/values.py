@@ -49,6 +49,13 @@ def require_rate(name: str, rate: Any, *, ends: bool = False) -> None:
         raise ValueError(f"{name} is {rate!r:.40}, expected a number {expected}: 1 % is 0.01.")
 
 
+def require_ranges(**ranges: Any) -> None:
+    """Raise a ValueError for a range of rates, by name, that is none."""
+    for name, ends in ranges.items():
+        if not is_range(ends):
+            raise ValueError(f"{name} is {ends!r}: expected two rates (lo, hi), 0 <= lo < hi <= 1, as in (0.02, 0.05)")
+
+
 def canonical(value: Any) -> str:
     """Return ``value`` as JSON, as ``{"a":true,"b":[1,2]}``; equal values have equal texts."""
     return json.dumps(plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_array, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -167,6 +167,11 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._dtypes, order="C")
         return usable(X, self._largest_feature), self._signs(y)
+
+    def _unchecked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """Check the labels of a training set, and learn the number and names of features; X may be any table."""
+        X, y = validate_data(self, X, y, skip_check_array=True)
+        return tuple(indexable(X, column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)))
 
     def _signs(self, y: np.ndarray) -> np.ndarray:
         """Learn the labels of a training set; return y in {-1, +1}."""

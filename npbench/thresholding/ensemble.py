@@ -22,9 +22,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, SplineTransformer, StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils import Tags, check_array, check_random_state, column_or_1d, indexable
+from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_n_features, check_is_fitted
 
 from npbench.console import STDERR
 from npbench.estimators.binary import BinaryClassifier
@@ -160,8 +160,7 @@ class SoftVote(BinaryClassifier):
         return scores @ self._slopes + self._offset
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        X, y = validate_data(self, X, y, skip_check_array=True)
-        X, y = indexable(X, column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True))
+        X, y = self._unchecked(X, y)
         self._encoder = FrameEncoder() if issparse(X) else learned(X, MAX_CODES)
         return self._samples(X), self._signs(y)
 

@@ -23,7 +23,7 @@ from npbench.signature import fields
 from npbench.thresholding.classifier import scores_of
 from npbench.thresholding.samples import refuse_others, require_both, same_length, scored
 from npbench.thresholding.threshold import clopper_pearson
-from npbench.values import require_rate
+from npbench.values import require_ranges, require_rate
 
 
 def tpr_at_fpr(
@@ -131,9 +131,8 @@ def partial_auc(
     >>> partial_auc([1, 1, 0, 0, 0, 0], [3.0, 1.0, 2.0, 1.0, 0.0, -1.0], fpr_range=(0, 0.25))
     0.5
     """
+    require_ranges(fpr_range=fpr_range)
     lo, hi = fpr_range
-    if not 0 <= lo < hi <= 1:
-        raise ValueError(f"fpr_range is {fpr_range}, expected 0 <= lo < hi <= 1.")
     y, scores, weight = _checked(y_true, y_score, pos_label, sample_weight)
     _, tpr, fpr = rates.acceptance(y, scores, weight)
     mean = pauc_metrics.mean_height(tpr, fpr, lo, hi)

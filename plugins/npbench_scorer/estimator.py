@@ -10,13 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import Tags, check_array, check_random_state, column_or_1d, get_tags, indexable
-from sklearn.utils.validation import validate_data
+from sklearn.utils import Tags, check_random_state, get_tags
 
 from npbench.estimators import out_of_bag
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import COUNT, FRACTION, TWO_OR_MORE, HasMethods, StrOptions
-from npbench.estimators.fpr_range import require_ranges
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.numerics import thresholds
@@ -24,6 +22,7 @@ from npbench.numerics.order_statistics import ascending
 from npbench.numerics.pauc_metrics import ranks_within
 from npbench.thresholding.classifier import ALIGNED, OOB, calibration_count, held_out
 from npbench.thresholding.rules import Asked, bounded, warn_if_saturated
+from npbench.values import require_ranges
 from npbench_scorer import inner
 from npbench_scorer.fits import Fit
 
@@ -181,8 +180,7 @@ class Scorer(BinaryClassifier):
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Leave X to the classifier: a frame may have words and missing values."""
-        X, y = validate_data(self, X, y, skip_check_array=True)
-        X, y = indexable(X, column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True))
+        X, y = self._unchecked(X, y)
         return canonical(X), self._signs(y)
 
     def _samples(self, X: Any) -> Any:
