@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any, Self
@@ -17,7 +17,7 @@ from npbench.data.wording import listed
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.order_statistics import Ascending
-from npbench.thresholding.samples import as_scores, groups, same_length
+from npbench.thresholding.samples import as_scores, same_length
 from npbench.values import is_number, is_whole, require_rate
 
 CUSTOM = "custom"  # rule of the caller
@@ -278,13 +278,6 @@ class GroupThresholds(_Stored):
     def n_parts(self) -> int:
         """Number of thresholds: of groups, where all pooled ones count as one."""
         return len(self.groups) - max(0, len(self.pooled) - 1)
-
-    def parts(self, by: Any) -> Iterator[tuple[Any, Threshold, np.ndarray]]:
-        """Yield the name, the threshold and the rows of each group, of pooled ones together, that has rows."""
-        there = {meaning(name): rows for name, rows in groups(by, len(by)).items()}
-        for name, members in self.members().items():
-            if found := [there[one] for one in map(meaning, members) if one in there]:
-                yield name, self.groups[members[0]], np.sort(np.concatenate(found))
 
     def members(self) -> dict[Any, list[Any]]:
         """Return the groups that share each threshold, under a name: pooled ones, or each alone."""

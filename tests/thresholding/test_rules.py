@@ -290,7 +290,7 @@ def test_small_groups_share_a_threshold_and_keep_the_bound_together():
     assert binomtest(exceeded, 400, delta, alternative="greater").pvalue > 0.001
     assert binomtest(alone, 400, delta, alternative="greater").pvalue < 0.001  # not for the smallest alone
     assert from_json(found.to_json()) == found
-    assert [(name, len(rows)) for name, _, rows in found.parts(by)] == [("a", 200), ("2 pooled groups", 40)]
+    assert found.members() == {"a": ["a"], "2 pooled groups": ["c", "b"]}
     with pytest.raises(ValueError, match="new group 'd'"):
         found.predict([1.0], ["d"])
 
