@@ -16,9 +16,9 @@ import polars as pl
 
 from npbench.data.file_limits import read_bounded, require_fits
 from npbench.data.labels import Labels, complete
-from npbench.data.table import Table, days, numbers, row_place, times
+from npbench.data.table import Table, days, named_column, numbers, row_place, times
 from npbench.data.table_files import FORMATS, read_table
-from npbench.errors import RequestError, unknown_name
+from npbench.errors import RequestError
 from npbench.numerics.order_statistics import Ascending
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.samples import groups
@@ -76,9 +76,7 @@ class ScoreFile:
         for option, name in names.items():
             if name is None:
                 continue
-            if name not in self.schema:
-                raise RequestError(unknown_name(f"--{option} column", name, list(self.schema)))
-            dtype = self.schema[name]
+            dtype = named_column(self._table, name, f"--{option}").dtype
             plain = dtype.is_temporal() if option == "time" else option in ("label", "by") and dtype in WORDS
             self.at_once |= not (dtype.is_numeric() or plain)
 
