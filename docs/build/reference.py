@@ -17,6 +17,7 @@ from speed_history import history  # noqa: F401
 
 from npbench import contracts, hookspecs, registry, testing
 from npbench.config import files
+from npbench.estimators.parameters import sections
 from npbench.records import fields as record_fields
 from npbench.values import plain
 
@@ -201,9 +202,7 @@ def columns_in_brief() -> str:
 
 def _section(described: Any, heading: str) -> str:
     """Return the text below a heading of a numpydoc docstring, or the text before the first heading."""
-    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.getdoc(described) or "", flags=re.MULTILINE)
-    text = dict(zip(["", *parts[1::2]], parts[0::2], strict=True)).get(heading, "").strip()
-    return f"{text}\n" if text else ""
+    return sections(inspect.getdoc(described)).get(heading, "")
 
 
 def _entries(described: Any, heading: str) -> list[tuple[str, str, str]]:

@@ -60,28 +60,28 @@ def _inherit_docs(cls: type[T]) -> type[T]:
     Entries of the class itself come first and replace inherited ones.
     """
     # The docstrings of scikit-learn's own base classes address authors of estimators, not users.
-    lineage = [_sections(one) for one in cls.__mro__ if not one.__module__.startswith("sklearn.")]
+    lineage = [sections(vars(one).get("__doc__")) for one in cls.__mro__ if not one.__module__.startswith("sklearn.")]
     own, taken = lineage[0], set(inspect.signature(cls).parameters)
     parameters, attributes = (_merged(lineage, heading) for heading in ("Parameters", "Attributes"))
     own["Parameters"] = "".join(entry for names, entry in parameters.items() if names.split(", ")[0] in taken)
     own["Attributes"] = "".join(attributes.values())
     for heading in ("Notes", "References"):
-        own[heading] = next((sections[heading] for sections in lineage if heading in sections), "")
+        own[heading] = next((one[heading] for one in lineage if heading in one), "")
     text = {heading: own[heading] for heading in ORDER if own.get(heading)}
     cls.__doc__ = "\n".join(f"{name}\n{'-' * len(name)}\n{body}" if name else body for name, body in text.items())
     return cls
 
 
-def _sections(cls: type) -> dict[str, str]:
-    """Return the text of a class's own docstring by heading, with "" for the text before the first one."""
-    parts = HEADING.split(inspect.cleandoc(vars(cls).get("__doc__") or ""))
+def sections(docstring: str | None) -> dict[str, str]:
+    """Return the text of a docstring by heading, with "" for the text before the first one."""
+    parts = HEADING.split(inspect.cleandoc(docstring or ""))
     return {name: text.strip("\n") + "\n" for name, text in zip(["", *parts[1::2]], parts[0::2], strict=True)}
 
 
 def _merged(lineage: list[dict[str, str]], heading: str) -> dict[str, str]:
     """Return the entries below a heading by name, those of the most derived class first."""
     entries: dict[str, str] = {}
-    for sections in lineage:
-        for found in ENTRY.finditer(sections.get(heading, "")):
+    for one in lineage:
+        for found in ENTRY.finditer(one.get(heading, "")):
             entries.setdefault(found[1], found[0])
     return entries
