@@ -22,7 +22,7 @@ from sklearn.utils import Tags, _safe_indexing, check_random_state, column_or_1d
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
+from sklearn.utils.validation import _check_method_params, _estimator_has, _num_samples, check_is_fitted
 
 from npbench.data.copies import copies
 from npbench.data.labels import Classes, Labels, classes, complete, meaning
@@ -44,10 +44,6 @@ OF_FIT = {"estimator", "pos_label", "cv", "calibration_size", "abstain"}
 OOB = "oob"
 SCALE_LEVEL = 0.005  # p-value of a warning about folds: few forests are at or below it
 FEWEST_TO_FIT = 10  # negatives that stay for the fit where the promise takes more than half of them
-
-
-def _gives_probabilities(self: Any) -> bool:
-    return hasattr(getattr(self, "estimator_", self.estimator), "predict_proba")
 
 
 class ThresholdedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -326,7 +322,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         answers[unsure] = label
         return answers
 
-    @available_if(_gives_probabilities)
+    @available_if(_estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the classifier, which the threshold does not change."""
         check_is_fitted(self)
