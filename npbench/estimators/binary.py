@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_array, column_or_1d, indexable
@@ -43,6 +42,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
     """
 
     classes_: np.ndarray
+    _accept_sparse: ClassVar[str | bool] = "csr"
     _dtypes: ClassVar[list[type]] = [np.float64]
     _largest_feature: ClassVar[float] = LARGEST_FEATURE
     _explanations: ClassVar[Mapping[str, str]] = {}
@@ -165,7 +165,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         X is float64, or has the first of ``_dtypes`` unless its own is among them; it is then not copied.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._dtypes, order="C")
+        X, y = validate_data(self, X, y, accept_sparse=self._accept_sparse, dtype=self._dtypes, order="C")
         return usable(X, self._largest_feature), self._signs(y)
 
     def _unchecked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
@@ -192,13 +192,13 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _samples(self, X: Any) -> Any:
         """Check samples to be scored; return X as float64, an array or canonical CSR."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        X = validate_data(self, X, accept_sparse=self._accept_sparse, dtype=np.float64, order="C", reset=False)
         return usable(X, self._largest_feature)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = bool(self._accept_sparse)
         return tags
 
 
@@ -223,18 +223,7 @@ class WeightedClassifier(BinaryClassifier):
 class DenseClassifier(BinaryClassifier):
     """A binary classifier that takes arrays only, as each of its steps changes the weights of all features."""
 
-    def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        if issparse(X):
-            raise TypeError(
-                f"Sparse data was passed for X, but {type(self).__name__} takes arrays only, since each step changes "
-                "the weights of all features: use X.toarray(), or a linear method."
-            )
-        return super()._training_set(X, y)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
+    _accept_sparse: ClassVar[str | bool] = False
 
 
 class LinearClassifier(BinaryClassifier):
