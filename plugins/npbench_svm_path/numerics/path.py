@@ -72,7 +72,7 @@ class Stretch(NamedTuple):
     side: np.ndarray  # (n,): side of each sample at the start
     segments: np.ndarray  # (n_segments, 3): t, b and the rate of b at the start of each
     spans: np.ndarray  # (n_segments, 3): number of free samples, their first place, number of moves before
-    moves: np.ndarray  # (n_moves, 2): samples that change sides, and their new sides
+    moves: np.ndarray  # (n_moves, 3): sample, its new side, and the change of the number of samples on the left
     free: np.ndarray  # (n_places,): free sample at each place
     x: np.ndarray  # (n_places, 2): its signed multiplier y alpha at the start of the segment, and its rate
 
@@ -134,19 +134,8 @@ class Stretch(NamedTuple):
         """Return the sum of the rows of ``block`` over the chosen samples on the left, after each number of moves."""
         sums = np.empty((len(self.moves) + 1, block.shape[1]))
         sums[0] = block[(self.side == LEFT) & chosen].sum(axis=0)
-        sums[1:] = block[self.moves[:, 0]] * self._arrivals()[:, None] * chosen[self.moves[:, 0], None]
+        sums[1:] = block[self.moves[:, 0]] * self.moves[:, 2:] * chosen[self.moves[:, 0], None]
         return np.cumsum(sums, axis=0, out=sums)
-
-    def _arrivals(self) -> np.ndarray:
-        """Return 1 for each move to the left, -1 for each from the left, 0 for the others."""
-        samples, to = self.moves.T
-        # the side that each sample left: its side after the move before, or at the start
-        order = np.argsort(samples, kind="stable")
-        came = np.empty(len(to), dtype=self.side.dtype)
-        came[order[1:]] = to[order[:-1]]
-        first = np.concatenate([[True], np.diff(samples[order]) != 0])[: len(order)]
-        came[order[first]] = self.side[samples[order[first]]]
-        return (to == LEFT).astype(float) - (came == LEFT)
 
 
 class Line:

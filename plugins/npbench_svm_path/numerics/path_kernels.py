@@ -59,7 +59,7 @@ class Log(NamedTuple):
 
     segments: np.ndarray  # (.., 3): t, b, rate of b
     spans: np.ndarray  # (.., 3): number of free samples, first place, number of earlier moves
-    moves: np.ndarray  # (.., 2): sample, side
+    moves: np.ndarray  # (.., 3): sample, side, and the change of the number on the left: 1, 0 or -1
     free: np.ndarray  # (..,): sample at each place
     x: np.ndarray  # (.., 2): its x, rate of its x
     used: np.ndarray  # (3,): numbers of segments, moves and places in use
@@ -96,7 +96,7 @@ def new_log(active: Active) -> Log:
     return Log(
         segments=np.zeros((rows, 3)),
         spans=np.zeros((rows, 3), dtype=np.int64),
-        moves=np.zeros((rows, 2), dtype=np.int64),
+        moves=np.zeros((rows, 3), dtype=np.int64),
         free=np.zeros(places, dtype=np.int64),
         x=np.zeros((places, 2)),
         used=np.zeros(3, dtype=np.int64),
@@ -261,7 +261,8 @@ def _move(samples, active, log, i, side):
         if active.n_left[label] == 0.0:
             sums.fill(0.0)  # removes the rounding errors of earlier moves
     active.side[i] = side
-    log.moves[log.used[1], 0], log.moves[log.used[1], 1] = i, side
+    move = log.used[1]
+    log.moves[move, 0], log.moves[move, 1], log.moves[move, 2] = i, side, np.int64(sign)
     log.used[1] += 1
 
 
