@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import validate_data
 
 from npbench.estimators.binary import WeightedClassifier
@@ -134,7 +135,7 @@ class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
         self._validate_params()
         first = not hasattr(self, "_descent")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=self._dtypes, order="C", reset=first)
-        X, is_positive = usable(X), self._known_labels(y, classes, first)
+        X, is_positive = usable(X), self._known_labels(y, classes)
         weight = None if sample_weight is None else self._weights(sample_weight, X)
         X = self._begin(X) if first else self._mapped(X)
         X, signed = self._weighted(X, np.where(is_positive, 1.0, -1.0), weight)
@@ -143,23 +144,12 @@ class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
         self.converged_, self.status_ = False, "partial"
         return self
 
-    def _known_labels(self, y: np.ndarray, classes: Any, first: bool) -> np.ndarray:
-        if first:
-            if classes is None:
-                raise ValueError("classes must be passed on the first call to partial_fit: expected both labels.")
-            self.classes_ = np.unique(classes)
-            if len(self.classes_) != 2:
-                raise ValueError(
-                    f"Only binary classification is supported: expected 2 classes, got {len(self.classes_)}."
-                )
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes={classes!r} is not the same as on the last call to partial_fit: {self.classes_!r}."
-            )
-        # later parts may have one class, but no third one
-        is_known = np.isin(y, self.classes_)
-        if not is_known.all():
-            unknown = np.unique(y[~is_known]).tolist()
+    def _known_labels(self, y: np.ndarray, classes: Any) -> np.ndarray:
+        """Return which samples are positive; later parts may have one class, but no third one."""
+        _check_partial_fit_first_call(self, classes)
+        if len(self.classes_) != 2:
+            raise ValueError(f"Only binary classification is supported: expected 2 classes, got {len(self.classes_)}.")
+        if unknown := np.setdiff1d(y, self.classes_).tolist():
             raise ValueError(f"y has labels that are not in classes: {unknown[:5]!r}.")
         return np.asarray(y == self.classes_[1])
 

@@ -165,7 +165,7 @@ def test_labels_of_a_stream_must_be_known_and_stay_the_same(classes, labels, mes
     with pytest.raises(ValueError, match=message):
         StochasticNP().partial_fit(X[:2], labels, classes=classes)
     model = StochasticNP().partial_fit(X, Y, classes=[-1, 1])
-    with pytest.raises(ValueError, match="not the same as on the last call"):
+    with pytest.raises(ValueError, match="not the same as on last call"):
         model.partial_fit(X, Y, classes=[0, 1])
 
 
