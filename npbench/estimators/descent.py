@@ -55,12 +55,17 @@ class DescentClassifier(BinaryClassifier):
 
     Parameters
     ----------
+    rho : float
+        Bound on the false-alarm rate of the negative class, in ]0, 1[.
     eta : float
         Half-width of the ramp, slope of the other losses; positive.
     max_iter : int
         Number of epochs. There is no earlier stop: the noise of single samples hides when to stop.
     tol : float
         Largest ``imbalance_`` of a saddle point, in ]0, 1].
+    epsilon : float, optional
+        Tolerance on the surrogate constraint: ``P_fa <= rho + epsilon`` for ``converged_``, ``|P_fa - rho| <= epsilon``
+        for a saddle point. Default: rho / 10.
     random_state : int, RandomState or None
         Seed of the order of the samples.
 

@@ -57,6 +57,8 @@ class FeatureMapClassifier(LinearClassifier):
     ----------
     coef_ : array of shape (1, n_features) or (1, n_components)
         Weights w of the features, or of the output of ``feature_map_``.
+    intercept_ : array of shape (1,)
+        Minus the threshold with the largest TPR - FPR among those whose training FPR is in ``fpr_range``.
     feature_map_ : sklearn.kernel_approximation.Nystroem or None
         The kernel map.
     """
@@ -91,8 +93,6 @@ class RankingClassifier(FeatureMapClassifier, PlanesClassifier):
 
     Attributes
     ----------
-    intercept_ : array of shape (1,)
-        Minus the threshold with the largest TPR - FPR among those whose training FPR is in ``fpr_range``.
     converged_ : bool
         Whether the gap met ``tol`` with weights better than w = 0.
     status_ : {"converged", "collapsed", "stalled", "max_iter"}

@@ -63,8 +63,6 @@ class PAUCMinimax(FprRangeClassifier, FeatureMapClassifier):
 
     Attributes
     ----------
-    intercept_ : array of shape (1,)
-        Minus the threshold with the largest TPR - FPR among those whose training FPR is in ``fpr_range``.
     bias_ : float
         Intercept b of f: ``f = expit(decision_function(X) - intercept_ + bias_)``.
     n_iter_ : int

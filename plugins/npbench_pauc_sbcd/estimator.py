@@ -47,8 +47,6 @@ class PAUCSBCD(FprRangeClassifier, FeatureMapClassifier):
 
     Attributes
     ----------
-    intercept_ : array of shape (1,)
-        Minus the threshold with the largest TPR - FPR among those whose training FPR is in ``fpr_range``.
     n_iter_ : int
         Number of outer steps.
     objective_ : float

@@ -36,8 +36,6 @@ class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
 
     Parameters
     ----------
-    rho : float
-        Bound on the false-alarm rate of the negative class, in ]0, 1[.
     lambda_c : float
         Weight of the squared norm against the *mean* loss of the positives; positive. As in the paper, since a stream
         has no number of samples. The cost C per positive sample of the batch NP-SVM is ``lambda_c = 1 / (C n_pos)``.
@@ -57,9 +55,6 @@ class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
         Samples of an epoch: each one once, in random order, or as many draws, half of them from each class.
     average : bool
         Whether the classifier is the average of the iterates, iterate t weighted by ``t^3``, instead of the last one.
-    epsilon : float, optional
-        Tolerance on the surrogate constraint: ``P_fa <= rho + epsilon`` for ``converged_``, ``|P_fa - rho| <= epsilon``
-        for a saddle point. Default: rho / 10.
 
     Attributes
     ----------

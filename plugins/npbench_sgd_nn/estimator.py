@@ -27,17 +27,12 @@ class StochasticNPNetwork(NetworkClassifier):
 
     Parameters
     ----------
-    rho : float
-        Bound on the false-alarm rate of the negative class, in ]0, 1[.
     tau : float, optional
         Gain of the multiplier: ``nu = tau / n_neg``, at most 0.1, in ``lambda <- lambda (1 + nu (l - rho))``; positive.
         Default: 1 / rho per epoch.
     sampling : {"shuffle", "balanced"}
         An epoch takes each sample once, in random order; or the same number of samples, half of them from each class,
         which is faster when one class is small.
-    epsilon : float, optional
-        Tolerance on the surrogate constraint: ``P_fa <= rho + epsilon`` for ``converged_``, ``|P_fa - rho| <= epsilon``
-        for a saddle point. Default: rho / 10.
 
     Examples
     --------
