@@ -18,18 +18,23 @@ MAX_SECANT = 2.0  # largest change of the logarithm by a secant
 SETTLED_SHARE = 0.005  # share of the samples that may change between flat and not in the last step of a search
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def ramp_box(y, weight, cost_positive, cost_negative, flat, eta):
-    """Return the bounds of x = y a for ``-beta c <= 2 eta a <= (1 - beta) c``, beta = 1 on flat samples.
+@register_jitable(error_model="numpy")
+def _fill_box(y, weight, cost_positive, cost_negative, flat, eta, lower, upper):
+    """Write the bounds of x = y a for ``-beta c <= 2 eta a <= (1 - beta) c``, beta = 1 on flat samples.
 
     c is the weight of a sample times the cost of its class.
     """
-    n = y.shape[0]
-    lower, upper = np.empty(n), np.empty(n)
-    for i in range(n):
+    for i in range(y.shape[0]):
         c = weight[i] * (cost_positive if y[i] > 0.0 else cost_negative) / (2.0 * eta)
         upper[i] = c if flat[i] != (y[i] > 0.0) else 0.0
         lower[i] = upper[i] - c
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def ramp_box(y, weight, cost_positive, cost_negative, flat, eta):
+    """Return the bounds that :func:`_fill_box` writes."""
+    lower, upper = np.empty(y.shape[0]), np.empty(y.shape[0])
+    _fill_box(y, weight, cost_positive, cost_negative, flat, eta, lower, upper)
     return lower, upper
 
 
@@ -65,15 +70,6 @@ def ramp_step(K, diagonal, y, weight, cost_positive, cost_negative, flat, eta, x
 
 
 @register_jitable(fastmath=FAST, error_model="numpy")
-def _ramp_box(y, weight, cost_positive, cost_negative, flat, lower, upper):
-    """Write the bounds of :func:`ramp_box` for samples with weights and eta = 1."""
-    for i in range(y.shape[0]):
-        c = 0.5 * weight[i] * (cost_positive if y[i] > 0.0 else cost_negative)
-        upper[i] = c if flat[i] != (y[i] > 0.0) else 0.0
-        lower[i] = upper[i] - c
-
-
-@register_jitable(fastmath=FAST, error_model="numpy")
 def _extrapolate(own, other, y, last_x, before_x, x, last_g, before_g, g):
     for i in range(y.shape[0]):
         x[i] = own * last_x[i] - other * before_x[i]
@@ -103,7 +99,7 @@ def _ramp_start(K, y, weight, cost_positive, cost_negative, flat, now, last, bef
     (last_x, last_lower, last_upper), last_g = last
     (before_x, before_lower, before_upper), before_g = before
     own, other = scale * (1.0 + share), scale * share
-    _ramp_box(y, weight, cost_positive, cost_negative, flat, lower, upper)
+    _fill_box(y, weight, cost_positive, cost_negative, flat, 1.0, lower, upper)
     _extrapolate(own, other, y, last_x, before_x, x, last_g, before_g, g)
     _snap(own, other, x, lower, upper, last_lower, before_lower, last_upper, before_upper, target)
     # keep g up to date for the samples that snapped to a bound
@@ -195,13 +191,12 @@ def _best_multiple(y, x, g, most):
 def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_iter, max_steps):
     """Search the multiplier of the ramp-loss SVM for every cost; see :func:`npbench.numerics.ramp_path.solve`.
 
-    Return x, b, whether each search converged, and the numbers of convex steps and of SMO steps. With 432 samples pair
-    updates take half of the time, and the passes of convex steps between them the other; with 2600 samples two rows of
-    K bound a pair update.
+    Return x, b, whether each search converged, and the numbers of convex steps. With 432 samples pair updates take half
+    of the time, and the passes of convex steps between them the other; with 2600 samples two rows of K bound a pair
+    update.
     """
     n, m = y.shape[0], costs.shape[0]
-    all_x, all_b, converged = np.zeros((m, n)), np.zeros(m), np.zeros(m, np.bool_)
-    n_iter, n_steps = np.zeros(m, np.int64), np.zeros(m, np.int64)
+    all_x, all_b, converged, n_iter = np.zeros((m, n)), np.zeros(m), np.zeros(m, np.bool_), np.zeros(m, np.int64)
     # three points: now, last and before; the first has samples at the bounds of a negligible cost
     points, gradients = np.zeros((3, 3, n)), np.empty((3, n), K.dtype)
     flat, following, diagonal = np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.empty(n, K.dtype)
@@ -240,7 +235,7 @@ def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_ite
                 target,
             )
             x, g = points[now, 0], gradients[now]
-            n_steps[k] += pair_steps(K, diagonal, points[now, 1], points[now, 2], x, g, tol, max_steps)
+            pair_steps(K, diagonal, points[now, 1], points[now, 2], x, g, tol, max_steps)
             b = bias(x, g, points[now, 1], points[now, 2])
             misses, rate, square, width, changed = _ramp_measures(y, weight, x, g, b, flat, following, 2.0 * tol)
             if miss_weight > 0.0:
@@ -274,4 +269,4 @@ def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_ite
             value, found_before, may_jump = jump, 0.0, True
             for i in range(n):
                 flat[i] = False
-    return all_x, all_b, converged, n_iter, n_steps
+    return all_x, all_b, converged, n_iter

@@ -55,7 +55,7 @@ def solve(
     most MAX_CONVEX_STEPS are taken. An SMO step takes O(n); memory is 8 n bytes for each cost.
     """
     merged = _merge_isolated(K, y.astype(float))
-    x, b, converged, n_iter, _ = kernels.ramp_path(
+    x, b, converged, n_iter = kernels.ramp_path(
         merged.K,
         merged.y,
         merged.weight,
