@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from typing import Any, ClassVar
 
 import numpy as np
@@ -126,18 +127,12 @@ class PAUCBoost(FprRangeClassifier):
         return scores
 
     def _scores(self, X: Any) -> np.ndarray:
-        scores = np.zeros(X.shape[0])
-        for step in self._steps(X):
-            scores += step
-        return scores + self.intercept_
+        return sum(self._steps(X), np.zeros(X.shape[0])) + self.intercept_
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """Yield the scores after each round, with the threshold of the last one."""
         check_is_fitted(self)
-        X = self._samples(X)
-        scores = np.zeros(X.shape[0])
-        for step in self._steps(X):
-            scores = scores + step
+        for scores in accumulate(self._steps(self._samples(X))):
             yield scores + self.intercept_
 
     def _steps(self, X: Any) -> Iterator[np.ndarray]:
