@@ -107,7 +107,7 @@ class GenerativeNP(NystroemClassifier):
         if self.is_linear:
             self._fit_linear(X, signs, kappa)
         else:
-            self._require_matrices(X.shape[0])
+            self._require_memory(X.shape[0])
             self._require_square(X)
             order = np.argsort(signs, kind="stable")
             ordered = X[order][:, order] if self.kernel == "precomputed" else X[order]
@@ -123,7 +123,7 @@ class GenerativeNP(NystroemClassifier):
 
     def _fit_linear(self, X: Any, signs: np.ndarray, kappa: float) -> None:
         n, d = X.shape
-        self._require_matrices(min(n, d))
+        self._require_memory(min(n, d))
         if self.kernel == "linear":
             Z, centre, inverse_spreads = _standardised(X)
         else:
@@ -192,14 +192,6 @@ class GenerativeNP(NystroemClassifier):
     def _largest_exact(self) -> int:
         # of a Gram matrix within cache_size
         return min(super()._largest_exact, math.isqrt(int(self.cache_size * MEGABYTE) // 8))
-
-    def _require_matrices(self, order: int) -> None:
-        if 8 * order**2 > self.cache_size * MEGABYTE:
-            raise ValueError(
-                f"GenerativeNP needs matrices of order {order}, {8 * order**2 / MEGABYTE:.0f} MB each, more than "
-                f"cache_size={self.cache_size:g}: use fewer samples (or fewer features with kernel='linear'), "
-                "n_components, or raise cache_size if there is memory for ten of them."
-            )
 
 
 def _has_low_rank(gram: np.ndarray, tol: float) -> bool:
