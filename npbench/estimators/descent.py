@@ -121,10 +121,10 @@ class DescentClassifier(BinaryClassifier):
             )
         return self.gamma_0
 
-    def _rule(self, loss: int, bound: float, costs: Costs, most: float, gamma_0: float) -> Rule:
-        """Return the constants of the kernels, given the number of the loss and the largest multiplier."""
+    def _rule(self, bound: float, costs: Costs, most: float, gamma_0: float) -> Rule:
+        """Return the constants of the kernels, given the largest multiplier."""
         return Rule(
-            loss=loss,
+            loss=list(LOSSES).index(self.loss),
             eta=self.eta,
             width=width(self.loss, self.eta),
             bound=bound,

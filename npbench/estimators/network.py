@@ -13,7 +13,6 @@ from npbench.estimators.constraints import ZERO_OR_MORE, StrOptions
 from npbench.estimators.descent import Costs, DescentClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import network as nn
-from npbench.numerics.network_kernels import RAMP, SIGMOID
 from npbench.numerics.sgd import LossName
 
 
@@ -87,11 +86,7 @@ class NetworkClassifier(DenseClassifier, DescentClassifier):
         is_positive = signs > 0
         random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         squared_norm = _mean_squared_norm(X)
-        rule = self._rule(
-            RAMP if self.loss == "ramp" else SIGMOID,
-            *self._constraint(is_positive),
-            self._first_step_size(squared_norm),
-        )
+        rule = self._rule(*self._constraint(is_positive), self._first_step_size(squared_norm))
         one_pass, steps = self._epochs(X, is_positive, random)
         start = nn.initial(X.shape[1], self.hidden, squared_norm, random)
         network, self.multiplier_, self.trace_ = nn.search(

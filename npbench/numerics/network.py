@@ -23,7 +23,8 @@ from collections.abc import Callable
 import numpy as np
 
 from npbench.numerics import losses
-from npbench.numerics.network_kernels import LOGISTIC, RAMP, Network, np_pass, q_pass
+from npbench.numerics.losses import LOGISTIC, RAMP
+from npbench.numerics.network_kernels import Network, np_pass, q_pass
 from npbench.numerics.sgd import Draws, Fit, Rule, Trace, imbalance
 
 TOO_LARGE = "Scores overflow for features this large: scale the features to unit variance."

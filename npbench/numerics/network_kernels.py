@@ -13,8 +13,7 @@ import numpy as np
 from numba import njit
 
 from npbench.numerics.fastmath import REORDERED
-
-SIGMOID, RAMP, LOGISTIC = range(3)  # the last, ``log(1 + exp(-eta z))``, is that of the first epochs
+from npbench.numerics.losses import loss_and_slope
 
 
 class Network(NamedTuple):
@@ -24,15 +23,6 @@ class Network(NamedTuple):
     c: np.ndarray  # (hidden,)
     v: np.ndarray  # (hidden,)
     b: np.ndarray  # (1,)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def loss_and_slope(z, kind, eta):
-    """Return l(z) and -l'(z), as in :mod:`npbench.numerics.losses`; for LOGISTIC its slope, but the sigmoid's l(z)."""
-    if kind == RAMP:
-        return min(max((eta - z) / (2.0 * eta), 0.0), 1.0), 0.5 / eta if abs(z) < eta else 0.0
-    loss = 1.0 / (1.0 + math.exp(eta * z))
-    return loss, eta * loss if kind == LOGISTIC else eta * loss * (1.0 - loss)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)

@@ -22,7 +22,7 @@ MOST_NU = 0.1
 class Rule(NamedTuple):
     """Constants of a stochastic saddle-point search; lambda_c, gamma_0 and nu as in the paper."""
 
-    loss: int  # number of the loss in the kernel
+    loss: int  # number of the loss in :mod:`npbench.numerics.losses`
     eta: float
     width: float  # 1 / max |l'|
     bound: float  # rho of ``P_fa <= rho``, or q of ``P_fa <= q (1 - P_nd)``

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from npbench.numerics.sgd import Fit, LossName, Rule, imbalance
-from npbench_sgd.kernels import LOSS_NAMES, State, class_loss, descend
+from npbench.numerics.sgd import Fit, Rule, imbalance
+from npbench_sgd.kernels import State, class_loss, descend
 
 NORMS_SAMPLED = 1000
 TOO_LARGE = "Scores overflow for features this large: scale them to unit variance, or choose a smaller gamma_0."
@@ -98,30 +98,21 @@ class StochasticDescent:
         return w, state.b_sum / state.weight_sum, state.multiplier_sum / state.weight_sum
 
 
-def assess(
-    X: Any,
-    signed_weight: np.ndarray,
-    w: np.ndarray,
-    b: float,
-    multiplier: float,
-    lambda_c: float,
-    loss: LossName,
-    eta: float,
-) -> Fit:
+def assess(X: Any, signed_weight: np.ndarray, w: np.ndarray, b: float, multiplier: float, rule: Rule) -> Fit:
     """Return the quality of f(x) = w'x + b on a sample with both classes, in one pass over X without a copy.
 
     ValueError if numbers overflow.
     """
-    rows, kind, means, gradients = rows_of(X), LOSS_NAMES.index(loss), [], np.zeros((3, len(w) + 1))
-    gradients[0, :-1] = lambda_c * w
+    rows, means, gradients = rows_of(X), [], np.zeros((3, len(w) + 1))
+    gradients[0, :-1] = rule.lambda_c * w
     with np.errstate(over="ignore", invalid="ignore"):
         for gradient, members in zip(gradients[1:], (signed_weight > 0, signed_weight < 0), strict=True):
             of_class = rows, np.flatnonzero(members), signed_weight
-            mean, gradient[-1] = class_loss(*of_class, w, b, kind, eta, gradient[:-1])
+            mean, gradient[-1] = class_loss(*of_class, w, b, rule.loss, rule.eta, gradient[:-1])
             means.append(mean)
         gradients[2] *= multiplier
         p_nd, p_fa = means
-        fit = Fit(0.5 * lambda_c * float(w @ w) + p_nd, p_nd, p_fa, imbalance(list(gradients)))
+        fit = Fit(0.5 * rule.lambda_c * float(w @ w) + p_nd, p_nd, p_fa, imbalance(list(gradients)))
     if not np.isfinite(fit).all():
         raise ValueError(TOO_LARGE)
     return fit

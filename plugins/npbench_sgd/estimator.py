@@ -18,7 +18,6 @@ from npbench.estimators.pauc_linear import FeatureMapClassifier
 from npbench.estimators.samples import usable
 from npbench.numerics import sgd
 from npbench_sgd import descent
-from npbench_sgd.kernels import LOSS_NAMES
 
 
 @keyword_parameters
@@ -106,8 +105,8 @@ class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
             self.trace_.append(sgd.Trace(iteration, seconds, objective, p_fa, p_nd, self._descent.state.multiplier))
         # measure the classifier, which is an average, on the whole sample
         self._set_weights(self.max_iter)
-        settings = (self.multiplier_, self.lambda_c, self.loss, self.eta)
-        self._set_quality(descent.assess(X, signed, self.coef_[0], self.intercept_[0], *settings), rule)
+        fit = descent.assess(X, signed, self.coef_[0], self.intercept_[0], self.multiplier_, rule)
+        self._set_quality(fit, rule)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Continue with one epoch over these samples, which may be of one class.
@@ -181,7 +180,7 @@ class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
         )
         # the largest weight takes the largest step of lambda
         costs = costs._replace(nu=min(costs.nu, sgd.MOST_NU / -float(np.min(signed, initial=-1.0))))
-        return self._rule(LOSS_NAMES.index(self.loss), self.rho, costs, 1.0 / self.rho, self._gamma_0)
+        return self._rule(self.rho, costs, 1.0 / self.rho, self._gamma_0)
 
     def _set_weights(self, n_iter: int) -> None:
         w, b, self.multiplier_ = self._descent.solution()

@@ -7,7 +7,6 @@ compiles one version for each type of rows.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +15,7 @@ from numba import njit, types
 from numba.extending import intrinsic, overload
 
 from npbench.numerics.fastmath import REORDERED
-
-LOSS_NAMES = ("sigmoid", "ramp", "atan", "erf")  # kernels know a loss by its place here
-SIGMOID, RAMP, ATAN = range(3)
+from npbench.numerics.losses import loss_and_slope
 
 # Below this, v is rescaled to w: otherwise v_sum v and u become large numbers with a small sum.
 SMALLEST_SCALE = 1e-4
@@ -144,20 +141,6 @@ def _add_of(rows, i, factor, v, factor_u, u):
 
 
 @njit(cache=True, nogil=True)
-def loss_and_slope(z, loss, eta):
-    """Return l(z) and -l'(z) of the loss at this place in ``LOSS_NAMES``, as in :mod:`npbench.numerics.losses`."""
-    if loss == RAMP:
-        return min(max((eta - z) / (2.0 * eta), 0.0), 1.0), 0.5 / eta if abs(z) < eta else 0.0
-    if loss == SIGMOID:
-        value = 1.0 / (1.0 + np.exp(eta * z))
-        return value, eta * value * (1.0 - value)
-    scaled = eta * z
-    if loss == ATAN:
-        return 0.5 - math.atan(scaled) / math.pi, eta / (math.pi * (1.0 + scaled * scaled))
-    return 0.5 * math.erfc(scaled), eta * math.exp(-scaled * scaled) / math.sqrt(math.pi)
-
-
-@njit(cache=True, nogil=True)
 def descend(rows, signed_weight, order, v, u, state, rule):
     """Take a step of Algorithm 4 on each of the rows ``order``; change v, and u unless it is empty, in place.
 
@@ -223,7 +206,7 @@ def descend(rows, signed_weight, order, v, u, state, rule):
 def class_loss(rows, members, signed_weight, w, b, kind, eta, gradient):
     """Return the mean loss of the rows ``members``, of one class, under f(x) = w'x + b, and its derivative by b.
 
-    ``kind`` is the place of the loss in ``LOSS_NAMES``. The gradient with respect to w is added to ``gradient``.
+    ``kind`` is the number of the loss. The gradient with respect to w is added to ``gradient``.
     """
     no_average = np.empty(0)
     total, by_b, weights = 0.0, 0.0, 0.0

@@ -13,7 +13,7 @@ from sklearn.neural_network import MLPClassifier
 
 from benchmarks.asv.problems import noisy_linear
 from npbench.numerics import network as nn
-from npbench.numerics.network_kernels import SIGMOID
+from npbench.numerics.losses import SIGMOID
 from npbench.numerics.sgd import Draws, Rule
 from npbench_sgd.estimator import StochasticNP
 

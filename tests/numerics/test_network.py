@@ -5,7 +5,8 @@ import pytest
 
 from npbench.numerics import losses
 from npbench.numerics import network as nn
-from npbench.numerics.network_kernels import LOGISTIC, RAMP, SIGMOID, Network, loss_and_slope, np_pass, q_pass
+from npbench.numerics.losses import LOGISTIC, RAMP, SIGMOID, loss_and_slope
+from npbench.numerics.network_kernels import Network, np_pass, q_pass
 from npbench.numerics.sgd import Draws, Rule
 
 LOSSES = {"sigmoid": losses.sigmoid, "ramp": losses.ramp}

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from scipy.optimize import approx_fprime
 
 from npbench.numerics import losses
+from npbench.numerics.losses import loss_and_slope
 from npbench.numerics.sgd import Rule, width
 from npbench_sgd.descent import StochasticDescent, assess, mean_squared_norm, rows_of
 from npbench_sgd.estimator import StochasticNP
-from npbench_sgd.kernels import LOSS_NAMES, loss_and_slope
 
 
 def wide(X):
@@ -19,6 +19,7 @@ def wide(X):
     return sp.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
 
 
+LOSS_NAMES = list(losses.LOSSES)
 STORAGES = {
     "dense": np.ascontiguousarray,
     "float32": lambda X: X.astype(np.float32),
@@ -138,7 +139,8 @@ def test_assessment_matches_its_formulas(loss, storage):
 
     p_fa = partial(p_nd, label=-1)
     wb = np.append(w, b)
-    fit = assess(STORAGES[storage](X), y, w, b, multiplier, lambda_c, loss, eta)
+    rule = a_rule(lambda_c=lambda_c, loss=LOSS_NAMES.index(loss), eta=eta)
+    fit = assess(STORAGES[storage](X), y, w, b, multiplier, rule)
     assert (fit.p_nd, fit.p_fa) == pytest.approx((p_nd(wb), p_fa(wb)), abs=1e-12)
     assert fit.objective == pytest.approx(0.5 * lambda_c * w @ w + p_nd(wb), abs=1e-12)
     parts = [lambda_c * np.append(w, 0), approx_fprime(wb, p_nd, 1e-7), multiplier * approx_fprime(wb, p_fa, 1e-7)]
@@ -148,7 +150,8 @@ def test_assessment_matches_its_formulas(loss, storage):
 
 def test_imbalance_is_1_without_a_gradient():
     X = np.ones((4, 1))
-    fit = assess(X, np.array([1.0, 1.0, -1.0, -1.0]), np.zeros(1), 50.0, 1.0, 1e-3, "ramp", 1.0)
+    rule = a_rule(lambda_c=1e-3, loss=losses.RAMP, eta=1.0)
+    fit = assess(X, np.array([1.0, 1.0, -1.0, -1.0]), np.zeros(1), 50.0, 1.0, rule)
     assert fit[:4] == (0.0, 0.0, 1.0, 1.0)
 
 
