@@ -149,7 +149,7 @@ class Rounds:
 
 def weights(X: Any, x: np.ndarray) -> np.ndarray:
     """Return X'x, always summed in the same order: others give other digits where the features are large."""
-    return np.asarray(X.T @ x if issparse(X) else kernels.weights(X, x))
+    return np.asarray(X.T @ x if issparse(X) else kernels.gradient(X, np.zeros(X.shape[1]), -x))
 
 
 def gradient(X: Any, p: np.ndarray, w: np.ndarray) -> np.ndarray:

@@ -198,22 +198,12 @@ def subtract(g, row, step):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gradient(K, p, x):
-    """Return p - Kx; reads only the rows with x_i != 0."""
+    """Return p - K'x, which is p - Kx for a Gram matrix; reads only the rows with x_i != 0."""
     g = p.copy()
     for i in range(x.shape[0]):
         if x[i] != 0.0:
             subtract(g, K[i], x[i])
     return g
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def weights(X, x):
-    """Return X'x; reads only the rows with x_i != 0."""
-    w = np.zeros(X.shape[1])
-    for i in range(x.shape[0]):
-        if x[i] != 0.0:
-            subtract(w, X[i], -x[i])
-    return w
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
