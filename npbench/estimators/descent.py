@@ -50,8 +50,8 @@ def neyman_pearson_costs(
 class DescentClassifier(BinaryClassifier):
     """A classifier fitted sample by sample under a bound on the surrogate false-alarm rate (Gasso et al. 2011).
 
-    A subclass describes what enters its steps: lambda_c, loss, gamma_0, tau, warm_up, average and epsilon. Its bound on
-    P_fa is ``_limit``.
+    A subclass describes what enters its steps: lambda_c, loss, gamma_0, tau, warm_up and average. Its bound on P_fa is
+    ``_limit``.
 
     Parameters
     ----------
