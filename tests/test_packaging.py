@@ -80,7 +80,7 @@ ARROWS = {
     "testing": {"session", "config", "planning", "execution", "evaluation", "records", "data"},
     "config": {"evaluation", "data", "records"},
     "execution": {"planning", "evaluation", "records", "data", "numerics"},
-    "planning": {"evaluation", "records", "data"},
+    "planning": {"evaluation", "records", "data", "numerics"},
     "report": {"config", "records", "numerics"},
     "metrics": {"thresholding"},
     "thresholding": {"data", "estimators", "numerics"},

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import logging
 import os
 import stat
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 IN_TREE = Path(__file__).parent / "__pycache__"
+SECONDS_PER_KERNEL = 1.2  # np_svm takes 28 s on two cores
 
 # Called with True as a kernel begins to compile, and with False as that ends.
 on_compilation: list[Callable[[bool], None]] = []
@@ -68,6 +70,31 @@ def _temporary() -> Path:
     found = folder.lstat()
     is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
     return folder if is_own else Path(tempfile.mkdtemp(prefix="npbench-numba-"))
+
+
+def is_cold(sources: Iterable[Path]) -> bool:
+    """Return whether some of these files have kernels, and Numba keeps none of them."""
+    kernels = [path for path in sources if b"njit" in path.read_bytes()]
+    found = (path for kernel in kernels for folder in _folders(kernel) for path in folder.glob(f"{kernel.stem}.*.nbi"))
+    return bool(kernels) and next(found, None) is None
+
+
+def _folders(path: Path) -> Iterator[Path]:
+    """Yield the folders in which Numba keeps the kernels of a file, as it chooses among them."""
+    import platformdirs
+
+    parent = str(path.parent)
+    name = f"{path.parent.name}_{hashlib.sha1(parent.encode(), usedforsecurity=False).hexdigest()}"
+    if own := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(own) / name
+    else:
+        yield path.parent / "__pycache__"
+        yield platformdirs.user_cache_path("numba", appauthor=False) / name
+
+
+def seconds_to_compile(sources: Iterable[Path]) -> float:
+    """Estimate how long the kernels in these files take to compile, at most."""
+    return SECONDS_PER_KERNEL * sum(path.read_bytes().count(b"@njit") for path in sources)
 
 
 def mend() -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable
 
 from npbench.evaluation.job import Job
+from npbench.numerics import numba_cache
 from npbench.planning.plan import targets
 from npbench.records import provenance
 from npbench.user_cache import cached
 from npbench.values import canonical
-
-SECONDS_PER_KERNEL = 1.2  # np_svm takes 28 s on two cores
 
 
 def kind_of(job: Job) -> str:
@@ -29,7 +25,7 @@ def not_compiled(jobs: Iterable[Job]) -> list[Job]:
     """Return a job of each solver with kernels, none in Numba's cache, unless its kind ran without compiling."""
     jobs = {_identity(job): job for job in jobs}.values()  # a plan has thousands of one kind
     of_solver = {job.request.solver.name: job for job in jobs}
-    cold = {name for name, job in of_solver.items() if _is_cold(provenance.sources(targets(job.request)))}
+    cold = {name for name, job in of_solver.items() if numba_cache.is_cold(provenance.sources(targets(job.request)))}
     left = (job for job in jobs if job.request.solver.name in cold and not compiles_nothing(job))
     return list({job.request.solver.name: job for job in left}.values())
 
@@ -47,23 +43,4 @@ def _identity(job: Job) -> bytes:
 def seconds_to_compile(jobs: Iterable[Job]) -> float:
     """Estimate how long the kernels of jobs take to compile, at most; those that are shared count once."""
     sources = {path for job in jobs for path in provenance.sources(targets(job.request))}
-    return SECONDS_PER_KERNEL * sum(path.read_bytes().count(b"@njit") for path in sources)
-
-
-def _is_cold(sources: Iterable[Path]) -> bool:
-    kernels = [path for path in sources if b"njit" in path.read_bytes()]
-    found = (path for kernel in kernels for folder in _folders(kernel) for path in folder.glob(f"{kernel.stem}.*.nbi"))
-    return bool(kernels) and next(found, None) is None
-
-
-def _folders(path: Path) -> Iterator[Path]:
-    """Yield the folders in which Numba keeps the kernels of a file, as it chooses among them."""
-    import platformdirs
-
-    parent = str(path.parent)
-    name = f"{path.parent.name}_{hashlib.sha1(parent.encode(), usedforsecurity=False).hexdigest()}"
-    if own := os.environ.get("NUMBA_CACHE_DIR"):
-        yield Path(own) / name
-    else:
-        yield path.parent / "__pycache__"
-        yield platformdirs.user_cache_path("numba", appauthor=False) / name
+    return numba_cache.seconds_to_compile(sources)

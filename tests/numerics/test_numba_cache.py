@@ -116,3 +116,16 @@ def test_the_first_compiled_kernel_of_a_process_is_logged(tmp_path, module, leve
     for expected in (times, 0):  # then the kernels are in the cache
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
         assert done.stderr.count("compiling") == expected
+
+
+def test_folders_are_those_of_numba(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
+    source = tmp_path / "one_kernel.py"
+    source.write_text(KERNEL)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert numba_cache.is_cold([source])
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "numba"))
+    import one_kernel
+
+    assert one_kernel.step(1) == 2
+    assert not numba_cache.is_cold([source])

@@ -40,16 +40,3 @@ def test_kinds_of_jobs_that_compile_nothing_are_remembered(job, tmp_path, monkey
     kernel_cache.compiles_nothing(other, known=True)
     assert kernel_cache.not_compiled([job, other]) == [job]
     assert kernel_cache.not_compiled([changed(other, code={"npbench_toykernel": "edited"})])
-
-
-def test_folders_are_those_of_numba(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
-    source = tmp_path / "one_kernel.py"
-    source.write_text("from numba import njit\n\n\n@njit(cache=True)\ndef step(x):\n    return x + 1\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    assert kernel_cache._is_cold([source])
-    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "numba"))
-    import one_kernel
-
-    assert one_kernel.step(1) == 2
-    assert not kernel_cache._is_cold([source])
