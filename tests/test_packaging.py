@@ -94,7 +94,7 @@ ARROWS = {
 }
 BOARD = {"session", "planning"}
 EXECUTORS = {"npbench_dask": {"execution", "planning", "records"}}
-LAUNCHERS = {"npbench_hydra": {"session", "progress", "config", "records"}}
+LAUNCHERS = {"npbench_hydra": {"session", "progress", "config", "planning", "records", "report"}}
 REPORTING = {"npbench_papers", "npbench_benchmark"}
 # Inside the functions of npbench/__init__.py.
 LAZY = {

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
+
+import polars as pl
 
 from npbench import session
 from npbench.config.command_line import Requested
 from npbench.errors import Exit
 from npbench.planning.plan import Plan
 from npbench.progress import Progress
+
+Choice = Callable[[pl.DataFrame], pl.DataFrame]
 
 
 def run(asked: Requested) -> Exit:
@@ -25,25 +30,25 @@ def run(asked: Requested) -> Exit:
     return report(plan, asked, skipped=len(plan.jobs) - len(plan.todo))
 
 
-def report(plan: Plan, asked: Requested, *, skipped: int) -> Exit:
-    """Print the tables of a plan's records; return whether all jobs succeeded, on the data sets that are present."""
+def report(
+    plan: Plan, asked: Requested, *, skipped: int, columns: Sequence[str] = (), chosen: Choice | None = None
+) -> Exit:
+    """Print the tables of a plan's records; return whether all jobs succeeded, on the data sets that are present.
+
+    The measurements are of all records, or of those that are ``chosen`` from records with further ``columns``.
+    """
     from npbench.report import run_summary
     from npbench.report.select.metrics import shown_by_problem
 
     experiment = asked.experiment
     tabled = experiment is not None and experiment.table is not None
     metrics = shown_by_problem(asked.requests)
-    objective = asked.settings.objective or run_summary.VALIDATION_LOSS
-    further = [objective, *(name for names in metrics.values() for name in names)]
-    columns = None if tabled else list(dict.fromkeys([*run_summary.COLUMNS, *further]))  # a table may need any columns
-    records = plan.records(columns)
+    needed = dict.fromkeys([*run_summary.COLUMNS, *columns, *(name for names in metrics.values() for name in names)])
+    records = plan.records(None if tabled else [*needed])  # a table may need any columns
     if experiment is not None and tabled:
         run_summary.print_experiment(experiment, records, asked.settings.results)
-    elif asked.launch is not None and asked.launch.adaptive:
-        best = run_summary.print_trials(records, asked.settings.objective, maximised=asked.launch.maximised)
-        run_summary.print_summary(best, metrics=metrics)
     else:
-        run_summary.print_summary(records, metrics=metrics)
+        run_summary.print_summary(chosen(records) if chosen else records, metrics=metrics)
     run_summary.print_outcome(records, planned=len(plan.jobs), skipped=skipped, folder=plan.store.folder)
     for error in plan.sources.absent.values():  # again, below the table
         print(f"Skipped: {error}", file=sys.stderr)

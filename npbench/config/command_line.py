@@ -33,12 +33,11 @@ class Launch(Protocol):
     differs: bool  # whether the launcher is to run it, not npbench in one process
     multirun: bool  # settings may list values
     adaptive: bool  # values are chosen on the way: the jobs are not known before
-    maximised: bool  # large values of the objective are better
     swept: Sequence[str]  # settings to sweep, besides those typed
     faults: Sequence[str]
 
     def run(self, asked: Requested, report: Callable[..., Exit]) -> Exit:
-        """Carry out the run, and print its records by ``report(plan, asked, skipped=number of jobs not run)``."""
+        """Carry out the run, and print its records by ``report``, :func:`npbench.commands.run.report`."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,8 @@ def _launch(loader: ConfigLoader, folder: str, options: Namespace, lines: Sequen
     """Return the command line as the launcher of Hydra's settings understands it."""
     launchers = registry.installed().launchers
     if "hydra" not in launchers:
-        raise RequestError("No plugin launches runs with settings of Hydra: NPBENCH_PLUGINS leaves it out.")
+        fault = "No plugin launches runs with settings of Hydra: NPBENCH_PLUGINS may leave it out."
+        raise RequestError(" ".join([fault, *map(str, registry.installed().unavailable)]))
     launch: Launch = resolve(launchers["hydra"])(loader, folder, options, lines)
     return launch
 

@@ -10,6 +10,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from hydra._internal.callbacks import Callbacks  # what a launcher is given; it has no public name
@@ -28,10 +29,12 @@ from npbench.config.search_path import initialized
 from npbench.config.words import is_hydra_word
 from npbench.console import print_faults
 from npbench.errors import Exit, RequestError
+from npbench.planning.plan import Plan
 from npbench.progress import Progress
 from npbench.records import provenance
 from npbench.records.files import RUNS
 from npbench_hydra.settings import (
+    VALIDATION_LOSS,
     effect_faults,
     hydra_node,
     is_adaptive,
@@ -57,14 +60,12 @@ class HydraLaunch:
         self.faults = [] if is_explained else effect_faults(self._words, self.multirun)
         self.differs = not is_ours(self._node)
         self.adaptive = self.multirun and is_adaptive(self._node)
-        self.maximised = self.adaptive and is_maximised(self._node)
         self.swept = sweeper_words(self._node, self._typed) if self.multirun else []
         if experiment is not None and (self.adaptive or self.swept):
             self.faults.append("hydra.sweeper applies to sweeps of your own: +experiment names its sweeps itself.")
 
     def run(self, asked: Requested, report: Callable[..., Exit]) -> Exit:
         """Check data and splits, let Hydra launch the combinations, report them as one run."""
-        settings = asked.settings
         launch_id = str(provenance.facts()["run_id"])
         task = RunCombination(launch_id, tuple(asked.words), self.adaptive, os.getpid(), Path.cwd())
         with_losses = task.with_losses(asked)
@@ -77,15 +78,23 @@ class HydraLaunch:
         code = self._launch(task, listed, asked)
         if code is Exit.INTERRUPTED:
             return code
-        if self.adaptive:  # the sweeper's choices stand in the descriptions of their runs
-            paths = sorted((settings.results / RUNS).glob(f"{launch_id}-*.json"))
-            configs = [config for path in paths for config in json.loads(path.read_text(encoding="utf-8"))["configs"]]
-            if not configs:
-                return Exit.FAILED
-            requests, settings = check_all(configs)[0], replace(settings, force=False)
-            plan = session.plan(replace(asked, requests=requests, settings=settings), Progress())
-        ours = plan.records(["run_id"])["run_id"].str.starts_with(launch_id)
-        return report(plan, asked, skipped=len(ours) - int(ours.sum())) or code
+        if self.adaptive:
+            return self._report_trials(asked, launch_id, report) or code
+        return report(plan, asked, skipped=_n_skipped(plan, launch_id)) or code
+
+    def _report_trials(self, asked: Requested, launch_id: str, report: Callable[..., Exit]) -> Exit:
+        """Print the trials, and the measurements of the best; the sweeper's choices are in the descriptions of runs."""
+        from npbench_hydra.trials import print_trials  # what draws, which a process of a launcher does not need
+
+        settings = replace(asked.settings, force=False)
+        paths = sorted((settings.results / RUNS).glob(f"{launch_id}-*.json"))
+        configs = [config for path in paths for config in json.loads(path.read_text(encoding="utf-8"))["configs"]]
+        if not configs:
+            return Exit.FAILED
+        plan = session.plan(replace(asked, requests=check_all(configs)[0], settings=settings), Progress())
+        best = partial(print_trials, objective=settings.objective, maximised=is_maximised(self._node))
+        columns = [settings.objective or VALIDATION_LOSS]
+        return report(plan, asked, skipped=_n_skipped(plan, launch_id), columns=columns, chosen=best)
 
     def _launch(self, task: RunCombination, listed: Sequence[Sequence[str]] | None, asked: Requested) -> Exit:
         """Let Hydra launch the task; print an error, beside which the other combinations have their records."""
@@ -118,6 +127,12 @@ class HydraLaunch:
                 hydra.multirun(self._config_name, task, words)
             else:
                 hydra.run(self._config_name, task, words)
+
+
+def _n_skipped(plan: Plan, launch_id: str) -> int:
+    """Return the number of records that other runs have stored."""
+    ours = plan.records(["run_id"])["run_id"].str.starts_with(launch_id)
+    return len(ours) - int(ours.sum())
 
 
 def _launch_each(
@@ -168,7 +183,7 @@ class RunCombination:
                 if stored["selection_loss"].null_count() > 0:  # stored without the loss
                     plan = session.plan(replace(asked, settings=replace(settings, force=True)), progress)
         session.run(plan, asked, progress, run_id=run_id)
-        column = settings.objective or "selection_loss"
+        column = settings.objective or VALIDATION_LOSS
         good = plan.records([column]).filter(status="ok")
         values = good[column].drop_nulls().to_list() if column in good.columns else []
         if len(values) == len(plan.jobs):

@@ -16,6 +16,7 @@ from npbench.config.search_path import initialized
 from npbench.config.words import is_hydra_word
 from npbench.errors import RequestError
 
+VALIDATION_LOSS = "selection_loss"
 BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 
 # Keys of Hydra's node that do not say how a run is launched: filled in by Hydra, or read when composing.
