@@ -1,19 +1,14 @@
-"""Divide a solver's parameters into fixed and searched ones, for each choice of the group ``solver``; check them."""
+"""Divide a solver's parameters into fixed and searched ones, and check them."""
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
-from npbench.config.files import config_folders, given, group_files, merged_choice
+from npbench.config.files import given
 from npbench.contracts import Solver, resolve
 from npbench.errors import RequestError, unknown_name
 from npbench.evaluation.grids import grid_fault, grid_values
@@ -22,32 +17,6 @@ from npbench.registry import installed, remedy
 from npbench.signature import REQUIRED, filled_in, imported_names, signature
 from npbench.user_cache import cached
 from npbench.values import canonical
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The solver that a name on the command line chooses, with its fixed parameters and search."""
-
-    solver: str
-    params: Mapping[str, Any]
-    search: Mapping[str, list[Any]]
-
-
-def choices() -> Mapping[str, Choice]:
-    """Return the installed choices of a solver by name, without malformed ones: a run names their faults."""
-    return _choices(tuple(config_folders()), tuple(installed().solvers))
-
-
-@functools.lru_cache(maxsize=2)
-def _choices(_: tuple[Path, ...], solvers: tuple[str, ...]) -> Mapping[str, Choice]:
-    files = group_files("solver")
-    found = {}
-    for name in dict.fromkeys([*solvers, *files]):
-        with contextlib.suppress(OSError, yaml.YAMLError, TypeError, ValueError, AttributeError, LookupError):
-            solver, node = merged_choice(name, files)
-            grids = node.pop("search", None) or {}
-            found[name] = Choice(solver, *divided(node, grids))
-    return found
 
 
 def solver_settings(

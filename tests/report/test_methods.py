@@ -5,9 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from npbench.config.solver_settings import choices
 from npbench.records.fields import METHOD
 from npbench.records.store import RecordStore
+from npbench.report.select.choices import choices
 from npbench.report.select.filters import filtered
 from npbench.report.select.labels import labels, method_labels
 from npbench.report.select.methods import inferred, named, own_settings

@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 
-from npbench.config.solver_settings import Choice, choices
 from npbench.errors import RequestError
 from npbench.records import provenance
 from npbench.records.reading import with_methods
 from npbench.registry import installed
+from npbench.report.select.choices import Choice, choices
 from npbench.signature import REQUIRED, same, signature
 from npbench.user_cache import cached
 from npbench.values import canonical

@@ -11,12 +11,12 @@ import yaml
 from npbench.config.command_line import parse, requested
 from npbench.config.experiment import load
 from npbench.config.search_path import initialized, register
-from npbench.config.solver_settings import choices
 from npbench.data import BinaryData, loading
 from npbench.errors import RequestError
 from npbench.evaluation.protocols import CrossValidation
 from npbench.numerics.thresholds import fewest_negatives
 from npbench.registry import installed
+from npbench.report.select.choices import choices
 from npbench_benchmark.promises import Promise
 
 # The rules of docs/benchmark-data.md.

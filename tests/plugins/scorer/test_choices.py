@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from npbench.config.solver_settings import choices
 from npbench.evaluation.grids import combinations
 from npbench.numerics.thresholds import RULES
+from npbench.report.select.choices import choices
 from npbench_scorer.estimator import Scorer
 from selection_checks import X, Y
 
