@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 from npbench.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import polars as pl
-    from sklearn.pipeline import Pipeline
 
     from npbench import metrics
     from npbench.contracts import Estimator
     from npbench.data import BinaryData
     from npbench.report.select.collect import load_records
     from npbench.thresholding.classifier import NPThresholdClassifier
+    from npbench.thresholding.commands.final_model import from_record
     from npbench.thresholding.compare import Comparison, compare
     from npbench.thresholding.display import NPRocDisplay
     from npbench.thresholding.ensemble import NPEnsemble
@@ -60,6 +58,7 @@ _LAZY = {
     "Threshold": "npbench.thresholding.threshold",
     "compare": "npbench.thresholding.compare",
     "from_json": "npbench.thresholding.threshold",
+    "from_record": "npbench.thresholding.commands.final_model",
     "load_records": "npbench.report.select.collect",
     "monitor": "npbench.thresholding.monitoring",
     "threshold": "npbench.thresholding.rules",
@@ -149,38 +148,6 @@ def solver(name: str, /, **params: Any) -> Estimator:
         params = {**preset, **params}
     estimator: Estimator = contracts.resolve(found.solver(name).estimator)(**params)
     return estimator
-
-
-def from_record(record: Mapping[str, Any], /) -> Pipeline:
-    """Return the unfitted model of a record: its preprocessing and its solver, with the parameters that it selected.
-
-    Parameters
-    ----------
-    record : mapping
-        A row of what :func:`run` returns, or of a results folder. Its data set is loaded, to see the kinds of columns.
-
-    Returns
-    -------
-    Pipeline
-        Fit it to a matrix with the columns of the data set, alone or in :class:`NPThresholdClassifier`.
-
-    Raises
-    ------
-    RequestError
-        If the record is not of a job that succeeded, or its solver or data set is not there.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as results:
-    ...     records = run(solver="gen", dataset="breast", repeats=1, results=results)
-    >>> data = load_dataset("breast")
-    >>> from_record(records.row(0, named=True)).fit(data.X, data.y).predict(data.X).shape
-    (569,)
-    """
-    from npbench.thresholding.commands import final_model
-
-    return final_model.from_record(record)
 
 
 def load_dataset(name: str, /, **params: Any) -> BinaryData:

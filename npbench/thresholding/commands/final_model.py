@@ -29,8 +29,35 @@ from npbench.thresholding.classifier import ALIGNED, NPThresholdClassifier, cali
 FOLDS = 4  # of the selection, where the protocol has no number
 
 
-def from_record(record: Mapping[str, Any]) -> Pipeline:
-    """Return the unfitted model of a record; see :func:`npbench.from_record`."""
+def from_record(record: Mapping[str, Any], /) -> Pipeline:
+    """Return the unfitted model of a record: its preprocessing and its solver, with the parameters that it selected.
+
+    Parameters
+    ----------
+    record : mapping
+        A row of what :func:`npbench.run` returns, or of a results folder. Its data set is loaded, to see the kinds of
+        columns.
+
+    Returns
+    -------
+    Pipeline
+        Fit it to a matrix with the columns of the data set, alone or in :class:`npbench.NPThresholdClassifier`.
+
+    Raises
+    ------
+    RequestError
+        If the record is not of a job that succeeded, or its solver or data set is not there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from npbench import load_dataset, run
+    >>> with tempfile.TemporaryDirectory() as results:
+    ...     records = run(solver="gen", dataset="breast", repeats=1, results=results)
+    >>> data = load_dataset("breast")
+    >>> from_record(records.row(0, named=True)).fit(data.X, data.y).predict(data.X).shape
+    (569,)
+    """
     lacks = [name for name in ("solver", "dataset", "chosen_params") if record.get(name) is None]
     if lacks:
         raise RequestError(f"The record has no {', '.join(lacks)}: use one with the status ok.")
