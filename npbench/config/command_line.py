@@ -33,7 +33,7 @@ class Launch(Protocol):
     differs: bool  # whether the launcher is to run it, not npbench in one process
     multirun: bool  # settings may list values
     adaptive: bool  # values are chosen on the way: the jobs are not known before
-    swept: Sequence[str]  # settings to sweep, besides those typed
+    lines: list[list[str]]  # settings to compose; if adaptive, with each value that may be chosen
     faults: Sequence[str]
 
     def run(self, asked: Requested, report: Callable[..., Exit]) -> Exit:
@@ -120,16 +120,12 @@ def compose_all(options: Namespace) -> Combinations:
             # Without any of these, Hydra's settings cannot differ from npbench's own.
             if options.config_path or options.config_name or any(map(is_hydra_word, chain(*lines))):
                 launch = _launch(loader, folder, options, lines)
-                faults += launch.faults
+                lines, faults = launch.lines, [*launch.faults]
         except RequestError as error:
             faults += error.faults
         multirun = launch.multirun if launch else name is not None or options.multirun
-        swept, adaptive = (launch.swept, launch.adaptive) if launch else ((), False)
-        sweeps = [
-            compose(loader, [*swept, *line], multirun=multirun, config_name=config_name, adaptive=adaptive)
-            for line in lines
-        ]
-    faults += [fault for sweep in sweeps for fault in sweep.faults]
+        sweeps = [compose(loader, line, multirun=multirun, config_name=config_name) for line in lines]
+    faults += dict.fromkeys(fault for sweep in sweeps for fault in sweep.faults)
     return Combinations(sweeps, faults, experiment, launch if launch and launch.differs else None)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import IntervalSweep, Override, OverrideType, RangeSweep
+from hydra.core.override_parser.types import Override, OverrideType, RangeSweep
 from hydra.errors import HydraException
 
 from npbench import registry
@@ -33,22 +33,12 @@ class Composed:
     faults: list[str]  # each once
 
 
-def compose(
-    loader: ConfigLoader,
-    settings: Sequence[str],
-    *,
-    multirun: bool,
-    config_name: str = "config",
-    adaptive: bool = False,
-) -> Composed:
-    """Compose the configuration of every combination of ``settings``, as typed, without other settings of Hydra.
-
-    Where a sweeper is ``adaptive`` and chooses values as it goes, each value (or end of an interval) is composed once.
-    """
+def compose(loader: ConfigLoader, settings: Sequence[str], *, multirun: bool, config_name: str = "config") -> Composed:
+    """Compose the configuration of every combination of ``settings``, as typed, without other settings of Hydra."""
     search_path = tuple(setting for setting in settings if setting.startswith("hydra.searchpath="))
     own = [setting for setting in settings if not is_hydra_word(setting) or setting in search_path]
     parser, groups = OverridesParser.create(config_loader=loader), _groups(loader, config_name, search_path)
-    return _Composer(parser, groups, multirun, adaptive).composed(own)
+    return _Composer(parser, groups, multirun).composed(own)
 
 
 @dataclass
@@ -58,7 +48,6 @@ class _Composer:
     parser: OverridesParser
     groups: Groups
     multirun: bool
-    adaptive: bool
     faults: list[str] = field(default_factory=list)
     added: set[str] = field(default_factory=set)
     unknown: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)  # keys, and what lacks them
@@ -69,16 +58,7 @@ class _Composer:
         possible = {key: [o for o in overrides if self._exists(o)] for key, overrides in spread.items()}
         unknown = {spread[key][0].key_or_group for key in spread if spread[key] and not possible[key]}
         known = [o for o in possible.values() if o and o[0].key_or_group.partition(".")[0] not in unknown]
-        if self.adaptive:
-            first = [overrides[0] for overrides in known]
-            others = (
-                [*first[:place], override, *first[place + 1 :]]
-                for place, overrides in enumerate(known)
-                for override in overrides[1:]
-            )
-            combinations = [first, *others]
-        else:
-            combinations = [list(combination) for combination in itertools.product(*known)]
+        combinations = [list(combination) for combination in itertools.product(*known)]
         configs = [config for combination in combinations if (config := self._config(combination)) is not None]
         for config in configs:  # without a default that was not asked for
             config.update({group: None for group in unknown if group in config})
@@ -106,15 +86,12 @@ class _Composer:
         if not self.multirun:
             self.faults.append(f"{override.input_line} lists several values: add -m to run all of them.")
         swept = override.value()
-        if isinstance(swept, IntervalSweep) and self.adaptive:
-            values = [str(swept.start), str(swept.end)]
-        elif not override.is_discrete_sweep():
+        if not override.is_discrete_sweep():
             self.faults.append(f"{override.input_line} is not a finite set of values: list them, as in a=1,2,3.")
             return []
-        else:
-            values = list(override.sweep_string_iterator())
-            if isinstance(swept, RangeSweep):
-                values = _rounded(values, swept)
+        values = list(override.sweep_string_iterator())
+        if isinstance(swept, RangeSweep):
+            values = _rounded(values, swept)
         if not values:
             self.faults.append(f"{override.input_line} matches nothing: name at least one value.")
         return self.parser.parse_overrides([f"{override.get_key_element()}={value}" for value in values])

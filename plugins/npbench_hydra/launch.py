@@ -40,6 +40,7 @@ from npbench_hydra.settings import (
     is_adaptive,
     is_maximised,
     is_ours,
+    lines_of_trials,
     logging_words,
     sweeper_words,
     task_words,
@@ -60,8 +61,11 @@ class HydraLaunch:
         self.faults = [] if is_explained else effect_faults(self._words, self.multirun)
         self.differs = not is_ours(self._node)
         self.adaptive = self.multirun and is_adaptive(self._node)
-        self.swept = sweeper_words(self._node, self._typed) if self.multirun else []
-        if experiment is not None and (self.adaptive or self.swept):
+        self._swept = sweeper_words(self._node, self._typed) if self.multirun else []
+        self.lines = [[*self._swept, *line] for line in lines]
+        if self.adaptive:
+            self.lines = [one for line in self.lines for one in lines_of_trials(loader, line)]
+        if experiment is not None and (self.adaptive or self._swept):
             self.faults.append("hydra.sweeper applies to sweeps of your own: +experiment names its sweeps itself.")
 
     def run(self, asked: Requested, report: Callable[..., Exit]) -> Exit:
@@ -72,7 +76,7 @@ class HydraLaunch:
         plan = session.plan(with_losses, Progress())
         listed = None
         if self.multirun and not self.adaptive:  # those of absent data are skipped
-            each = [task_words(words, sweep) for sweep in asked.composed for words in sweep.combinations]
+            each = [task_words(words, [sweep]) for sweep in asked.composed for words in sweep.combinations]
             pairs = zip(each, with_losses.requests, strict=True)
             listed = [words for words, request in pairs if not plan.sources.skips(request)]
         code = self._launch(task, listed, asked)
@@ -115,10 +119,10 @@ class HydraLaunch:
         """Let Hydra run the task on one combination, on those listed, or on those that its sweeper chooses."""
         mode = RunMode.MULTIRUN if self.multirun else RunMode.RUN
         words = [*self._words, *logging_words(self._node), f"hydra.mode={mode.name}"]
-        if self.swept:  # they are among the settings of the tasks
+        if self._swept:  # they are among the settings of the tasks
             words.append("hydra.sweeper.params=null")
         if listed is None:
-            words += task_words([*self.swept, *self._typed], asked.composed[0])
+            words += task_words([*self._swept, *self._typed], asked.composed)
         with initialized(self._folder) as hydra:
             if listed is not None:
                 config = hydra.compose_config(self._config_name, words, run_mode=mode, with_log_configuration=True)

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hydra.core.config_loader import ConfigLoader
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import IntervalSweep
+from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
@@ -82,12 +85,37 @@ def sweeper_words(node: DictConfig, typed: Sequence[str]) -> list[str]:
     return [f"{key}={value}" for key, value in params.items() if str(key).lstrip("+") not in keys]
 
 
-def task_words(words: Sequence[str], composed: Composed) -> list[str]:
+def lines_of_trials(loader: ConfigLoader, line: Sequence[str]) -> list[list[str]]:
+    """Return lines in which each value that a sweeper may choose, or end of an interval, stands once."""
+    parser = OverridesParser.create(config_loader=loader)
+    spread = [_values(parser, word) for word in line]
+    first = [values[0] for values in spread]
+    others = ((place, value) for place, values in enumerate(spread) for value in values[1:])
+    return [first, *([*first[:place], value, *first[place + 1 :]] for place, value in others)]
+
+
+def _values(parser: OverridesParser, word: str) -> list[str]:
+    """Return a setting with each of its values; as it is if it cannot be read, of which composing says why."""
+    try:
+        override = parser.parse_override(word)
+    except HydraException:
+        return [word]
+    swept, values = override.value(), list[str]()
+    if isinstance(swept, IntervalSweep):
+        values = [str(swept.start), str(swept.end)]
+    elif override.is_discrete_sweep():
+        values = list(override.sweep_string_iterator())
+    return [f"{override.get_key_element()}={value}" for value in values] or [word]
+
+
+def task_words(words: Sequence[str], composed: Sequence[Composed]) -> list[str]:
     """Return settings as Hydra accepts them; a task has one worker process unless they say otherwise."""
     own = [word for word in words if not is_hydra_word(word)]
-    forced = [f"++{word}" if word.partition("=")[0] in composed.added else word for word in own]
+    added = {key for one in composed for key in one.added}
+    forced = [f"++{word}" if word.partition("=")[0] in added else word for word in own]
     is_typed = any(word.startswith("execution.n_jobs=") for word in own)
-    is_set = any(value_at(config, ("execution", "n_jobs")) != -1 for config in composed.configs)
+    configs = (config for one in composed for config in one.configs)
+    is_set = any(value_at(config, ("execution", "n_jobs")) != -1 for config in configs)
     return forced if is_typed or is_set else [*forced, "execution.n_jobs=1"]
 
 

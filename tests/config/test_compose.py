@@ -55,19 +55,6 @@ def test_unknown_choice_leaves_its_section_empty(loader):
     assert (found.configs[0]["solver"], found.configs[0]["seed"]) == (None, 3)
 
 
-def test_adaptive_sweep_composes_each_value_once(loader):
-    settings = ["solver.C=interval(0.1,2)", "solver=np_svm,uzawa", "seed=1,2,3"]
-    found = compose(loader, settings, multirun=True, adaptive=True)
-    assert found.faults == []
-    assert [(c["solver"]["C"], c["solver"]["name"], c["seed"]) for c in found.configs] == [
-        (0.1, "np_svm", 1),
-        (2.0, "np_svm", 1),
-        (0.1, "uzawa", 1),
-        (0.1, "np_svm", 2),
-        (0.1, "np_svm", 3),
-    ]
-
-
 def test_names_outside_the_yaml_are_reported(loader):
     found = compose(loader, ["solver=logistic_regression", "solver.params.C=1", "solver.params.tol=1"], multirun=False)
     assert "solver.params.tol" in found.added

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 import yaml
 
-from npbench import session
+from npbench import registry, session
 from npbench.config.command_line import parse, requested
 from npbench.progress import Progress
 from npbench.records.store import RecordStore
@@ -166,6 +166,12 @@ def test_faults_come_before_any_launch(answer, words, expected):
     (line,) = text.splitlines()
     assert expected in line
     assert not Path("results").exists()
+
+
+def test_without_its_plugin_settings_of_hydra_are_refused(answer, monkeypatch):
+    monkeypatch.setattr(registry.installed(), "launchers", {})
+    code, text = answer(*BLOBS, "hydra.run.dir=out")
+    assert (code, "NPBENCH_PLUGINS" in text) == (2, True)
 
 
 def test_data_are_checked_before_any_launch(answer):
