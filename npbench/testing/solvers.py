@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from npbench import registry
-from npbench.config.solver_settings import solver_settings
+from npbench.config.checks import check
 from npbench.contracts import Dataset, Solver
-from npbench.problem import PROBLEMS
 from npbench.testing import solver_answers as answers
 from npbench.testing import solver_claims as claims
 from npbench.testing import solver_descriptions as descriptions
@@ -50,24 +50,19 @@ def job(solver: Solver, problem: str) -> None:
     """A complete job succeeds and stores a record: split, select, fit, score, measure, store."""
     from npbench import session
     from npbench.data import BinaryData
-    from npbench.evaluation.job import Request
+    from npbench.evaluation.job import DEFAULTS
     from npbench.evaluation.protocols import CrossValidation
     from npbench.planning.plan import first_job
     from npbench.records.files import RECORDS
     from npbench.records.store import RecordStore
 
-    asked = PROBLEMS[problem]()
-    section = composed(f"solver={solver.name}", f"problem={problem}")["solver"]
-    params, search = solver_settings(solver, section, asked.parameters())
-    request = Request(
-        solver=solver,
-        params=params,
-        search={name: list(islice(values, 2)) for name, values in search.items()},
+    asked = check(composed(f"solver={solver.name}", f"problem={problem}"))
+    request = replace(
+        asked,
+        search={name: list(islice(values, 2)) for name, values in asked.search.items()},
         dataset=Dataset(name="blobs", load=""),
-        dataset_params={},
-        problem=asked,
         protocol=CrossValidation(folds=2),
-        metrics=[m for m in registry.installed().metrics.values() if m.problems is None or problem in m.problems],
+        features=DEFAULTS,
     )
     data = BinaryData.checked(*blobs(), "blobs")
     planned = first_job(request, data)
