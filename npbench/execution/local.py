@@ -1,8 +1,8 @@
 """Run jobs in worker processes on this machine, with pinned threads and limits.
 
 A worker judges what a solver answers from a process of its own. The worker starts a nursery before it reads any data.
-The nursery forks a server for a kind of job, which warms up on toy data, and the server forks a process for each fit.
-None of them ever holds a label of a test part.
+The nursery forks a server for all solvers of one owner, which warms up on toy data for each kind of job, and the server
+forks a process for each fit. None of them ever holds a label of a test part.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import socket
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from npbench.data import BinaryData, checks
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from npbench.numerics.shared_fits import Noted
 
 START_LIMIT = 600.0  # seconds to import, to compile, and for everything before a fit without a time limit
+MOST_SERVERS = 4  # of a worker; each takes 100 to 250 MB
+Owner = tuple[str, frozenset[str]]
 GRACE = 60.0  # seconds that the starter of the judge waits longer than the judge waits
 
 
@@ -92,6 +94,12 @@ def _group_of(job: Job) -> tuple[str, int] | None:
     return (fits, job.repeat) if fits else None
 
 
+def owner_of(job: Job) -> Owner:
+    """Return what is equal for jobs whose solvers share a process: all of npbench do that run the same foreign code."""
+    foreign = frozenset(name for name in job.code if not name.startswith("npbench"))
+    return ("" if job.distribution == "npbench" else kind_of(job)), foreign
+
+
 def record_of(job: Job, outcome: Outcome) -> dict[str, Any]:
     """Return the columns of a job's record, however a process that worked for it ended."""
     match outcome:
@@ -120,6 +128,14 @@ def how_it_died(code: int) -> str:
     return f"the worker process was killed by {name}{hints.get(-code, '')}"
 
 
+@dataclass
+class Server:
+    """A process that forks the fits of kinds of jobs for which it has warmed up."""
+
+    process: Process
+    kinds: set[str] = field(default_factory=set)
+
+
 class Judge:
     """What runs tasks in a worker, which makes it before it opens data."""
 
@@ -127,10 +143,10 @@ class Judge:
         if gpu is not None:
             os.environ["CUDA_VISIBLE_DEVICES"] = gpu  # of all that this process starts
         self._nursery = Nursery()
-        self._server: Process | None = None
-        self._toy: Fitting | None = None  # of a solver whose threads would not survive a fork: each fit warms up
-        self._kind = ""
-        self._failed: dict[str, Ended] = {}  # by kind: how its server ended in the preparations
+        self._servers: dict[Owner, Server] = {}
+        self._owner: Owner = ("", frozenset())  # of the present job
+        self._failed: dict[str, Ended] = {}  # by kind: how a server ended in its preparations
+        self._toys: dict[str, Fitting] = {}  # of kinds whose threads would not survive a fork: each fit warms up
         self._group: tuple[str, int] | None = None
         self._noted: dict[str, Noted] = {}  # numbers of the fits of the group
 
@@ -138,15 +154,17 @@ class Judge:
         """Return the record of a task as JSON expresses it."""
         from npbench.evaluation import measure  # scikit-learn, which the command does not need
 
-        self._limits, self._allow = task.limits, allow
+        self._limits, self._allow, self._owner = task.limits, allow, owner_of(task.job)
         if (group := _group_of(task.job)) != self._group:
             self._group, self._noted = group, {}
         try:
             data = _opened(task.data)
-            seconds = self._prepare(task, data)
+            kind = f"{kind_of(task.job)}{' sparse' * checks.is_sparse(data.X)}"
+            seconds = self._prepare(kind, task, data)
             if task.only_compiles:
                 return {}
-            record: dict[str, Any] = measure.record(task.job, data, task.options, self._fit)
+            fit = functools.partial(self._fit, kind)
+            record: dict[str, Any] = measure.record(task.job, data, task.options, fit)
         except Ended as ended:
             return record_of(task.job, ended)
         except Exception as error:
@@ -157,40 +175,55 @@ class Judge:
             record[TEST_SCORES] = base64.b64encode(record[TEST_SCORES]).decode()
         return {**record, "compile_seconds": seconds}
 
-    def _prepare(self, task: Task, data: BinaryData) -> float:
-        """Start a server for the kind of a task, unless it is there, and return the seconds that it took; raise Ended.
+    def _prepare(self, kind: str, task: Task, data: BinaryData) -> float:
+        """Let the owner's server warm up for a kind of task, unless it has, and return the seconds; raise Ended.
 
-        A server that ends in its preparations is replaced by the nursery, from which fits start unprepared.
+        Fits of a kind in whose preparations a server ended start from the nursery, unprepared.
         """
         from npbench.evaluation import measure
 
-        is_sparse = checks.is_sparse(data.X)
-        kind = f"{kind_of(task.job)}{' sparse' * is_sparse}"
-        if kind == self._kind:
-            return 0.0
-        self._close()
-        start = time.perf_counter()
-        if kind not in self._failed:
-            try:
-                toy = measure.toy_fitting(task.job, data.n_features, is_sparse, task.options.n_threads)
-                self._server = self._fork(self._nursery.requests, serve_fits, toy)
-                if not self._until_ready(self._server):
-                    self._close()
-                    self._toy = toy
-            except Ended as ended:
-                self._close()
-                self._failed[kind] = ended
         failed = self._failed.get(kind)
         if isinstance(failed, TimedOut) and failed.phase == IMPORTING:
             raise failed.with_traceback(None)
-        self._kind = kind
-        return 0.0 if failed else time.perf_counter() - start
-
-    def _fit(self, fitting: Fitting) -> Iterator[Step]:
-        """Yield the steps of a fit, which are data; raise Ended if its process ends or takes too long."""
-        one = self._fork((self._server or self._nursery).requests, serve_fit, self._toy)
+        if failed or kind in self._toys or self._is_warm(kind):
+            return 0.0
+        start = time.perf_counter()
+        toy = measure.toy_fitting(task.job, data.n_features, checks.is_sparse(data.X), task.options.n_threads)
         try:
-            if self._toy:
+            self._warm_up(kind, toy)
+        except Ended as ended:
+            self._close(self._owner)
+            self._failed[kind] = ended
+            return self._prepare(kind, task, data)
+        return time.perf_counter() - start
+
+    def _is_warm(self, kind: str) -> bool:
+        return self._owner in self._servers and kind in self._servers[self._owner].kinds
+
+    def _warm_up(self, kind: str, toy: Fitting) -> None:
+        """Start the owner's server, unless it is there, and let it warm up; raise Ended."""
+        asked = toy, self._limits.memory_mb
+        if server := self._servers.pop(self._owner, None):
+            server.process.tell(asked)
+        else:
+            if len(self._servers) == MOST_SERVERS:
+                self._close(next(iter(self._servers)))
+            server = Server(self._fork(self._nursery.requests, serve_fits))
+            server.process.send(asked)
+        self._servers[self._owner] = server  # the last, which is closed last
+        if self._until_ready(server.process):
+            server.kinds.add(kind)
+        else:
+            self._close(self._owner)
+            self._toys[kind] = toy
+
+    def _fit(self, kind: str, fitting: Fitting) -> Iterator[Step]:
+        """Yield the steps of a fit, which are data; raise Ended if its process ends or takes too long."""
+        toy = self._toys.get(kind)
+        requests = self._servers[self._owner].process.requests if self._is_warm(kind) else self._nursery.requests
+        one = self._fork(requests, serve_fit, toy=toy, memory_mb=self._limits.memory_mb)
+        try:
+            if toy:
                 self._until_ready(one)
             self._limit(one, self._limits.seconds or math.inf)
             one.send((fitting, self._noted if self._group else None))
@@ -206,17 +239,17 @@ class Judge:
                     yield facts, arrays
         finally:
             if not one.close():  # the server is stopped
-                self._close()
+                self._close(self._owner)
 
-    def _close(self) -> None:
-        """End the server of the present kind."""
-        server, self._server, self._toy, self._kind = self._server, None, None, ""
-        if server and not server.close():
+    def _close(self, owner: Owner) -> None:
+        """End the server of an owner."""
+        server = self._servers.pop(owner, None)
+        if server and not server.process.close():
             self._nursery.kill()  # it is stopped
 
-    def _fork(self, requests: socket.socket, serve: Callable[..., None], toy: Fitting | None) -> Process:
+    def _fork(self, requests: socket.socket, serve: Callable[..., None], **told: Any) -> Process:
         try:
-            return Process(requests, functools.partial(serve, toy=toy, memory_mb=self._limits.memory_mb), output=1)
+            return Process(requests, functools.partial(serve, **told), output=1)
         except OSError:  # an earlier job killed or stopped the server: the pool tries the task in a new process
             os._exit(1)
 

@@ -46,6 +46,8 @@ LONGEST_WAIT = 1.0  # seconds
 LONGEST_LAPSE = 2.0  # seconds between two looks at a process, unless the process that looks was suspended
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of <sys/prctl.h>
 
+FORK, HEAR = b"f", b"h"  # what a server is asked for
+
 _NUMBER = struct.Struct("i")
 
 
@@ -84,7 +86,7 @@ class Process:
         self._status, written = os.pipe()
         try:
             with theirs, os.fdopen(written, "wb"):
-                socket.send_fds(requests, [b"f"], [theirs.fileno(), output, written])
+                socket.send_fds(requests, [FORK], [theirs.fileno(), output, written])
             if not connection.wait([self._status], timeout) or (pid := self._number()) is None:
                 raise ConnectionError("the server was killed or stopped")
         except BaseException:  # Ctrl-C too
@@ -108,6 +110,12 @@ class Process:
         """Send an object; that the process has ended is seen in the next answer."""
         with contextlib.suppress(OSError):
             self._channel.send(message)
+
+    def tell(self, message: Any) -> None:
+        """Send an object to a process that serves forks, for it to hear between two of them."""
+        with contextlib.suppress(OSError):
+            self.requests.sendall(HEAR)
+        self.send(message)
 
     def allow(self, seconds: float) -> None:
         """Let what comes next take so long, without the time that its main thread waits for a processor."""
@@ -288,8 +296,8 @@ def server_main(descriptor: int) -> NoReturn:
     serve_forks(socket.socket(fileno=descriptor))
 
 
-def serve_forks(requests: socket.socket) -> NoReturn:
-    """Fork processes on request until the starter ends, then kill them."""
+def serve_forks(requests: socket.socket, hear: Callable[[], None] | None = None) -> NoReturn:
+    """Fork processes on request until the starter ends, then kill them; ``hear`` receives what it tells."""
     _control(PR_SET_CHILD_SUBREAPER, 1)
     ended, wakeup = os.pipe()
     for end in (ended, wakeup):
@@ -306,6 +314,9 @@ def serve_forks(requests: socket.socket) -> NoReturn:
             message, descriptors, _, _ = socket.recv_fds(requests, 1, 3)
             if not message:
                 break
+            if message == HEAR and hear:
+                hear()
+                continue
             end, output, status = descriptors
             pid = os.fork()
             if pid == 0:

@@ -30,14 +30,22 @@ STAGES = {"selecting parameters": "select", "fitting": "fit", "predicting": "pre
 IMPORTING, WARMING_UP = "importing the solver", "warming up on toy data"
 
 
-def serve_fits(channel: Channel, toy: Fitting, memory_mb: float) -> None:
-    """Import the solver and warm up, then fork a process for each fit."""
+def serve_fits(channel: Channel) -> None:
+    """Warm up for each kind of fit of which the starter tells, and fork a process for each fit."""
+    _warm_up(channel)
+    serve_forks(channel.socket, functools.partial(_warm_up, channel))
+
+
+def _warm_up(channel: Channel) -> None:
+    """Import a solver and fit on toy data; other kinds have been here before."""
+    toy, memory_mb = channel.receive()
+    _base_mb.cache_clear()
     _base_mb()  # the limits of jobs count from here
     _load(channel, toy, memory_mb)
+    _libraries.cache_clear()
     _libraries()
     gc.freeze()  # or the collector would write to the memory that all fits share
     channel.answer({"ready": len([*Path("/proc/self/task").iterdir()]) == 1})
-    serve_forks(channel.socket)
 
 
 def serve_fit(channel: Channel, toy: Fitting | None, memory_mb: float) -> None:

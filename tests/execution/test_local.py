@@ -203,6 +203,16 @@ def test_each_job_has_a_process_and_a_worker_warms_up_once(data, run, tmp_path):
     assert 1 <= sum(record["compile_seconds"] > 0 for record in records.values()) <= 2
 
 
+@pytest.mark.parametrize(("distribution", "n_servers"), [("npbench", 1), ("theirs", 5)])
+def test_solvers_of_npbench_warm_up_in_one_process(data, run, tmp_path, distribution, n_servers):
+    """Those of others have a process each, of which a worker keeps a few."""
+    params = [{"act": "leak early", "folder": str(tmp_path)}] * 5
+    planned = [dataclasses.replace(job, distribution=distribution) for job in jobs(data, *params, names=list("abcde"))]
+    counts, _ = run(planned, n_jobs=1, memory_mb=1000)
+    assert counts == {"ok": 5}
+    assert len(pids_in(tmp_path)) == n_servers + 5
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_search_and_fit_compile_side_by_side(data, tmp_path, n_jobs):
     planned = jobs(data, {"act": "leak early", "folder": str(tmp_path)}, {"act": "dies early"})  # which ends a worker
