@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,14 +17,15 @@ from npbench.config.experiment import Experiment, load, split_off
 from npbench.config.run_settings import RunSettings
 from npbench.contracts import resolve
 from npbench.data import BinaryData
+from npbench.errors import RequestError
 from npbench.evaluation.job import Job, Options
 from npbench.execution import local, processes
-from npbench.execution.run import Executor, Limits, RunContext, notifier, run_jobs, within_limit, write_description
+from npbench.execution.run import Executor, Limits, RunContext, notifier, run_jobs, within_limit
 from npbench.planning.kernel_cache import compiles_nothing, not_compiled, seconds_to_compile
 from npbench.planning.plan import Plan, prepare
 from npbench.progress import Progress
 from npbench.records import provenance
-from npbench.records.files import RUNS
+from npbench.records.files import RUNS, atomic_write, remove_unfinished
 from npbench.records.record import Record
 
 
@@ -70,7 +72,14 @@ def plan(asked: Requested, progress: Progress) -> Plan:
 def describe(results: Path, words: Sequence[str], configs: Sequence[Mapping[str, Any]], **facts: Any) -> dict[str, Any]:
     """Write the description of a run beside its records, and return it; ``facts`` replace those of this process."""
     description = {**provenance.facts(), **facts, "command": words, "configs": configs}
-    write_description(results / RUNS, description)
+    folder, content = results / RUNS, json.dumps(description, indent=2).encode()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        remove_unfinished(folder)
+        atomic_write(folder / f"{description['run_id']}.json", content)  # records have the same run id
+    except OSError as error:
+        why = error.strerror or error
+        raise RequestError(f"cannot describe the run in {folder} ({why}): free some space, or set results.") from error
     return description
 
 

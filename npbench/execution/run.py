@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -14,9 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from npbench.data import BinaryData
-from npbench.errors import RequestError
 from npbench.evaluation.job import STANDARD, Job, JobStream, Options
-from npbench.records.files import atomic_write, remove_unfinished
 from npbench.records.provenance import available_cores, physical_memory
 from npbench.records.record import Primitive, Record
 from npbench.records.store import RecordStore
@@ -144,18 +141,6 @@ def notifier(observers: Sequence[tuple[Provider, Any]], note: Callable[[str], No
                 note(f"npbench: {provider} raised in {hook}; disabled for the rest of this run: {fault}")
 
     return notify
-
-
-def write_description(folder: Path, description: Mapping[str, Any]) -> None:
-    """Write what was asked and where to ``<run id>.json``; records have the same run id."""
-    content = json.dumps(description, indent=2).encode()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        remove_unfinished(folder)
-        atomic_write(folder / f"{description['run_id']}.json", content)
-    except OSError as error:
-        why = error.strerror or error
-        raise RequestError(f"cannot describe the run in {folder} ({why}): free some space, or set results.") from error
 
 
 def _machine_mb() -> float:

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from misbehaving_jobs import gaussians, jobs
 
+from npbench import session
 from npbench.evaluation.job import Job
-from npbench.execution.run import Limits, RunContext, run_jobs, write_description
+from npbench.execution.run import Limits, RunContext, run_jobs
 from npbench.planning.plan import Jobs
 from npbench.records.record import Record
 from npbench.records.store import RecordStore
@@ -99,8 +100,10 @@ def test_the_parent_holds_no_more_for_many_jobs_than_for_few(tmp_path, monkeypat
 
 
 def test_what_a_killed_command_left_unfinished_goes_with_the_next(tmp_path):
+    runs = tmp_path / "runs"
+    runs.mkdir()
     for name in (".dead-1.json.unfinished", ".alive-3.json.unfinished"):
-        (tmp_path / name).touch()
-    make_old(tmp_path / ".dead-1.json.unfinished")
-    write_description(tmp_path, {"run_id": "2"})
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".alive-3.json.unfinished", "2.json"]
+        (runs / name).touch()
+    make_old(runs / ".dead-1.json.unfinished")
+    session.describe(tmp_path, [], [], run_id="2")
+    assert sorted(path.name for path in runs.iterdir()) == [".alive-3.json.unfinished", "2.json"]
