@@ -28,6 +28,8 @@ from npbench.records import provenance
 from npbench.records.files import RUNS, atomic_write, remove_unfinished
 from npbench.records.record import Record
 
+MOST_CONFIGS = 1000  # in the description of a run: 2 MB
+
 
 def ask(words: Sequence[str]) -> Requested:
     """Return the checked requests of a command line."""
@@ -70,8 +72,12 @@ def plan(asked: Requested, progress: Progress) -> Plan:
 
 
 def describe(results: Path, words: Sequence[str], configs: Sequence[Mapping[str, Any]], **facts: Any) -> dict[str, Any]:
-    """Write the description of a run beside its records, and return it; ``facts`` replace those of this process."""
-    description = {**provenance.facts(), **facts, "command": words, "configs": configs}
+    """Write the description of a run beside its records, and return it; ``facts`` replace those of this process.
+
+    Of a large sweep it has the first configurations: records have their settings too, and the command names all.
+    """
+    listed = {"n_configs": len(configs), "configs": configs[:MOST_CONFIGS]}
+    description = {**provenance.facts(), **facts, "command": words, **listed}
     folder, content = results / RUNS, json.dumps(description, indent=2).encode()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -91,7 +97,7 @@ def run(plan: Plan, asked: Requested, progress: Progress, **facts: Any) -> None:
     description = describe(settings.results, asked.words, asked.configs, **facts)
     if not plan.todo:
         return
-    stored = {name: value for name, value in description.items() if name not in ("command", "configs")}
+    stored = {name: value for name, value in description.items() if name not in ("command", "n_configs", "configs")}
     limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit, gpus=settings.gpus)
     context = RunContext(
         plan.sources.by_hash(), stored, Options(trace=settings.trace, keep_scores=settings.keep_scores)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import pickle
 import tracemalloc
 
@@ -107,3 +108,9 @@ def test_what_a_killed_command_left_unfinished_goes_with_the_next(tmp_path):
     make_old(runs / ".dead-1.json.unfinished")
     session.describe(tmp_path, [], [], run_id="2")
     assert sorted(path.name for path in runs.iterdir()) == [".alive-3.json.unfinished", "2.json"]
+
+
+def test_a_large_sweep_is_described_in_bounded_space(tmp_path):
+    session.describe(tmp_path, ["-m"], [{"number": number} for number in range(3000)], run_id="1")
+    run = json.loads((tmp_path / "runs" / "1.json").read_text())
+    assert (run["n_configs"], run["configs"][-1]) == (3000, {"number": 999})
