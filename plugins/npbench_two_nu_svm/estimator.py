@@ -162,14 +162,12 @@ class TwoNuSVM(KernelClassifier):
         order = np.argsort(-signs, kind="stable") if is_own else np.arange(len(signs))
         K = chosen._gram(X[order] if is_own else X).whole
         assert K is not None  # checked by _require_gram
-        assert isinstance(chosen.nu_pos, Real)
-        assert isinstance(chosen.nu_neg, Real)
-        self.nu_pos_: float = float(chosen.nu_pos)
-        self.nu_neg_: float = float(chosen.nu_neg)
+        nu = DualNu(float(chosen.nu_pos), float(chosen.nu_neg))  # type: ignore[arg-type]
+        self.nu_pos_, self.nu_neg_ = nu.nu_pos, nu.nu_neg
         self._kernel, self._offsets = chosen._kernel, chosen._offsets
         self.gamma_: float = chosen._kernel.gamma
         hulls = ReducedHulls(K, signs[order], self.tol, overwrite_K=is_own)
-        found = hulls.solve(DualNu(self.nu_pos_, self.nu_neg_))
+        found = hulls.solve(nu)
         x = np.empty(len(signs))
         x[order] = found.x
         self._set_expansion(X, signs, x, found.b)
