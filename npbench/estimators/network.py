@@ -37,7 +37,8 @@ class NetworkClassifier(DenseClassifier, DescentClassifier):
         sigmoid with eta = 1.
     warm_up : int
         Number of initial epochs with the logistic loss and lambda = 1. This loss pulls at samples far on the wrong
-        side, where the other losses are flat; without it a group of positives missed at first stays missed.
+        side, where the other losses are flat; without it a group of positives missed at first stays missed. Where most
+        positives are false it pulls at these too, and 0 can be better.
     average : bool
         Whether the classifier is the average of the networks at the ends of epochs e = 1, 2, ..., weighted by
         ``e^3``, instead of the last network.

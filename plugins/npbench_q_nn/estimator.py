@@ -29,10 +29,6 @@ class QValueNetwork(NetworkClassifier):
         Bound on the q-value, the false-alarm rate over the rate of accepted positives, in ]0, 1[.
     tau : float, optional
         Gain of the multiplier: ``nu = tau / n_neg``, at most 0.1; positive. Default: 0.5 / q per epoch.
-    warm_up : int
-        Number of initial epochs with the logistic loss and lambda = 1. This loss pulls at samples far on the wrong
-        side, where the other losses are flat; without it a group of positives missed at first stays missed. Where most
-        positives are false it pulls at these too, and 0 can be better.
     epsilon : float, optional
         Tolerance on the surrogate constraint, ``|P_fa - q (1 - P_nd)| <= epsilon``, for ``converged_``. Default:
         q (1 - P_nd) / 5.
