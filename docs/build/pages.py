@@ -277,9 +277,20 @@ def use(drawn: str, *names: str) -> None:
     """Write what to use when, by published benchmarks, and with the large data sets of another."""
     found = [line for name in names for line in advice(asked(name), "`{}`".format)]
     cog.outl()
-    for line in [*found, *large(published(drawn), "`{}`".format)]:
+    _listed([*found, *large(published(drawn), "`{}`".format)])
+
+
+def _listed(lines: Sequence[str]) -> None:
+    for line in lines:
         cog.outl("- **{}**: {}".format(*line.split(": ", 1)))
     cog.outl()
+
+
+def so_far(name: str) -> None:
+    """Write what to use when by an unfinished benchmark, and how much of it has run."""
+    stored = asked(name)
+    cog.outl(f"\n{stored['dataset'].n_unique()} data sets, {stored['repeat'].max() + 1} split of each:\n")
+    _listed(advice(stored, "`{}`".format))
 
 
 def carries(name: str) -> None:

@@ -35,11 +35,23 @@ def test_the_page_and_the_report_have_the_same_cells_and_sentences(experiment, n
     assert len(same) >= 3
     for key in same:
         assert shown[key][:1] + shown[key][2:] == printed[key][:1] + printed[key][2 : len(shown[key])]
-    sentences = report.replace("\\", "").partition("# What to use when\n\n")[2].partition("\n\n# ")[0].split("\n\n")
-    plain = re.sub("[`*]", "", page)
+    sentences, plain = sentences_of(report), re.sub("[`*]", "", page)
     assert len(sentences) >= 2
     for sentence in sentences[:-1] if experiment.startswith("pauc") else sentences:
         assert sentence in plain
+
+
+def test_the_page_says_what_has_run_of_the_next_benchmark(npbench, tmp_path):
+    page = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8").partition("so far\n")[2]
+    npbench("report", "--experiment", "np_benchmark", f"results={PUBLISHED / 'np_benchmark'}", "--output", str(tmp_path))
+    *sentences, _ = sentences_of((tmp_path / "report.md").read_text(encoding="utf-8"))
+    assert len(sentences) >= 4
+    assert all(sentence in re.sub("[`*]", "", page) for sentence in sentences)
+
+
+def sentences_of(report):
+    """Return what a report says to use when, and how far that carries."""
+    return report.replace("\\", "").partition("# What to use when\n\n")[2].partition("\n\n# ")[0].split("\n\n")
 
 
 @pytest.fixture
