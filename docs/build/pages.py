@@ -289,7 +289,7 @@ def _listed(lines: Sequence[str]) -> None:
 def so_far(name: str) -> None:
     """Write what to use when by an unfinished benchmark, and how much of it has run."""
     stored = asked(name)
-    cog.outl(f"\n{stored['dataset'].n_unique()} data sets, {stored['repeat'].max() + 1} split of each:\n")
+    cog.outl(f"\n{stored['dataset'].n_unique()} data sets, {stored['repeat'].n_unique()} split of each:\n")
     _listed(advice(stored, "`{}`".format))
 
 

@@ -55,8 +55,6 @@ class DescentClassifier(BinaryClassifier):
 
     Parameters
     ----------
-    rho : float
-        Bound on the false-alarm rate of the negative class, in ]0, 1[.
     eta : float
         Half-width of the ramp, slope of the other losses; positive.
     max_iter : int

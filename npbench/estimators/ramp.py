@@ -39,8 +39,6 @@ class RampClassifier(WeightedClassifier, NystroemClassifier):
 
     Parameters
     ----------
-    rho : float
-        Bound on the false-alarm rate of the negative class, in ]0, 1[.
     C : float
         Cost of a missed positive against the margin; positive. It is per sample, as in :class:`sklearn.svm.SVC`: the
         C_+ of the paper's grids, which is the paper's C / n_pos.

@@ -27,6 +27,8 @@ class NPSVM(RampClassifier):
 
     Parameters
     ----------
+    rho : float
+        Bound on the false-alarm rate of the negative class, in ]0, 1[.
     init_seed : int, optional
         Seed of the paper's random first beta, which makes each sample flat with probability 1/2 in the first step.
         By default no sample is flat, and the first step is the ordinary asymmetric SVM.

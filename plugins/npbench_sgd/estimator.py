@@ -35,6 +35,8 @@ class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
 
     Parameters
     ----------
+    rho : float
+        Bound on the false-alarm rate of the negative class, in ]0, 1[.
     lambda_c : float
         Weight of the squared norm against the *mean* loss of the positives; positive. As in the paper, since a stream
         has no number of samples. The cost C per positive sample of the batch NP-SVM is ``lambda_c = 1 / (C n_pos)``.

@@ -27,6 +27,8 @@ class StochasticNPNetwork(NetworkClassifier):
 
     Parameters
     ----------
+    rho : float
+        Bound on the false-alarm rate of the negative class, in ]0, 1[.
     tau : float, optional
         Gain of the multiplier: ``nu = tau / n_neg``, at most 0.1, in ``lambda <- lambda (1 + nu (l - rho))``; positive.
         Default: 1 / rho per epoch.

@@ -27,6 +27,11 @@ class UzawaSVM(RampClassifier):
     until the set of flat samples repeats. It serves as a baseline: the annealed search ``np_svm`` looks for the same
     point and moves lambda after each convex step.
 
+    Parameters
+    ----------
+    rho : float
+        Bound on the false-alarm rate of the negative class, in ]0, 1[.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

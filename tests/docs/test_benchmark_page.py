@@ -43,7 +43,8 @@ def test_the_page_and_the_report_have_the_same_cells_and_sentences(experiment, n
 
 def test_the_page_says_what_has_run_of_the_next_benchmark(npbench, tmp_path):
     page = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8").partition("so far\n")[2]
-    npbench("report", "--experiment", "np_benchmark", f"results={PUBLISHED / 'np_benchmark'}", "--output", str(tmp_path))
+    results = PUBLISHED / "np_benchmark"
+    npbench("report", "--experiment", "np_benchmark", f"results={results}", "--output", str(tmp_path))
     *sentences, _ = sentences_of((tmp_path / "report.md").read_text(encoding="utf-8"))
     assert len(sentences) >= 4
     assert all(sentence in re.sub("[`*]", "", page) for sentence in sentences)
