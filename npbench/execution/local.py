@@ -96,8 +96,8 @@ def _group_of(job: Job) -> tuple[str, int] | None:
 
 def owner_of(job: Job) -> Owner:
     """Return what is equal for jobs whose solvers share a process: all of npbench do that run the same foreign code."""
-    foreign = frozenset(name for name in job.code if not name.startswith("npbench"))
-    return ("" if job.distribution == "npbench" else kind_of(job)), foreign
+    foreign = (name for name in job.code if not name.startswith("npbench"))
+    return ("" if job.distribution == "npbench" else kind_of(job)), frozenset([*foreign, *job.versions])
 
 
 def record_of(job: Job, outcome: Outcome) -> dict[str, Any]:

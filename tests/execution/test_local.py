@@ -194,6 +194,15 @@ def test_threads_are_pinned_and_answers_do_not_depend_on_the_number_of_workers(d
     assert dict(os.environ) == before
 
 
+@pytest.mark.parametrize(
+    "other", [{"distribution": "theirs"}, {"code": {"theirs": "1"}}, {"versions": {"npbench-theirs": "1"}}]
+)
+def test_a_solver_of_npbench_shares_no_process_with_foreign_code(data, other):
+    (job,) = jobs(data, {})
+    own = dataclasses.replace(job, distribution="npbench")
+    assert local.owner_of(dataclasses.replace(own, **other)) != local.owner_of(own)
+
+
 def test_each_job_has_a_process_and_a_worker_warms_up_once(data, run, tmp_path):
     csr = BinaryData(sparse.csr_array(data.X), data.y, "sparse")
     planned = jobs(csr, *[{"folder": str(tmp_path)}] * 6)
