@@ -155,6 +155,8 @@ class Judge:
         from npbench.evaluation import measure  # scikit-learn, which the command does not need
 
         self._limits, self._allow, self._owner = task.limits, allow, owner_of(task.job)
+        if server := self._servers.pop(self._owner, None):
+            self._servers[self._owner] = server  # used last, closed last
         if (group := _group_of(task.job)) != self._group:
             self._group, self._noted = group, {}
         try:
@@ -203,14 +205,13 @@ class Judge:
     def _warm_up(self, kind: str, toy: Fitting) -> None:
         """Start the owner's server, unless it is there, and let it warm up; raise Ended."""
         asked = toy, self._limits.memory_mb
-        if server := self._servers.pop(self._owner, None):
+        if server := self._servers.get(self._owner):
             server.process.tell(asked)
         else:
             if len(self._servers) == MOST_SERVERS:
                 self._close(next(iter(self._servers)))
-            server = Server(self._fork(self._nursery.requests, serve_fits))
+            server = self._servers[self._owner] = Server(self._fork(self._nursery.requests, serve_fits))
             server.process.send(asked)
-        self._servers[self._owner] = server  # the last, which is closed last
         if self._until_ready(server.process):
             server.kinds.add(kind)
         else:
