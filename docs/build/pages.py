@@ -33,7 +33,7 @@ from npbench.report.sections.experiment import sections as sections_of
 from npbench.report.select.collect import collect
 from npbench.report.select.labels import method_labels
 from npbench.report.select.recorded_settings import notes, protocols
-from npbench.report.sheet import Section, Sheet
+from npbench.report.sheet import Section, Sheet, counted
 from npbench_benchmark.advice import advice, large, reach
 from npbench_benchmark.crossing import crossing
 from npbench_benchmark.leaderboard import settings
@@ -274,23 +274,18 @@ def _leagues(stored: pl.DataFrame, first: int) -> None:
 
 
 def use(drawn: str, *names: str) -> None:
-    """Write what to use when, by published benchmarks, and with the large data sets of another."""
-    found = [line for name in names for line in advice(asked(name), "`{}`".format)]
-    cog.outl()
-    _listed([*found, *large(published(drawn), "`{}`".format)])
-
-
-def _listed(lines: Sequence[str]) -> None:
-    for line in lines:
+    """Write how much has run of published benchmarks and what to use when by them, and with large sets of another."""
+    each = [(name, asked(name)) for name in names]
+    ran = (f"`{name}` on {_number(one, 'dataset', 'data set')}, {_number(one, 'repeat', 'split')} of each" for name, one in each)
+    cog.outl(f"\nBy {'; '.join(ran)}:\n")
+    found = [line for _, one in each for line in advice(one, "`{}`".format)]
+    for line in [*found, *large(published(drawn), "`{}`".format)]:
         cog.outl("- **{}**: {}".format(*line.split(": ", 1)))
     cog.outl()
 
 
-def so_far(name: str) -> None:
-    """Write what to use when by an unfinished benchmark, and how much of it has run."""
-    stored = asked(name)
-    cog.outl(f"\n{stored['dataset'].n_unique()} data sets, {stored['repeat'].n_unique()} split of each:\n")
-    _listed(advice(stored, "`{}`".format))
+def _number(records: pl.DataFrame, column: str, noun: str) -> str:
+    return counted(records[column].n_unique(), noun)
 
 
 def carries(name: str) -> None:
