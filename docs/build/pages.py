@@ -276,7 +276,10 @@ def _leagues(stored: pl.DataFrame, first: int) -> None:
 def use(drawn: str, *names: str) -> None:
     """Write how much has run of published benchmarks and what to use when by them, and with large sets of another."""
     each = [(name, asked(name)) for name in names]
-    ran = (f"`{name}` on {_number(one, 'dataset', 'data set')}, {_number(one, 'repeat', 'split')} of each" for name, one in each)
+    ran = (
+        f"`{name}` on {_number(one, 'dataset', 'data set')}, {_number(one, 'repeat', 'split')} of each"
+        for name, one in each
+    )
     cog.outl(f"\nBy {'; '.join(ran)}:\n")
     found = [line for _, one in each for line in advice(one, "`{}`".format)]
     for line in [*found, *large(published(drawn), "`{}`".format)]:

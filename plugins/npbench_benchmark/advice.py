@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from npbench.problem import PROBLEMS
@@ -22,26 +23,35 @@ FOR_RANGE = ("pauc_struct", "pauc_dc", "pauc_sbcd", "pauc_minimax", "asvm", "gre
 HEADS = {"": "Partial AUC", "none": "No promise"}  # of lines; the others begin with their promise
 KEEL = "keel_"  # start of the names of its data sets
 MAX_NAMED = 5  # data sets in a sentence
+NEAR = 0.02  # misses or score by which a cheaper method may be worse
 
 Quote = Callable[[str], str]  # marks a name in a sentence
 
 
 class First(NamedTuple):
-    """First place of a league at one setting of the problem: those who share it, the lowest mean rank first."""
+    """First place of a league at one setting of the problem, and the same methods where negatives are few."""
 
-    setting: str  # value of the parameter, such as 0.1
-    shared: Sequence[Standing]
-    few: League | None  # the same methods on the data sets with few negatives, if these are enough
+    setting: Setting
+    league: League
+    few: League | None  # on the data sets with few negatives, if these are enough
 
     @property
     def best(self) -> Standing:
-        """The method with the lowest mean rank."""
-        return self.shared[0]
+        """The method with the lowest mean rank of those that share the place."""
+        return self.league.standings[0]
 
     @property
     def cheapest(self) -> Standing:
-        """The fastest."""
-        return min(self.shared, key=lambda one: (math.isnan(one.seconds), one.seconds))
+        """The fastest of those that share the place and are nearly as good."""
+        near = [one for one in _sharing(self.league) if _ranked(one) <= _ranked(self.best) + NEAR]
+        return min(near, key=lambda one: (math.isnan(one.seconds), one.seconds))
+
+    def reached(self, datasets: Iterable[str]) -> float:
+        """Return the misses of the best on some of the data sets, or its area."""
+        column = "p_nd" if self.league.promise else "score"
+        found = self.setting.results.filter(pl.col("dataset").is_in(list(datasets)), label=self.best.label)
+        mean = float(np.mean(found[column].to_numpy()))
+        return mean if self.league.promise else 1 - mean
 
 
 def lines(records: pl.DataFrame, printed: Sequence[Any]) -> list[str]:
@@ -53,8 +63,8 @@ def advice(records: pl.DataFrame, quote: Quote = str) -> list[str]:
     """Return what to use for each promise, the strongest first, and for large data sets.
 
     Named are the method with the lowest mean rank in the first place of its league, the cheapest that shares this
-    place, and the first with few negatives where it is another. Without a bound, a sentence says whether linear methods
-    that train for a range gain on logistic regression.
+    place and is nearly as good, and the first with few negatives where it is another. Without a bound, a sentence says
+    whether linear methods that train for a range gain on logistic regression.
     """
     found: dict[str, list[First]] = {}
     for setting in settings(records):
@@ -64,46 +74,55 @@ def advice(records: pl.DataFrame, quote: Quote = str) -> list[str]:
             is_enough = part is not None and MIN_VALUES <= len(part.datasets) < len(league.datasets)
             firsts = found.setdefault(league.promise, [])
             if league.standings:
-                firsts.append(First(_value(setting), _sharing(league), part if is_enough else None))
+                firsts.append(First(setting, league, part if is_enough else None))
     name = next(iter(PROBLEMS[records["problem"][0]]().parameters()))
     made = [_line(promise, firsts, name, quote) for promise, firsts in found.items()]
     return [*(made if bounded(records) else [" ".join([*made, *gains(records, quote)])]), *large(records, quote)]
-
-
-def _value(setting: Setting) -> str:
-    return setting.text.partition("=")[2]
 
 
 def _sharing(league: League) -> list[Standing]:
     return [one for one in league.standings if one.place == league.standings[0].place]
 
 
+def _ranked(one: Standing) -> float:
+    """Return what the league of a method is ranked by."""
+    return one.score if one.promise in ("", "none") or one.p_nd is None else one.p_nd
+
+
 def _line(promise: str, firsts: Sequence[First], name: str, quote: Quote) -> str:
     """Return the sentences about a league."""
     if not firsts:
         return f"{_head(promise)}: no method keeps its promise."
+    common = set.intersection(*({*one.league.datasets} for one in firsts))
     best = (
         f"{quote(alike[0].best.label)} {_reached([one.best for one in alike])} at {name} "
-        f"{', '.join(one.setting for one in alike)}{_alarms([one.best for one in alike])}"
+        f"{', '.join(one.setting.value for one in alike)}{_on_common(alike, common)}"
+        f"{_alarms([one.best for one in alike])}{_verdict([one.best for one in alike])}"
         for alike in _alike(firsts, "best")
     )
     sentences = [f"{_head(promise)}: {'; '.join(best)}."]
     cheap = [
-        f"{quote(alike[0].cheapest.label)} at {', '.join(one.setting for one in alike)} "
-        f"({_reached([one.cheapest for one in alike])} in {_seconds(one.cheapest for one in alike)}, not "
-        f"{_seconds(one.best for one in alike)})"
+        f"{quote(alike[0].cheapest.label)} at {', '.join(one.setting.value for one in alike)} "
+        f"({_reached([one.cheapest for one in alike])}{_alarms([one.cheapest for one in alike])}, in "
+        f"{_seconds(one.cheapest for one in alike)}, not {_seconds(one.best for one in alike)})"
         for alike in _alike([one for one in firsts if one.cheapest.label != one.best.label], "cheapest")
     ]
     if cheap:
-        sentences.append(f"The cheapest that share the place: {'; '.join(cheap)}.")
+        sentences.append(f"Cheaper, in the same place and at most {NEAR} worse: {'; '.join(cheap)}.")
     for one in firsts:
         if one.few is not None and one.best.label not in {other.label for other in _sharing(one.few)}:
-            where = (
-                f"fewer than {leaderboard.FEW_NEGATIVES} negatives ({len(one.few.datasets)} data sets) at {one.setting}"
-            )
-            first = one.few.standings[0]
+            few, first = f"fewer than {leaderboard.FEW_NEGATIVES} negatives", one.few.standings[0]
+            where = f"{few} ({len(one.few.datasets)} data sets) at {one.setting.value}"
             sentences.append(f"With {where}: {quote(first.label)} ({_reached([first])} in {_seconds([first])}).")
     return " ".join(sentences)
+
+
+def _on_common(alike: Sequence[First], common: Collection[str]) -> str:
+    """Return what the best reaches on the data sets of all settings, in brackets, if it had more."""
+    if not common or all(len(one.league.datasets) == len(common) for one in alike):
+        return ""
+    values = ", ".join(f"{one.reached(common):.2f}" for one in alike)
+    return f" ({values} on the {len(common)} of every bound)"
 
 
 def _head(promise: str) -> str:
@@ -125,9 +144,19 @@ def _alarms(found: Sequence[Standing]) -> str:
     """Return what is known of the false alarms of a method, with a comma before it."""
     if found[0].promise == "on average":
         return f", with a mean P_fa of {', '.join(f'{one.p_fa:.3f}' for one in found)}"
-    share, allowed = (", ".join(f"{100 * getattr(one, name):.0f}" for one in found) for name in ("share", "allowed"))
-    kept = f" (allowed: {allowed} %)" if found[0].promise != "none" else ""
-    return f", above rho on {share} %{kept}" if found[0].promise else ""
+    return f", above rho on {_percent(found, 'share')} %" if found[0].promise else ""
+
+
+def _verdict(found: Sequence[Standing]) -> str:
+    """Return the verdict on a promise, and what it allows."""
+    if not any(one.verdict for one in found):
+        return ""
+    allowed = "" if found[0].promise == "on average" else f" where {_percent(found, 'allowed')} % are allowed"
+    return f"{allowed}: {', '.join(dict.fromkeys(one.verdict for one in found))}"
+
+
+def _percent(found: Sequence[Standing], name: str) -> str:
+    return ", ".join(f"{100 * getattr(one, name):.0f}" for one in found)
 
 
 def _seconds(found: Iterable[Standing]) -> str:
@@ -143,7 +172,7 @@ def large(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:
         named = (f"{_head(o.promise).lower()}, {quote(o.label)} {_reached([o])} in {_seconds([o])}" for o in firsts)
         data_sets = counted(setting.records["dataset"].n_unique(), "data set")
         where = f"Over {leaderboard.LARGE:,} samples ({data_sets}, {setting.text})"
-        yield f"{where}: {'; '.join(named)}. {n_lost} of {len(every)} methods end without an answer on one of them."
+        yield f"{where}: {'; '.join(named)}. {n_lost} of {len(every)} methods end without an answer on some of them."
 
 
 def gains(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:
@@ -177,7 +206,7 @@ def _gains_at(setting: Setting, quote: Quote) -> Iterator[str]:
     word = "gains" if limits[0] > 0 else "loses" if limits[1] < 0 else "does not gain"
     found = f"{hodges_lehmann(differences):+.3f} [{limits[0]:+.3f}, {limits[1]:+.3f}], {len(differences)} data sets"
     where = some(other, MAX_NAMED) or "none"
-    yield f"{quote(linear[0])} {word} at {_value(setting)} ({found}; the other way in every repeat: {where})"
+    yield f"{quote(linear[0])} {word} at {setting.value} ({found}; the other way in every repeat: {where})"
 
 
 def reach(records: pl.DataFrame) -> str:
@@ -185,10 +214,11 @@ def reach(records: pl.DataFrame) -> str:
     setting = settings(records)[0]
     of, each = setting.kinds(), setting.records.unique("dataset")
     is_minority = each.select(pl.col("n_positive") * 2 < pl.col("n_samples")).to_series()
-    n_keel = sum(name.startswith(KEEL) for name in of["all"])
-    saturated, weak = (f"{100 * level:.0f} %" for level in (leaderboard.SATURATED, leaderboard.WEAK))
+    n_keel = {kind: sum(name.startswith(KEEL) for name in names) for kind, names in of.items()}
+    hard = (f"{len(of[kind])}, of which {n_keel[kind]} are KEEL's" for kind in ("saturated", "weak"))
     return (
-        f"Of {len(of['all'])} data sets, {n_keel} are KEEL's, and positives are the minority on {is_minority.sum()}. "
-        f"Saturated, where the median method misses under {saturated} and one or two samples decide ranks: "
-        f"{len(of['saturated'])}. Weak, where it misses over {weak}: {len(of['weak'])}."
+        f"Of {len(of['all'])} data sets, {n_keel['all']} are KEEL's, and positives are the minority on "
+        f"{is_minority.sum()}. Saturated, where the median method misses under {100 * leaderboard.SATURATED:.0f} % and "
+        f"one or two samples decide ranks: {next(hard)}. Weak, where it misses over {100 * leaderboard.WEAK:.0f} %: "
+        f"{next(hard)}."
     )

@@ -117,6 +117,11 @@ class Setting:
     text: str  # as in rho=0.1
     records: pl.DataFrame
 
+    @property
+    def value(self) -> str:
+        """The parameter of the problem, such as 0.1."""
+        return self.text.partition("=")[2]
+
     @cached_property
     def results(self) -> pl.DataFrame:
         """A row for each method and data set: see :func:`by_dataset`."""

@@ -177,8 +177,8 @@ def _by_column(rows: Sequence[dict[str, Entry]]) -> tuple[list[str], list[Row]]:
 
 
 def _judged(league: League, records: pl.DataFrame) -> str:
-    by = "score" if league.promise in ("", "none") else "misses"
-    return f"Ranked by {by}, mean over repeats; lower is better. {_scored(records)}"
+    by = f"score, mean over repeats; lower is better. {_scored(records)}"
+    return f"Ranked by {by if league.promise in ('', 'none') else 'misses, mean over repeats.'}"
 
 
 def _scored(records: pl.DataFrame) -> str:
@@ -205,22 +205,22 @@ def _separation(league: League) -> Iterator[str]:
 
 def _standing(one: Standing, league: League, problem: str) -> dict[str, Entry]:
     """Return the cells of a method by column: its place, its rates if a rate is bounded, and its cost."""
-    rates: dict[str, Entry] = {
-        "above": Cell(f"{one.above}/{one.n_jobs}", one.above, further=(("of", one.n_jobs),)),
-        "share": interval(one.share_limits),
-        **({} if math.isnan(one.allowed) else {"allowed": number(one.allowed)}),
-        "P_fa/rho": number(one.most_alarms, ".2f"),
+    score = {"score": number(one.score)} if one.promise == "none" else {}
+    first: dict[str, Entry] = {
+        **score,
         "P_nd": number(one.p_nd),
-        "common": number(one.p_nd_common),
-        **({"score": number(one.score)} if one.promise == "none" else {}),
+        "above": Cell(f"{one.above}/{one.n_jobs}", one.above, further=(("of", one.n_jobs),)),
+        **({} if math.isnan(one.allowed) else {"allowed": number(one.allowed), "verdict": one.verdict or MISSING}),
     }
+    more = {"share": interval(one.share_limits), "P_fa/rho": number(one.most_alarms, ".2f")}
     return {
         "method": one.label,
-        "data sets": count(one.n_datasets, len(league.datasets) or one.n_datasets),
         "place": number(one.place or None, "d"),
+        **(first if one.promise else _area(one.score, problem)),
         "places": limits(one.place_limits),
         "rank": number(one.rank or None, ".2f"),
-        **(rates if one.promise else _area(one.score, problem)),
+        **({**more, "common": number(one.p_nd_common)} if one.promise else {}),
+        "data sets": count(one.n_datasets, len(league.datasets) or one.n_datasets),
         "seconds": number(one.seconds, ".2g"),
         "candidates": number(one.n_candidates, ".0f"),
         "unconverged": number(one.unconverged, ".2f"),

@@ -114,6 +114,15 @@ def test_a_long_report_fits_on_a_screen_or_two():
     assert "including all of: Last" in omitted
 
 
+def test_the_first_notes_are_cut_only_if_they_are_very_long():
+    advice = ["Use a. " + "It is good. " * 20] * 4
+    shown, _ = terminal.brief([Section("What to use when", notes=advice), Section("More", notes=advice)])
+    assert shown[0].notes == advice
+    assert all(len(note) < len(advice[0]) for note in shown[1].notes)
+    (shown,), _ = terminal.brief([Section("What to use when", notes=["word " * 400] * 4)])
+    assert all(note.endswith(" ...") for note in shown.notes)
+
+
 LONG_TEXTS = st.text("abc ", max_size=400)
 TABLES = st.builds(
     lambda title, n, notes, detail: Sheet(title, ["a"], [["1"]] * n, notes, detail=detail),

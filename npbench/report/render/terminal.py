@@ -17,6 +17,7 @@ from npbench.report.sheet import Cell, Section, Sheet, counted, some
 MAX_TABLE_ROWS = 60
 # Lines of the sections of a report, which with the list of files are 60; notes of one; rows and notes of a table.
 MAX_LINES, MAX_NOTES, MAX_BRIEF_ROWS, MAX_BRIEF_NOTES = 47, 5, 8, 2
+MAX_FIRST_LINES = 24  # of the first notes, such as what to use when, which are cut only beyond these
 COLUMNS, MAX_NOTE_LENGTH, MAX_TITLES = 80, 160, 3
 STYLES = {"": "", "above": "red", "incomplete": "red", "best": "bold"}
 
@@ -89,10 +90,11 @@ def brief(sections: Sequence[Section]) -> tuple[list[Section], str]:
     """
     shown: list[Section] = []
     seen, has_table = set[str](), False
-    room = MAX_LINES - sum(_n_lines(section, _few(section.notes)) for section in sections if not section.sheets)
-    for section in sections:
+    noted = [_few(section.notes, is_first=place == 0) for place, section in enumerate(sections)]
+    each = list(zip(sections, noted, strict=True))
+    room = MAX_LINES - sum(_n_lines(section, notes) for section, notes in each if not section.sheets)
+    for section, notes in each:
         sheets: list[Sheet] = []
-        notes = _few(section.notes)
         left = room - _n_lines(section, notes)
         for sheet in section.sheets:
             short = shortened(sheet, most=MAX_BRIEF_ROWS)
@@ -119,9 +121,11 @@ def _n_lines(titled: Section | Sheet, notes: Sequence[str]) -> int:
     return 1 + sum(len(textwrap.wrap(text, COLUMNS)) or 1 for text in (titled.title, *notes))
 
 
-def _few(notes: Sequence[str]) -> list[str]:
+def _few(notes: Sequence[str], *, is_first: bool) -> list[str]:
     more = [f"and {len(notes) - MAX_NOTES} more notes in the files"] if len(notes) > MAX_NOTES else []
-    return [*map(_cut, notes[:MAX_NOTES]), *more]
+    shown = notes[:MAX_NOTES]
+    is_whole = is_first and _n_lines(Section(""), shown) <= MAX_FIRST_LINES
+    return [*(shown if is_whole else map(_cut, shown)), *more]
 
 
 def _cut(note: str) -> str:

@@ -77,9 +77,26 @@ def test_of_those_that_share_the_place_the_fastest_is_the_cheapest():
     wave = level + 0.01 * np.array([1, -1, 1, -1, 1, -1, 1, 1])  # better on three data sets
     fast = results("beta", wave, params=UMBRELLA, seconds=0.5)
     text = advice(made(slow, fast))[0]
-    assert re.search(r"cheapest.*beta at 0.1 \(misses 0.25 in 0.5 s, not 3 s\)", text)
-    assert "cheapest" not in advice(made(slow, results("beta", wave, params=UMBRELLA, seconds=9.0)))[0]
-    assert "cheapest" not in advice(made(slow, results("beta", level + 0.1, params=UMBRELLA, seconds=0.5)))[0]
+    assert re.search(r"Cheaper.*beta at 0.1 \(misses 0.25, above rho on 0 %, in 0.5 s, not 3 s\)", text)
+    assert "beta" not in advice(made(slow, results("beta", wave, params=UMBRELLA, seconds=9.0)))[0]
+    worse = results("beta", wave + 0.05 * np.array([-1, 1, 1, 1, 1, 1, -1, 1]), params=UMBRELLA, seconds=0.5)
+    assert "beta" not in advice(made(slow, worse))[0]  # not to be told apart, but 2 points worse
+    assert "beta" not in advice(made(slow, results("beta", level + 0.1, params=UMBRELLA, seconds=0.5)))[0]
+
+
+def test_bounds_with_fewer_data_sets_are_also_compared_on_those_that_all_have():
+    hard = {"names": NAMES[:4]}
+    at_all = [results("alpha", [0.9] * 4 + [0.1] * 4, params=UMBRELLA, rho=0.1)]
+    text = advice(made(*at_all, results("alpha", 0.95, params=UMBRELLA, rho=0.05, p_fa=0.0, **hard)))[0]
+    assert "misses 0.50, 0.95 at rho 0.1, 0.05 (0.90, 0.95 on the 4 of every bound)" in text
+    assert "every bound" not in advice(made(*at_all))[0]
+
+
+@pytest.mark.parametrize(("above", "word"), [(0, "kept"), (4, "kept within noise")])
+def test_a_sentence_has_the_verdict_on_the_promise(above, word):
+    found = results("alpha", 0.2, params=UMBRELLA)
+    found = [{**one, "p_fa": 0.11 if place < above else 0.05} for place, one in enumerate(found)]
+    assert re.search(rf"% are allowed: {word}\.", advice(made(found))[0])
 
 
 def test_bounds_at_which_others_lead_have_clauses_of_their_own():
@@ -164,8 +181,8 @@ def test_how_far_the_ranking_carries():
     text = reach(made(results("alpha", level)))
     assert text.startswith("Of 8 data sets, 8 are KEEL's")
     assert "minority on 8" in text
-    assert "decide ranks: 2" in text
-    assert text.endswith("over 50 %: 1.")
+    assert "decide ranks: 2, of which 2 are KEEL's" in text
+    assert text.endswith("over 50 %: 1, of which 1 are KEEL's.")
     other = results("alpha", 0.3, names=["a", *NAMES[1:]])
     assert reach(made(other)).startswith("Of 8 data sets, 7 are KEEL's")
     assert lines(made(other), [])[-1] == reach(made(other))
@@ -174,6 +191,6 @@ def test_how_far_the_ranking_carries():
 def test_areas_say_which_data_sets_are_hard_also_where_a_job_is_lost():
     records = areas("asvm", [0.99, 0.98, 0.3, 0.2]) + areas("auc_svm", [0.98, 0.97, 0.2, 0.3])
     lost = [{**one, "status": "timeout"} if one["repeat"] == 0 and one["dataset"] == "s00" else one for one in records]
-    assert "decide ranks: 2." in reach(made(records))
-    assert "decide ranks: 1." in reach(made(lost))  # a third of its area
-    assert reach(made(lost)).endswith("over 50 %: 2.")
+    assert "decide ranks: 2," in reach(made(records))
+    assert "decide ranks: 1," in reach(made(lost))  # a third of its area
+    assert "over 50 %: 2," in reach(made(lost))
