@@ -24,7 +24,7 @@ JOBS = {"gasso_table2": 160, "gasso_table3": 160, "gasso_figure3": 100}
 # Hundreds of combinations each, which take seconds; a smaller experiment of the same paper is composed beside them.
 LARGE = {"gasso_figure4", "gasso_figure4_full", "gasso_figure5", "gasso_figure5_full", "narasimhan_learning_curves"}
 LARGE |= {"narasimhan_figure7", "narasimhan_figures8_9", "narasimhan_table4", "narasimhan_table4_full"}
-LARGE |= {"np_benchmark_real"}
+LARGE |= {"np_benchmark", "np_benchmark_real"}
 
 
 @functools.cache
