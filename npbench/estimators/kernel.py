@@ -121,13 +121,12 @@ class KernelClassifier(BinaryClassifier):
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(f"kernel='precomputed': expected a square Gram matrix in fit, got shape {X.shape}.")
 
-    def _require_memory(self, order: int) -> None:
-        """Raise a ValueError if a matrix of this order, such as the whole Gram matrix, exceeds ``cache_size``."""
+    def _require_memory(self, order: int, instead: str) -> None:
+        """Raise a ValueError with a hint if a matrix of this order, such as the Gram matrix, exceeds ``cache_size``."""
         if 8 * order**2 > self.cache_size * MEGABYTE:
             raise ValueError(
                 f"{type(self).__name__} needs matrices of order {order}, {8 * order**2 / MEGABYTE:.3g} MB each, more "
-                f"than cache_size={self.cache_size:g}: raise cache_size, use fewer samples, or n_components, which "
-                "approximates the kernel, here or in another solver."
+                f"than cache_size={self.cache_size:g}: raise cache_size, use fewer samples, or {instead}."
             )
 
     def _set_expansion(self, X: Any, signs: np.ndarray, x: np.ndarray, b: float) -> None:

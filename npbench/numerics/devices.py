@@ -1,4 +1,4 @@
-"""Arrays of other libraries than NumPy, by the array API standard: those of PyTorch and CuPy may be on a GPU."""
+"""Arrays of other libraries than NumPy, by the array API standard: PyTorch, also on a GPU; CuPy is untested."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class GenerativeNP(NystroemClassifier):
         if self.is_linear:
             self._fit_linear(X, signs, kappa)
         else:
-            self._require_memory(X.shape[0])
+            self._require_memory(X.shape[0], "n_components, which approximates the kernel")
             self._require_square(X)
             order = np.argsort(signs, kind="stable")
             ordered = X[order][:, order] if self.kernel == "precomputed" else X[order]
@@ -123,7 +123,7 @@ class GenerativeNP(NystroemClassifier):
 
     def _fit_linear(self, X: Any, signs: np.ndarray, kappa: float) -> None:
         n, d = X.shape
-        self._require_memory(min(n, d))
+        self._require_memory(min(n, d), "fewer features")
         if self.kernel == "linear":
             Z, centre, inverse_spreads = _standardised(X)
         else:

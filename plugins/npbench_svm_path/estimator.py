@@ -225,7 +225,7 @@ class SVMPath(KernelClassifier):
     def _sampled(self, X: Any, y: np.ndarray, n_threads: int) -> Sample:
         self._require_square(X)
         if self.kernel not in ("linear", "precomputed"):
-            self._require_memory(X.shape[0])
+            self._require_memory(X.shape[0], "ac_svm, which approximates the kernel")
         self._kernel, self._offsets = self.resolved_kernel(X), offsets(X)
         sample = Sample.of(X, y, self._kernel, n_threads)
         if self.kernel == "precomputed" and not _may_be_gram(sample.rows):

@@ -188,7 +188,7 @@ class TwoNuSVM(KernelClassifier):
         if self.kernel == "precomputed":
             self._require_square(X)
         else:
-            self._require_memory(X.shape[0])
+            self._require_memory(X.shape[0], "ac_svm, which approximates the kernel")
 
     def _explanation(self) -> str:
         point = f"at nu_pos={self.nu_pos_:.4g}, nu_neg={self.nu_neg_:.4g} and gamma={self.gamma_:.4g}"

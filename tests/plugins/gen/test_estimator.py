@@ -190,10 +190,13 @@ def test_equal_samples_are_all_rejected(value, kernel, bound):
     np.testing.assert_allclose(scores(model, same), -tail_distance(0.05, bound), atol=1e-6)
 
 
-@pytest.mark.parametrize(("kernel", "order"), [("rbf", 150), ("linear", 3), ("precomputed", 150)])
-def test_matrices_above_cache_size_are_refused(kernel, order):
+@pytest.mark.parametrize(
+    ("kernel", "order", "hint"),
+    [("rbf", 150, "n_components"), ("linear", 3, "fewer features"), ("precomputed", 150, "fewer samples")],
+)
+def test_matrices_above_cache_size_are_refused(kernel, order, hint):
     given = rbf_kernel(X) if kernel == "precomputed" else X
-    with pytest.raises(ValueError, match=rf"needs matrices of order {order}, .* more than cache_size=1e-05.*raise"):
+    with pytest.raises(ValueError, match=rf"needs matrices of order {order}, .* more than cache_size=1e-05.*{hint}"):
         GenerativeNP(kernel=kernel, n_components=None, cache_size=1e-5).fit(given, Y)
     megabytes = 8 * order**2 / 2**20
     with pytest.raises(ValueError, match="cache_size"):

@@ -141,7 +141,7 @@ def test_lines_beside_the_explored_one_compete():
     [
         ({"train_asymmetry": 0.5}, "train_asymmetry is set without total"),
         ({"rho": 0.1, "stages": "asymmetries"}, "asymmetries.*rho"),
-        ({"kernel": "rbf", "cache_size": 0.01}, "cache_size"),
+        ({"kernel": "rbf", "cache_size": 0.01}, "cache_size.* ac_svm"),
         ({"total": 1.0, "shift": 0.5}, "shift=0.5"),
         ({"ratios": [10, -1]}, "ratios is \\[10, -1\\]"),
         ({"ratios": ["ten"]}, "ratios is \\['ten'\\]"),

@@ -102,7 +102,7 @@ def test_default_grid_is_twentieths():
         ({"nu_pos": []}, "nu_pos is an empty array"),
         *(({"nu_pos": value}, r"nu_pos=1\.5") for value in (1.5, [0.5, 1.5], np.array([1.5]))),
         *(({"nu_neg": value}, r"nu_neg=1\.5") for value in (1.5, [0.5, 1.5], np.array([1.5]))),
-        ({"cache_size": 0.01}, r"order 60, 0\.0275 MB.* cache_size=0\.01"),
+        ({"cache_size": 0.01}, r"order 60, 0\.0275 MB.* cache_size=0\.01.* ac_svm"),
     ],
 )
 def test_impossible_requests_are_refused(options, sentence):
