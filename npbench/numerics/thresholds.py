@@ -36,6 +36,7 @@ class Rule:
     """
 
     promise: str  # for scores of samples that the model has not seen; a word of PROMISES
+    sentence: str  # of the promise: what is ``kept``, with the probability ``sure``, and a ``coin`` if one is tossed
     level: Callable[[int, int, float], float]
     target: Callable[[float, float], float]
     fewest: Callable[[float, float], int]  # smallest n with which m = 0 is allowed
@@ -99,6 +100,7 @@ RULES = {
     # Tong, Feng and Li (2018), Science Advances 4(2), Proposition 1: the probability that more than rho lies above
     "umbrella": Rule(
         "guaranteed",
+        "With probability {sure} or more{coin}, {kept}.",
         level=lambda n, m, rho: float(binom.cdf(m, n, rho)),
         target=lambda rho, delta: delta,
         fewest=fewest_negatives,
@@ -106,13 +108,18 @@ RULES = {
     # the rate of a new negative, whose rank among all n + 1 is uniform
     "average": Rule(
         "on average",
+        "On average over such calibration samples{coin}, {kept}; this sample may be an exception.",
         level=lambda n, m, rho: (m + 1) / (n + 1),
         target=lambda rho, delta: rho,
         fewest=lambda rho, delta: max(1, math.ceil(1 / rho - 1 - SAME_RATE)),
     ),
     # the rate on the sample, which new samples exceed about every other time
     "empirical": Rule(
-        "none", level=lambda n, m, rho: m / n, target=lambda rho, delta: rho, fewest=lambda rho, delta: 1
+        "none",
+        "No guarantee: it is about as likely as not that {kept}.",
+        level=lambda n, m, rho: m / n,
+        target=lambda rho, delta: rho,
+        fewest=lambda rho, delta: 1,
     ),
 }
 

@@ -21,7 +21,7 @@ from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.class_weights import least_weights, lowered_weights
 from npbench.numerics.thresholds import PROMISES, RULES
 from npbench.thresholding.classifier import ALIGNED, ThresholdedClassifier, calibration_count, held_out
-from npbench.thresholding.threshold import clopper_pearson, complement, rounded_up
+from npbench.thresholding.threshold import clopper_pearson, complement, measured, rounded_up
 from npbench.values import is_number, require_rate
 
 # The rule that counts the errors allowed to a class, and the promises that hold out samples for it.
@@ -51,15 +51,12 @@ class ClassBounds:
     @property
     def promise(self) -> str:
         """The promise as a sentence."""
-        kept = "no class exceeds its bound among new samples from the same population"
-        either = f"either no classifier is returned, or {kept}" if len(self.bounds) > 1 else kept
-        sure = f"with probability {complement(self.delta)}"
-        return {
-            "guaranteed": f"{sure.capitalize()} or more, {either}.",
-            "on average": f"On average over samples like these, {either}; with these, one may.",
-            "measured": f"Measured, not proved: {kept} {sure}. The errors are counted out of fold.",
-            "none": "No guarantee: among new samples, each bound is exceeded with a probability of about one half.",
-        }[self.promise_kind]
+        kind, bound = self.promise_kind, "its bound among new samples from the same population"
+        kept = f"a class keeps {bound}" if kind == "none" else f"no class exceeds {bound}"
+        if kind in HOLD_OUT and len(self.bounds) > 1:
+            kept = f"either no classifier is returned, or {kept}"
+        promised = RULES[RULE_OF[kind]].sentence.format(sure=complement(self.delta), coin="", kept=kept)
+        return measured(promised, "the errors are counted out of fold") if kind == "measured" else promised
 
     def rates(self) -> dict[Any, Estimate]:
         """Return the error rate of each class with its exact 95 % limits."""

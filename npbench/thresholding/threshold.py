@@ -116,25 +116,12 @@ class Threshold(_Stored):
         """The promise as a sentence."""
         if self.rule == CUSTOM:
             return "No guarantee: the rule is a function of the caller."
-        if self.rule == "umbrella":
-            promised = self.promised(" from the same population")
-            measured = f"Measured, not proved, since the scores are cross-fitted: w{promised[1:]}"
-            return promised if self.guaranteed else measured
-        assert self.rho is not None  # only the umbrella rule promises another rate alone
-        rate, rho = f"the false-alarm rate of {self._samples} from the same population", rounded_up(self.rho)
-        if self.rule == "empirical":
-            return f"No guarantee: {rate} exceeds {rho:g} with a probability of about one half."
-        if self.cross_fitted:
-            return f"Measured, not proved: {rate} is at most {rho:g} on average. The scores are cross-fitted."
-        return f"On average over such calibration samples, {rate} is at most {rho:g}; of this one it may be larger."
-
-    @property
-    def _samples(self) -> str:
-        return "one sample of each new group" if self.grouped else "new samples"
+        promised = self.promised(" from the same population")
+        return measured(promised, "the scores are cross-fitted") if self.promise_kind == "measured" else promised
 
     def promised(self, of: str, scope: str = "", delta: float | None = None) -> str:
-        """Return what "umbrella" promises of new samples ``of`` a population, with probability 1 - delta."""
-        rates, samples = [], self._samples + of
+        """Return what the rule promises of new samples ``of`` a population, with probability 1 - delta."""
+        rates, samples = [], ("one sample of each new group" if self.grouped else "new samples") + of
         if self.rho is not None:
             rates.append(f"the false-alarm rate of {samples} is at most {rounded_up(self.rho):g}")
         if self.recall is not None and self.lower is not None:
@@ -154,15 +141,14 @@ class Threshold(_Stored):
             )
         if self.weighted:
             promised += ", in the population that the weights describe"
-        sure = f"With probability {complement(self.delta if delta is None else delta)} or more"
         alone = n_promises(self.rho, self.recall, self.precision) == 1 and self.precision is None
-        if alone or self.lower is not None:
-            return f"{sure}, {promised}."
-        # whether a threshold is returned depends on the sample
-        return (
-            f"{sure}, either no threshold is returned, or {promised}. Of the thresholds that are returned, a "
-            "larger share may break a bound."
-        )
+        if not alone and self.lower is None:
+            # whether a threshold is returned depends on the sample
+            promised = f"either no threshold is returned, or {promised}"
+            promised += ". Of the thresholds that are returned, a larger share may break a bound"
+        coin = ", the toss of a coin included" if self.randomized else ""
+        sure = complement(self.delta if delta is None else delta)
+        return thresholds.RULES[self.rule].sentence.format(sure=sure, coin=coin, kept=promised)
 
     @property
     def share_of_promise(self) -> float:
@@ -180,6 +166,11 @@ class Threshold(_Stored):
         if self.rho is None:
             return 0
         return thresholds.RULES.get(self.rule, thresholds.RULES["umbrella"]).fewest(self.rho, self.share)
+
+    @property
+    def n_needed_positives(self) -> int:
+        """Smallest number of calibration positives with which the umbrella rule can promise a recall; 0 without it."""
+        return 0 if self.recall is None else thresholds.fewest_negatives(1 - self.recall, self.share_of_promise)
 
     def p_nd(self) -> Estimate | None:
         """Return the miss rate on the calibration positives with its exact 95 % limits; None without positives."""
@@ -220,6 +211,7 @@ class Threshold(_Stored):
             "promise_kind": self.promise_kind,
             "promise": self.promise,
             "n_needed": self.n_needed,
+            "n_needed_positives": self.n_needed_positives,
             "p_nd": asdict(missed) if missed else None,
             "unsure": {name: asdict(share) for name, share in self.unsure().items()},
         }
@@ -233,6 +225,9 @@ class Threshold(_Stored):
         if self.rho is not None:
             at = f" at {complement(self.share)}" if self.rule == "umbrella" else ""
             lines.append(f"{self.n_needed} negatives needed for {self.rho:.3g}{at}; you have {self.n_negatives}")
+        if self.recall is not None:
+            needed = f"{self.n_needed_positives} positives needed for recall {self.recall:.3g}"
+            lines.append(f"{needed} at {complement(self.share_of_promise)}; you have {self.n_positives}")
         if missed := self.p_nd():
             lines.append(f"misses: {missed.value:.1%} of {self.n_positives} [{missed.low:.1%}, {missed.high:.1%}]")
         for name, share in self.unsure().items():
@@ -481,6 +476,11 @@ def rounded_up(number: float, digits: int = 6) -> float:
 def rounded_down(number: float, digits: int = 6) -> float:
     """Return a number with a few significant digits that is not larger, up to rounding in the 14th."""
     return float(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(Decimal(f"{number:.14g}")))
+
+
+def measured(promise: str, why: str) -> str:
+    """Return a promise that is not proved, with the reason."""
+    return f"Measured, not proved, since {why}: {promise[0].lower()}{promise[1:]}"
 
 
 def complement(delta: float) -> str:

@@ -4,6 +4,7 @@ import datetime
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from scipy.stats import binomtest, norm
 import npbench
 from grids import diagonal, slow
 from npbench.numerics.thresholds import RULES, fewest_negatives, umbrella
+from npbench.thresholding.multiclass import ClassBounds
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
 DRAWS = 1000
@@ -448,3 +450,48 @@ def test_promise_names_what_is_promised():
     for found in (empirical, custom):
         assert not found.guaranteed
         assert found.promise.startswith("No guarantee")
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_a_promise_is_the_sentence_of_its_rule(rule, monkeypatch):
+    scores, y = np.arange(300.0), np.zeros(300)
+    found = npbench.threshold(scores, y, rule=rule)
+    by_group = npbench.threshold(scores, y, rule=rule, by=np.arange(300) % 2)
+    promise = {"umbrella": "guaranteed", "average": "on average", "empirical": "none"}[rule]
+    of_classes = ClassBounds({"a": 0.1}, {"a": (0, 9)}, promise, 0.05)
+    monkeypatch.setitem(RULES, rule, replace(RULES[rule], sentence="Once {kept}"))
+    for one in (found, by_group, replace(found, cross_fitted=True), of_classes):
+        assert "nce " in one.promise
+        assert "bound" in one.promise or "at most 0.05" in one.promise
+    crossed = replace(found, cross_fitted=True)
+    assert ("Measured" in crossed.promise) == (crossed.promise_kind == "measured") == (rule != "empirical")
+
+
+@pytest.mark.parametrize("rule", ["umbrella", "average"])
+def test_a_promise_over_a_coin_says_so(rule):
+    scores, y, by = np.arange(300.0), np.zeros(300), np.arange(300) % 2
+    for groups in (None, by):
+        options = {"rule": rule, "by": groups, "random_state": 0}
+        tossed = npbench.threshold(scores, y, randomized=True, **options)
+        for one in (tossed, from_json(tossed.to_json())):
+            assert "coin" in one.promise
+        stored = json.loads(npbench.threshold(scores, y, **options).to_json())
+        assert "coin" not in stored["promise"]
+        for one in stored.get("groups", [stored]):  # as before there was a coin
+            del one["randomized"], one["n_needed_positives"]
+        assert "coin" not in from_json(json.dumps(stored)).promise
+
+
+@pytest.mark.parametrize("abstain", [True, False])
+def test_the_positives_that_a_recall_needs_are_counted(abstain):
+    rng, y = np.random.default_rng(0), np.repeat([0, 1], 400)
+    options = {"rho": 0.2 if abstain else None, "recall": 0.6, "abstain": abstain}
+    found = npbench.threshold(rng.normal(2.0 * y), y, **options)
+    needed = found.n_needed_positives
+    assert f"{needed} positives needed for recall 0.6" in str(found)
+    assert json.loads(found.to_json())["n_needed_positives"] == needed
+    last = 400 + needed
+    assert npbench.threshold(rng.normal(2.0 * y)[:last], y[:last], **options).n_positives == needed
+    with pytest.raises(ValueError, match=f"at least {needed}"):
+        npbench.threshold(rng.normal(2.0 * y)[: last - 1], y[: last - 1], **options)
+    assert npbench.threshold(np.arange(300.0), np.zeros(300)).n_needed_positives == 0
