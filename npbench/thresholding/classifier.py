@@ -391,7 +391,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         elif self.cv is None:
             splits = [self._hold_out(positive, by, together, kept, random)]
         elif isinstance(self.cv, Integral):
-            splits = _folds(int(self.cv), positive, together, random)
+            splits = folds_by_class(int(self.cv), positive, together, random)
         else:
             found = check_cv(self.cv, y, classifier=True).split(X, y, groups)
             splits = [(every[train], every[test]) for train, test in found]  # rows or masks
@@ -584,10 +584,12 @@ def _one_of_each(
     return np.sort(shuffled[np.unique(keys[shuffled], return_index=True)[1]])
 
 
-def _folds(n_folds: int, positive: np.ndarray, together: np.ndarray, random: np.random.RandomState) -> Splits:
+def folds_by_class(n_folds: int, codes: np.ndarray, together: np.ndarray, random: np.random.RandomState) -> Splits:
+    """Draw folds with a share of each class; rows that belong together, counted as the last class, are in one."""
     _, first, place = np.unique(together, return_index=True, return_inverse=True)
-    has_positive = np.bincount(place, positive) > 0
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=random).split(first, has_positive)
+    last = np.zeros(len(first), dtype=np.int64)
+    np.maximum.at(last, place, codes)
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=random).split(first, last)
     parts = [np.isin(place, test) for _, test in folds]
     return [(np.flatnonzero(~part), np.flatnonzero(part)) for part in parts]
 
@@ -602,14 +604,14 @@ def _require_apart(splits: Splits, together: np.ndarray, positive: np.ndarray, g
     if grouped and len(rows):
         raise ValueError(
             f"{len(np.unique(together[rows]))} groups have samples in the fit and among those held out: use an int for "
-            "cv, or a splitter that keeps groups together, such as GroupKFold."
+            "cv (NPEnsemble: promise='guaranteed'), or a splitter that keeps groups together, such as GroupKFold."
         )
     n_negatives = int(np.sum(~positive[np.unique(np.concatenate([test for _, test in splits]))]))
     if (n_copies := int(np.sum(~positive[rows]))) > LEAST_SHARE * n_negatives:
         warnings.warn(
             f"{n_copies} of {n_negatives} held-out negatives have a copy of their features in the fit, and so too low "
             "a score: false alarms will exceed the bound. Remove the copies, or use an int for cv, which keeps them "
-            "together.",
+            "together (NPEnsemble: promise='guaranteed').",
             stacklevel=4,
         )
 

@@ -9,18 +9,20 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
-from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from npbench.contracts import Estimate
+from npbench.data.copies import copies
 from npbench.data.labels import Labels, complete
 from npbench.estimators.constraints import FRACTION, HasMethods, StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
+from npbench.estimators.samples import canonical
 from npbench.numerics.class_weights import least_weights, lowered_weights
 from npbench.numerics.thresholds import PROMISES, RULES
-from npbench.thresholding.classifier import ALIGNED, ThresholdedClassifier, calibration_count, held_out
+from npbench.thresholding.classifier import ALIGNED, ThresholdedClassifier, calibration_count, folds_by_class, held_out
 from npbench.thresholding.threshold import clopper_pearson, complement, measured, rounded_up
 from npbench.values import is_number, require_rate
 
@@ -133,7 +135,8 @@ class NPMulticlassClassifier(ThresholdedClassifier):
     with its part of delta: the page "Several classes" has the proof. Bounds that can only just be kept are often
     refused. "measured" applies the same counts out of fold, without proof: the same samples set the weights.
 
-    Sample weights reach the classifier; errors are counted without them.
+    Copies of a sample count once, and stay on one side of a split that is drawn here; so should they in splits of your
+    own. Sample weights reach the classifier; errors are counted without them.
 
     References
     ----------
@@ -184,10 +187,14 @@ class NPMulticlassClassifier(ThresholdedClassifier):
         if self.strategy == "cx" and self.promise == "measured":
             raise ValueError("strategy='cx' trusts the probabilities, and no promise of it is measured: use 'er'.")
         bounds, weights = self._bounds(labels), self._weights(labels)
-        held = self._held_out(labels, bounds)
-        train = np.setdiff1d(np.arange(len(y)), held)
+        # copies of a sample stay on one side of a split, and say as much as one of them
+        together = copies(canonical(X))
+        distinct = np.sort(np.unique(labels.codes * len(y) + together, return_index=True)[1])
+        held = self._held_out(labels, bounds, distinct)
+        train = np.flatnonzero(~np.isin(together, together[held]))
         # the weights are found out of fold; held-out samples then set the scale of those with a bound
-        scored = [(self._out_of_fold(X, y, train, params), labels.codes[train])]
+        counted = np.isin(train, distinct)
+        scored = [(self._out_of_fold(X, y, train, together[train], params)[counted], labels.codes[train[counted]])]
         with np.errstate(divide="ignore"):  # of a class without weight
             floor = np.log(weights * len(train) / np.bincount(labels.codes[train]))
         self.log_weights_ = self._least(*scored[0], bounds, floor)
@@ -233,11 +240,12 @@ class NPMulticlassClassifier(ThresholdedClassifier):
             raise ValueError(f"weights is {self.weights}: expected numbers of 0 or more, not all 0.")
         return np.array([float(given.get(k, 0)) for k in range(len(labels.values))])
 
-    def _held_out(self, labels: Labels, bounds: Mapping[int, float]) -> np.ndarray:
-        """Return the rows to hold out; raise a ValueError if a class has too few samples for its bound."""
+    def _held_out(self, labels: Labels, bounds: Mapping[int, float], distinct: np.ndarray) -> np.ndarray:
+        """Return those of the distinct rows to hold out; raise a ValueError if a class has too few for its bound."""
         parts, each = [], self.delta / len(bounds)
         for k, rate in bounds.items():
-            n, rule = labels.counts[k], RULE_OF[self.promise]
+            rows, rule = distinct[labels.codes[distinct] == k], RULE_OF[self.promise]
+            n = len(rows)
             held = calibration_count(n, ALIGNED, rule, rate, each) if self.promise in HOLD_OUT else 0
             if (held or n) < (needed := RULES[rule].fewest(rate, each)):
                 raise ValueError(
@@ -245,16 +253,20 @@ class NPMulticlassClassifier(ThresholdedClassifier):
                     f"{needed} for its bound {rate:g} and promise={self.promise!r}: collect more, or use a larger "
                     "bound or another promise."
                 )
-            parts.append((np.flatnonzero(labels.codes == k), held))
+            parts.append((rows, held))
         return held_out(parts, check_random_state(self.random_state))
 
-    def _out_of_fold(self, X: Any, y: np.ndarray, rows: np.ndarray, params: Mapping[str, Any]) -> np.ndarray:
-        """Return log-probabilities of rows by classifiers that have not seen them."""
-        folds = self.cv
-        if isinstance(folds, int):
-            folds = StratifiedKFold(folds, shuffle=True, random_state=check_random_state(self.random_state))
+    def _out_of_fold(
+        self, X: Any, y: np.ndarray, rows: np.ndarray, together: np.ndarray, params: Mapping[str, Any]
+    ) -> np.ndarray:
+        """Return log-probabilities of rows by classifiers that have not seen them, nor copies if cv is a number."""
+        if isinstance(self.cv, int):
+            codes, random = np.unique(y[rows], return_inverse=True)[1], check_random_state(self.random_state)
+            splits = folds_by_class(self.cv, codes, together, random)
+        else:
+            splits = check_cv(self.cv, y[rows], classifier=True).split(_safe_indexing(X, rows), y[rows])
         log_p = np.empty((len(rows), len(self.classes_)))
-        for train, test in check_cv(folds, y[rows], classifier=True).split(_safe_indexing(X, rows), y[rows]):
+        for train, test in splits:
             model = self._fitted(X, y, rows[train], params)
             log_p[test] = self._log_p(model, _safe_indexing(X, rows[test]))
         return log_p

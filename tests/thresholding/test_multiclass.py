@@ -12,6 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from npbench import NPMulticlassClassifier, NPThresholdClassifier
@@ -186,6 +187,32 @@ def test_bounds_that_held_out_samples_refute_are_refused():
         except ValueError as error:
             refused += "Held-out" in str(error)
     assert refused > 0
+
+
+class Memory(KNeighborsClassifier):
+    """Keeps the rows that it was fitted to, of every fit."""
+
+    seen = []  # noqa: RUF012 - shared by clones
+
+    def fit(self, X, y):
+        self.seen.append({tuple(row) for row in X})
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("promise", ["guaranteed", "measured"])
+def test_copies_are_on_one_side_and_count_once(promise):
+    X, y = drawn(600)
+    rows = np.random.default_rng(0).permutation(np.r_[:600, :600])
+    Memory.seen.clear()
+    model = NPMulticlassClassifier(Memory(40, weights="distance"), bounds={0: 0.2}, promise=promise, random_state=0)
+    model.fit(X[rows], y[rows])
+    n = [model.result_.counts[k][1] for k in range(3)]
+    folds, whole = Memory.seen[:5], Memory.seen[5]
+    assert all(sum(row not in one for one in folds) == 1 for row in whole)  # scored once, with its copies
+    assert n[1:] == [np.sum(y == k) for k in (1, 2)]
+    held_out = [tuple(row) not in whole for row in X]
+    assert n[0] == (np.sum(held_out) if promise == "guaranteed" else np.sum(y == 0))
+    assert 0 < model.class_errors_[0].value <= 0.2  # and not 0, as of rows known by heart
 
 
 def test_three_labels_have_a_class_of_their_own():
