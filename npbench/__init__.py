@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from npbench.thresholding.commands.final_model import from_record
     from npbench.thresholding.compare import Comparison, compare
     from npbench.thresholding.display import NPRocDisplay
-    from npbench.thresholding.ensemble import NPEnsemble
+    from npbench.thresholding.ensemble import NPEnsemble, SoftVote
     from npbench.thresholding.monitoring import monitor
     from npbench.thresholding.multiclass import NPMulticlassClassifier
     from npbench.thresholding.rules import threshold
@@ -32,6 +32,7 @@ __all__ = [
     "NPMulticlassClassifier",
     "NPRocDisplay",
     "NPThresholdClassifier",
+    "SoftVote",
     "Threshold",
     "__version__",
     "compare",
@@ -55,6 +56,7 @@ _LAZY = {
     "NPMulticlassClassifier": "npbench.thresholding.multiclass",
     "NPRocDisplay": "npbench.thresholding.display",
     "NPThresholdClassifier": "npbench.thresholding.classifier",
+    "SoftVote": "npbench.thresholding.ensemble",
     "Threshold": "npbench.thresholding.threshold",
     "compare": "npbench.thresholding.compare",
     "from_json": "npbench.thresholding.threshold",

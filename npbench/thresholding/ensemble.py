@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from importlib import import_module
 from numbers import Integral, Real
-from typing import Any, Literal, Self
+from operator import attrgetter
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from rich.progress import track
@@ -33,6 +36,8 @@ from npbench.estimators.frame_encoder import UNKNOWN_WORD, FrameEncoder, learned
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.thresholding.classifier import NPThresholdClassifier
+
+T = TypeVar("T")
 
 N_TREES = 150
 MAX_TREE_SAMPLES = 50_000  # drawn for each tree of a forest
@@ -175,12 +180,24 @@ class SoftVote(BinaryClassifier):
         return _tagged(super().__sklearn_tags__())
 
 
+def _of_classifier(method: Callable[..., T]) -> Callable[..., T]:
+    """Return a method that calls this one of ``classifier_``."""
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **options: Any) -> T:
+        check_is_fitted(self)
+        return method(self.classifier_, *args, **options)
+
+    return call
+
+
 @keyword_parameters
 class NPEnsemble(ClassifierMixin, BaseEstimator):
     """The classifier to start with: several kinds of models, and a threshold that bounds the false-alarm rate.
 
-    A frame goes in as it is, with words and missing values. :class:`SoftVote` combines the models, and
-    :class:`npbench.NPThresholdClassifier` sets the threshold.
+    A frame goes in as it is, with words and missing values. :class:`npbench.SoftVote` combines the models, and
+    :class:`npbench.NPThresholdClassifier` sets the threshold. ``NPThresholdClassifier(SoftVote(), ...)`` has all of its
+    options, such as ``abstain`` and ``contamination``.
 
     Parameters
     ----------
@@ -192,8 +209,9 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
         "guaranteed" keeps rho with probability 1 - delta, "on average" in the mean over samples; both hold out
         negatives. "measured" sets the umbrella's threshold on out-of-fold scores of all negatives and misses less; see
         Notes.
-    pos_label, calibration_size
-        Label of the positives, and negatives to hold out, as in :class:`npbench.NPThresholdClassifier`.
+    pos_label, calibration_size, small
+        Label of the positives, negatives to hold out, and what to do with small groups of ``by``, as in
+        :class:`npbench.NPThresholdClassifier`.
     members, n_jobs, verbose
         Further members, as ``["lightgbm"]``, processes, and progress on a terminal, as in :class:`SoftVote`.
     random_state : int, RandomState or None, default=None
@@ -219,6 +237,9 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
     threshold are not among them, so that the promise is exact. With "measured" they are, and no proof covers scores of
     other fits. On 35 tables, 32 of 202 test parts were above the bound, where a promise that is kept allows 20.
 
+    ``groups`` that set the threshold are held out as a whole, so that the promise is exact for them as well. Within the
+    vote, members may score rows of a group that they know: this can cost misses.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -239,8 +260,9 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
     n_jobs: int | None = parameter(Integral, None, default=None)
     random_state: Any = parameter("random_state", default=None)
     verbose: bool = parameter("boolean", default=True)
+    small: str = parameter(StrOptions({"refuse", "pool"}), default="refuse")
 
-    def fit(self, X: Any, y: Any, *, by: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, by: Any = None, groups: Any = None, calibration_weight: Any = None) -> Self:
         """Fit the models, choose their weights and set the threshold.
 
         Parameters
@@ -249,8 +271,10 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
             Samples; a frame may have words and missing values.
         y : array of shape (n_samples,)
             Labels of two classes.
-        by : array of shape (n_samples,), optional
-            Group of each sample, for a threshold in each group, as in :class:`npbench.NPThresholdClassifier`.
+        by, groups, calibration_weight : array of shape (n_samples,), optional
+            Groups with a threshold each, names shared by samples that depend on each other, and probabilities to keep a
+            negative for the threshold, as in :class:`npbench.NPThresholdClassifier`. "measured" divides groups and
+            refuses them.
         """
         self._validate_params()
         rule, cv = THRESHOLDS[self.promise]
@@ -270,33 +294,48 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
             cv=cv,
             calibration_size=self.calibration_size,
             threshold=rule,
+            small=self.small,
             random_state=random,
-        ).fit(X, y, by=by)
-        self.members_ = self.classifier_.estimator_.weights_
-        for name in ("classes_", "pos_label_", "result_", "threshold_", "n_features_in_", "feature_names_in_"):
-            if hasattr(self.classifier_, name):
-                setattr(self, name, getattr(self.classifier_, name))
+        ).fit(X, y, by=by, groups=groups, calibration_weight=calibration_weight)
         return self
 
-    def scores(self, X: Any) -> np.ndarray:
-        """Return the score of ``pos_label_``, which is compared with the threshold, as for :func:`npbench.monitor`."""
+    def refit_threshold(self, X: Any, *, by: Any = None, groups: Any = None) -> Self:
+        """Set the threshold again on new negatives, as :meth:`npbench.NPThresholdClassifier.refit_threshold` does."""
         check_is_fitted(self)
-        return self.classifier_.scores(X)
+        self.classifier_.refit_threshold(X, by=by, groups=groups)
+        return self
 
-    def decision_function(self, X: Any, *, by: Any = None) -> np.ndarray:
-        """Return the score minus the threshold: positive for ``classes_[1]``, as scikit-learn expects."""
-        check_is_fitted(self)
-        return self.classifier_.decision_function(X, by=by)
+    def with_threshold(self, **params: Any) -> Self:
+        """Return a copy with the same fitted vote and another threshold, set on the same scores.
 
-    def predict(self, X: Any, *, by: Any = None) -> np.ndarray:
-        """Return ``pos_label_`` where the score is above the threshold, and the other label elsewhere."""
+        Parameters
+        ----------
+        **params
+            ``rho``, ``delta``, ``small``, or ``promise``; "measured" takes other scores than the other promises.
+        """
         check_is_fitted(self)
-        return self.classifier_.predict(X, by=by)
+        other = copy.copy(self).set_params(**params)
+        other._validate_params()
+        if "promise" in params:
+            params["threshold"], cv = THRESHOLDS[params.pop("promise")]
+            if cv != self.classifier_.cv:
+                raise ValueError(f"promise={other.promise!r} takes another fit: it is set on other scores.")
+        other.classifier_ = self.classifier_.with_threshold(**params)
+        return other
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probabilities of both labels, which the threshold does not change."""
-        check_is_fitted(self)
-        return self.classifier_.predict_proba(X)
+    scores = _of_classifier(NPThresholdClassifier.scores)
+    decision_function = _of_classifier(NPThresholdClassifier.decision_function)
+    predict = _of_classifier(NPThresholdClassifier.predict)
+    predict_proba = _of_classifier(NPThresholdClassifier.predict_proba)
+    score = _of_classifier(NPThresholdClassifier.score)
+
+    members_ = property(attrgetter("classifier_.estimator_.weights_"))
+    result_ = property(attrgetter("classifier_.result_"))
+    threshold_ = property(attrgetter("classifier_.threshold_"))
+    pos_label_ = property(attrgetter("classifier_.pos_label_"))
+    classes_ = property(attrgetter("classifier_.classes_"))
+    n_features_in_ = property(attrgetter("classifier_.n_features_in_"))
+    feature_names_in_ = property(attrgetter("classifier_.feature_names_in_"))
 
     def __sklearn_tags__(self) -> Tags:
         tags = _tagged(super().__sklearn_tags__())

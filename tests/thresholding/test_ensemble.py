@@ -16,9 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from class_samples import gaussians
-from npbench import NPEnsemble
+from npbench import NPEnsemble, NPThresholdClassifier, SoftVote, threshold
 from npbench.thresholding import ensemble
-from npbench.thresholding.ensemble import SoftVote
 
 X, SIGNS = gaussians(200, shift=1.5)
 ORDER = np.random.default_rng(0).permutation(200)
@@ -167,7 +166,67 @@ def test_each_group_has_its_threshold():
     group = np.where(np.arange(200) % 2, "a", "b")
     model = NPEnsemble(rho=0.2, random_state=0).fit(X, Y, by=group)
     assert set(model.threshold_) == {"a", "b"}
-    assert model.predict(X, by=group).shape == (200,)
+    found = np.mean(model.predict(X, by=group)[Y == 1])
+    assert model.score(X, Y, by=group) == found
+    with pytest.raises(ValueError, match="'a'"):
+        NPEnsemble(rho=0.1, random_state=0).fit(X, Y, by=np.where(np.arange(200) < 20, "a", "b"))
+    few = np.where(np.arange(200) < 80, np.where(np.arange(200) < 40, "a", "b"), "c")
+    assert set(NPEnsemble(rho=0.2, small="pool", random_state=0).fit(X, Y, by=few).result_.pooled) == {"a", "b"}
+
+
+def test_the_score_is_the_share_detected_and_not_accuracy():
+    model = NPEnsemble(rho=0.1, random_state=0).fit(X, Y)
+    detected = model.predict(X)[Y == 1] == 1
+    assert model.score(X, Y) == np.mean(detected) != np.mean(model.predict(X) == Y)
+    weight = np.arange(200.0)
+    assert model.score(X, Y, weight) == pytest.approx(np.average(detected, weights=weight[Y == 1]))
+
+
+def test_held_out_groups_do_not_reach_the_members_and_count_once(monkeypatch):
+    customers, seen = np.arange(200) // 2, []
+    fit = SoftVote.fit
+    monkeypatch.setattr(SoftVote, "fit", lambda self, X, y: seen.append(X) or fit(self, X, y))
+    model = NPEnsemble(rho=0.2, random_state=0).fit(X, Y, groups=customers)
+    is_seen = (X[:, np.newaxis] == seen[0]).all(axis=2).any(axis=1)
+    assert not set(customers[is_seen]) & set(customers[~is_seen])
+    assert model.result_.n_negatives == len(set(customers[~is_seen & (Y == 0)])) < np.sum(~is_seen & (Y == 0))
+    assert (model.result_.grouped, model.result_.promise_kind) == (True, "guaranteed")
+    with pytest.raises(ValueError, match="promise='guaranteed'"):
+        NPEnsemble(rho=0.2, promise="measured").fit(X, Y, groups=customers)
+
+
+def test_thresholds_are_set_again_without_a_fit():
+    model = NPEnsemble(rho=0.1, random_state=0).fit(X, Y)
+    held_out = model.classifier_.calibration_scores_
+    value = model.threshold_
+    other = model.with_threshold(rho=0.2, promise="on average")
+    assert other.threshold_ == threshold(held_out, np.zeros(len(held_out)), rho=0.2, rule="average").value < value
+    assert (other.rho, other.promise, other.result_.promise_kind) == (0.2, "on average", "on average")
+    assert other.members_ is model.members_
+    new = np.random.default_rng(0).normal(size=(60, X.shape[1]))
+    expected = threshold(model.scores(new), np.zeros(60), rho=0.2, rule="average")
+    assert other.refit_threshold(new).threshold_ == expected.value
+    assert other.refit_threshold(new, groups=np.arange(60) // 3).result_.n_negatives == 20
+    assert (model.threshold_, model.rho, model.promise) == (value, 0.1, "guaranteed")
+    for params, word in (
+        ({"promise": "measured"}, "fit"),
+        ({"members": {}}, "members"),
+        ({"calibration_size": 9}, "fit"),
+    ):
+        with pytest.raises(ValueError, match=word):
+            model.with_threshold(**params)
+
+
+def test_negatives_are_kept_for_the_threshold_by_their_weight():
+    weight = (X[:, 0] > 0).astype(float)
+    model = NPEnsemble(rho=0.2, random_state=0).fit(X, Y, calibration_weight=weight)
+    assert model.result_.weighted
+    assert model.result_.n_negatives <= np.sum((Y == 0) & (weight > 0))
+
+
+def test_a_vote_in_another_threshold_abstains():
+    model = NPThresholdClassifier(SoftVote(random_state=0), rho=0.2, recall=0.8, abstain=True, random_state=0)
+    assert {None, 0, 1} >= set(model.fit(X, Y).predict(X)) > {0}
 
 
 @pytest.mark.slow  # hundreds of fits
