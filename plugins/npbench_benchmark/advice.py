@@ -43,7 +43,7 @@ class First(NamedTuple):
     @property
     def cheapest(self) -> Standing:
         """The fastest of those that share the place and are nearly as good."""
-        near = [one for one in _sharing(self.league) if _ranked(one) <= _ranked(self.best) + NEAR]
+        near = [one for one in _sharing(self.league) if one.ranked <= self.best.ranked + NEAR]
         return min(near, key=lambda one: (math.isnan(one.seconds), one.seconds))
 
     def reached(self, datasets: Iterable[str]) -> float:
@@ -82,11 +82,6 @@ def advice(records: pl.DataFrame, quote: Quote = str) -> list[str]:
 
 def _sharing(league: League) -> list[Standing]:
     return [one for one in league.standings if one.place == league.standings[0].place]
-
-
-def _ranked(one: Standing) -> float:
-    """Return what the league of a method is ranked by."""
-    return one.score if one.promise in ("", "none") or one.p_nd is None else one.p_nd
 
 
 def _line(promise: str, firsts: Sequence[First], name: str, quote: Quote) -> str:

@@ -1,4 +1,4 @@
-"""Charts of the benchmark: score against training time, and mean ranks with their limits."""
+"""Charts of the benchmark: what leagues are ranked by against training time, and mean ranks with their limits."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from npbench.report.select.metrics import axis_title
 from npbench_benchmark.leaderboard import League, Setting, judge, settings
 
 MUTED_NOTE = (
-    "A staircase joins the efficient methods with one promise: no other with this promise scores better in less time. "
+    "A staircase joins the efficient methods with one promise: no other with this promise is better in less time. "
     "Grey: the others; on the page, point at those without a name."
 )
 
 
 def charts(records: pl.DataFrame, printed: Sequence[Any]) -> list[Chart]:
-    """Return score against seconds for all settings, and for each league of a setting the mean ranks."""
+    """Return what leagues are ranked by against seconds for all settings, and for each league the mean ranks."""
     found = settings(records)
     ranks = [_ranks(setting.text + league.title, league) for setting in found for league in setting.leagues]
     return [_efficiency(judge(records), found), *(chart for chart in ranks if chart is not None)]
 
 
 def _efficiency(metric: str, found: Sequence[Setting]) -> Chart:
-    title = "score" if metric == "np_score" else f"1 - {axis_title(metric)}"
+    title = "misses (no promise: score)" if metric == "np_score" else f"1 - {axis_title(metric)}"
     rows = [[_panel(setting.text, title, setting.leagues)] for setting in found]
     by = ", by promise" if any(league.promise for setting in found for league in setting.leagues) else ""
-    return Chart("benchmark", f"{title} against training time{by}", rows, [MUTED_NOTE])
+    return Chart("benchmark", f"Training time{by}", rows, [MUTED_NOTE])
 
 
 def _panel(text: str, title: str, found: Sequence[League]) -> Panel:
@@ -42,10 +42,10 @@ def _panel(text: str, title: str, found: Sequence[League]) -> Panel:
 
 def _series(league: League, *, efficient: bool) -> Series:
     timed = (one for one in league.standings if one.is_efficient is efficient and one.seconds > 0)
-    points = sorted((one.seconds, one.score, one.label) for one in timed)
-    seconds, scores, names = zip(*points, strict=True) if points else ((), (), ())
+    points = sorted((one.seconds, one.ranked, one.label) for one in timed)
+    seconds, values, names = zip(*points, strict=True) if points else ((), (), ())
     label = league.promise or "efficient"
-    return Series(label, seconds, scores, joined=efficient, stepped=True, names=names, muted=not efficient)
+    return Series(label, seconds, values, joined=efficient, stepped=True, names=names, muted=not efficient)
 
 
 def _ranks(text: str, league: League) -> Chart | None:

@@ -67,12 +67,17 @@ class Standing:
     rank_limits: Limits = UNKNOWN
     place: int = 0  # shared with all methods from which it cannot be separated
     place_limits: Limits = UNKNOWN
-    is_efficient: bool = False  # no other method scores better in fewer seconds
+    is_efficient: bool = False  # no other method of the league is better in fewer seconds
 
     @property
     def share(self) -> float:
         """Share of jobs above rho."""
         return self.above / self.n_jobs
+
+    @property
+    def ranked(self) -> float:
+        """What its league is ranked by: misses where there is a promise, else the score."""
+        return self.score if self.promise in ("", "none") or self.p_nd is None else self.p_nd
 
     @property
     def verdict(self) -> str:
@@ -190,7 +195,7 @@ def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame, left
     common = answered.filter(pl.col("n_good"), n=len(present))["dataset"].to_list()
     misses = dict(compared.filter(pl.col("dataset").is_in(common)).group_by("label").agg(pl.mean("p_nd")).iter_rows())
     found = ranking(values)
-    efficient = pareto(np.array([one.score for one in present]), np.array([one.seconds for one in present]))
+    efficient = pareto(np.array([one.ranked for one in present]), np.array([one.seconds for one in present]))
     standings = [
         replace(
             one,
@@ -208,10 +213,10 @@ def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame, left
     return League(promise, [standings[one] for one in order], broken, datasets, values[:, order])
 
 
-def pareto(score: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+def pareto(value: np.ndarray, seconds: np.ndarray) -> np.ndarray:
     """Return whether no other method is at least as good in both, and better in one; False without seconds."""
-    no_worse = (score <= score[:, None]) & (seconds <= seconds[:, None])
-    better = (score < score[:, None]) | (seconds < seconds[:, None])
+    no_worse = (value <= value[:, None]) & (seconds <= seconds[:, None])
+    better = (value < value[:, None]) | (seconds < seconds[:, None])
     return np.isfinite(seconds) & np.logical_not((no_worse & better).any(axis=1))
 
 
