@@ -41,7 +41,7 @@ def judge(
     """Return the verdict on a result, or "-" if none is printed.
 
     ``limits`` are 95 % limits of our result, from ``n`` repeats. Results on the same side of ``neutral`` have the same
-    conclusion, as speed-ups above 1.
+    conclusion, as speed-ups above 1; our limits must be there too. A printed result equal to it is on no side.
 
     Examples
     --------
@@ -49,11 +49,13 @@ def judge(
     ('differs: smaller', '-', 'fallback')
     >>> judge(3.0, 2.0, 0.3, neutral=1), judge(0.2, 0.22, 0.01, limits=(0.15, 0.25), n=10)
     ('agrees in direction', 'no difference seen (10 pairs, 0.071)')
+    >>> judge(-41.0, 0.0, 2.0, neutral=0), judge(3.0, 9.0, 0.3, neutral=1, limits=(0.5, 5.5), n=3)
+    ('differs: smaller', 'differs: smaller')
     """
-    if stand_in:
-        return "stand-in"
-    if printed is None or here is None:
-        return NOT_KNOWN if printed is None else "not run"
+    if stand_in or printed is None:
+        return NOT_KNOWN if printed is None else "stand-in"
+    if here is None:
+        return "not run"
     if fallback:
         return "fallback"
     apart, noise = round(abs(here - printed), 9), (limits[1] - limits[0]) / 2 if limits else 0.0
@@ -61,7 +63,8 @@ def judge(
         return "agrees"
     if apart <= noise:
         return unseen(n, noise)
-    same_side = neutral is not None and (here > neutral) == (printed > neutral)
+    ends = (here, *(limits or ()))
+    same_side = neutral is not None and all((end - neutral) * (printed - neutral) > 0 for end in ends)
     return _beyond(here, printed, same_side=same_side)
 
 
@@ -104,8 +107,8 @@ def judge_within(
     low, high = bounds
     least, most = limits or (here, here)
     reaches = least <= nextafter(high, inf) and most >= nextafter(low, -inf)  # an open end too
-    if reaches and not low <= least <= most <= high:
-        return unseen(n, (most - least) / 2)
+    if reaches and not low <= least <= most <= high:  # without noise, equal is not smaller
+        return unseen(n, (most - least) / 2) if least < most else "differs"
     if not low <= here <= high and (limits or share < 0.5):  # without noise the cases decide
         above, below = (neutral is not None and low >= neutral < here, neutral is not None and high <= neutral > here)
         return _beyond(here, high, same_side=above or below)

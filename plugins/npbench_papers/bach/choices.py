@@ -19,7 +19,7 @@ from npbench.numerics import signed_rank
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
 from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed, printed_for
-from npbench_papers.verdicts import NOT_KNOWN, explained, judge
+from npbench_papers.verdicts import NOT_KNOWN, explained, judge, judge_mean
 
 TRAININGS = ("one", "int", "all")
 PAIRS = ("one>all", "all>one", "int>all", "all>int", "one>int", "int>one")
@@ -108,8 +108,8 @@ def mismatch(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         paper = printed_for(printed, dataset=name)
         theirs = [number(paper.get(column), form) for column, form in FORMS.items()]
         for one in settings:
-            here = _largest(one) if len(one.p_fa) > 1 else [MISSING] * len(FORMS)
-            word = judge(_gain(here, "first"), _gain(theirs, "all"), GAIN_TOLERANCE, neutral=0)
+            here, gains = _largest(one) if len(one.p_fa) > 1 else ([MISSING] * len(FORMS), [])
+            word = judge_mean(gains, _gain(theirs), GAIN_TOLERANCE, neutral=0)
             rows.append([name, one.setting, *here, word])
         rows.append(["", "paper", *theirs, ""])
     notes = [
@@ -165,14 +165,15 @@ def _by_kind(fold: Mapping[str, Sequence[float]]) -> np.ndarray:
     return columns[:, order].reshape(len(TRACE_COLUMNS), len(TRAININGS), -1)
 
 
-def _gain(cells: Sequence[Cell], kind: str) -> float | None:
-    """Return the cost of one minus the cost of a kind, from cells in the order of ``FORMS``."""
+def _gain(cells: Sequence[Cell]) -> float | None:
+    """Return the cost of one minus the cost of all, from cells in the order of ``FORMS``."""
     named = dict(zip(FORMS, cells, strict=True))
-    one, other = named["one"].value, named[kind].value
+    one, other = named["one"].value, named["all"].value
     return None if one is None or other is None else one - other
 
 
-def _largest(one: Compared) -> list[Cell]:
+def _largest(one: Compared) -> tuple[list[Cell], list[float]]:
+    """Return a row of Table 2, and on each further fold the cost of one minus that as trained on the first."""
     cost, all_kind = one.cost, TRAININGS.index("all")
     place = int(np.argmax(cost[0, TRAININGS.index("one")] - cost[0, all_kind]))
     first, *trained = one.train_asymmetry[:, all_kind, place]
@@ -182,9 +183,10 @@ def _largest(one: Compared) -> list[Cell]:
     as_first = one.cost_at(one.asymmetry[place], p_fa, p_nd)
     others = PRINTED_SCALE * np.vstack([cost[1:, :, place].T, as_first])
     middle = float(np.median(trained))
-    return [
+    cells = [
         number(one.asymmetry[place]),
         *(spread(costs.tolist(), ".2f") for costs in others),
         number(first),
         Cell(f"{middle:.3f} [{min(trained):.3f}, {max(trained):.3f}]", middle),
     ]
+    return cells, (others[0] - others[-1]).tolist()

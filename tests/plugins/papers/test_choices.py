@@ -7,6 +7,7 @@ from scipy import stats
 
 from npbench_papers.bach import roc_curves
 from npbench_papers.bach.choices import PAIRS, TRAININGS, acceptance, compared, mismatch, table
+from npbench_papers.verdicts import word
 from sample_records import cells, record
 
 TIES = {"tied_total": "smallest"}
@@ -100,6 +101,26 @@ def test_asymmetry_is_chosen_on_first_fold():
     assert row["one"] == f"{others.mean():.2f}±{others.std(ddof=1):.2f}"
     assert row["trained"] == "0.500"
     assert row["trained on the others"] == "0.540 [0.520, 0.560]"
+
+
+@pytest.mark.parametrize(
+    ("p_fa", "printed", "expected"),
+    [
+        ([0.9] * 5, 0.0, "differs: smaller"),  # a loss, where the paper has no gain
+        ([0.0] * 5, 0.0, "differs: larger"),
+        ([0.0] * 5, 60.0, "agrees in direction"),
+        ([0.0, 0.0, 0.0, 0.9, 0.2], 60.0, "differs: smaller"),  # a gain that may be a loss
+        ([0.0, 0.0, 0.0, 0.9, 0.2], 20.0, "no difference seen"),
+    ],
+)
+def test_gain_is_judged_with_its_noise_and_nothing_gained_is_no_direction(p_fa, printed, expected):
+    traces = [fold(seed, (0.1, 0.05, 0.0)) for seed in range(6)]
+    traces[0]["test_p_fa"][1] = 0.9  # of one, at 0.5
+    traces[0]["train_asymmetry"][7] = 0.8  # of all, at 0.5
+    for trace, rate in zip(traces[1:], p_fa, strict=True):
+        trace["test_p_fa"][2] = rate  # of one, trained at 0.8
+    (sheet,) = mismatch(records(traces), [{"dataset": "pima", "one": [9.0 + printed, 1.0], "all": [9.0, 1.0]}])
+    assert word(cells(sheet)[0]["verdict"]) == expected
 
 
 def trace_of(*curves):
