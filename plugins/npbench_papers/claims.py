@@ -14,6 +14,8 @@ has ``not_run``, the reason. The others compare numbers of records, or of the ce
 ``minus`` is a column to subtract. ``cells`` are the keys of the cases that must all hold the claim, unless ``hold`` is
 "most" or "some"; ``units`` those of repetitions in a case. ``ranks: true`` takes the shifts of the signed-rank test in
 place of means, ``best`` ("max" or "min") the best of several solvers. ``table`` is a part of the title of the tables.
+``relative_to`` is a solver whose values on the same task are subtracted or, with ``ratio``, divided by first.
+``neutral: null`` takes no side beyond the ends; ``absent`` is the reason why there may be no records.
 """
 
 from __future__ import annotations
@@ -63,6 +65,7 @@ class Entry(NamedTuple):
     cell: str
     unit: str
     dataset: str
+    text: str = ""  # of a cell, such as "> 30"
 
 
 def with_claims(table: Table) -> Table:
@@ -92,6 +95,8 @@ def judged(records: pl.DataFrame, printed: Printed, sheets: Sequence[Sheet]) -> 
             yield Judged(claim["section"], "not run", Cell(claim["not_run"]), "", claim["claim"])
         elif "claim" in claim:
             entries = [*(_of_tables(claim, sheets) if "column" in claim else _of_records(claim, records))]
+            if base := claim.get("relative_to"):
+                entries = _relative(entries, base)
             verdict, here = _judge(claim, entries, printed)
             yield Judged(claim["section"], verdict, here, _measured(claim), claim["claim"])
 
@@ -103,9 +108,11 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
         by_cell[cell].append(value)
         by_unit[unit].append(value)
     if not by_cell:
-        return "not run", Cell("no such records" + (" of an idle machine" if _is_timed(claim) else ""))
+        why = "no such records" + (" of an idle machine" if _is_timed(claim) else "")
+        return "not run", Cell(claim.get("absent", why))
     centre, limits_of = (hodges_lehmann, shift_interval) if claim.get("ranks") else (fmean, mean_limits)
     back, neutral = (exp, 1.0) if claim.get("ratio") else (float, 0.0 if {"than", "minus"} & {*claim} else None)
+    neutral = claim.get("neutral", neutral)
     low, high = _bounds(claim["within"], neutral)
     cells, units = ([centre(values) for values in found.values()] for found in (by_cell, by_unit))
     limits = None if "column" in claim else limits_of(units)
@@ -122,7 +129,8 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
         stand_in=all(is_stand_in(printed, one.dataset) for one in entries),
         fallback=_is_fallback(claim, entries),
     )
-    shown = f"{estimate:.3g}" + (f" [{limits[0]:.3g}, {limits[1]:.3g}]" if limits else "")
+    shown = entries[0].text if len(entries) == 1 else ""
+    shown = shown or f"{estimate:.3g}" + (f" [{limits[0]:.3g}, {limits[1]:.3g}]" if limits else "")
     further = (*(ends(limits) if limits else ()), ("held", held), ("of", len(cells)))
     return word, Cell(f"{shown}; {held} of {len(cells)}", estimate, further=further)
 
@@ -168,16 +176,8 @@ def _of_records(claim: Claim, records: pl.DataFrame) -> Iterator[Entry]:
     units, cells = claim.get("units", UNITS), claim.get("cells", CELLS)
     if _is_timed(claim):
         records, units = unhindered(records), [*units, *MACHINE]
-    used = {
-        *_keys(claim),
-        *cells,
-        *units,
-        claim["measure"],
-        claim.get("minus"),
-        "dataset",
-        "solver_status",
-        *PARAMETERS,
-    }
+    needed = {claim["measure"], claim.get("minus"), "dataset", "solver", "solver_status", *PARAMETERS}
+    used = {*_keys(claim), *cells, *units, *needed}
     good = records.filter(status="ok").with_columns(cpu_seconds=CPU_SECONDS)
     for row in good.select(name for name in good.columns if name in used).to_dicts():
         about = row | {name: value for part in PARAMETERS for name, value in json.loads(row[part]).items()}
@@ -185,6 +185,14 @@ def _of_records(claim: Claim, records: pl.DataFrame) -> Iterator[Entry]:
         if value is not None and _is_among(about, claim.get("where", {})):
             case, unit = (canonical([about.get(name) for name in names]) for names in (cells, units))
             yield Entry(about, value, case, unit, row["dataset"])
+
+
+def _relative(entries: Sequence[Entry], base: str) -> list[Entry]:
+    """Return the entries of other solvers minus those of a base on the same task."""
+    tasks = [(one.cell, one.unit, *(one.about[name] for name in PARAMETERS[1:])) for one in entries]
+    theirs = {task: one.value for task, one in zip(tasks, entries, strict=True) if one.about["solver"] == base}
+    pairs = [(one, theirs[task]) for task, one in zip(tasks, entries, strict=True) if task in theirs]
+    return [one._replace(value=one.value - value) for one, value in pairs if one.about["solver"] != base]
 
 
 def _of_tables(claim: Claim, sheets: Sequence[Sheet]) -> Iterator[Entry]:
@@ -197,7 +205,8 @@ def _of_tables(claim: Claim, sheets: Sequence[Sheet]) -> Iterator[Entry]:
             value = _value(claim, row[name].value, row[claim.get("minus", name)].value)
             if value is not None and "paper" not in about.values() and _is_among(about, claim.get("where", {})):
                 case = canonical([one.title, name, *(about[key] for key in claim.get("cells", one.columns[:1]))])
-                yield Entry(about, value, case, "", about.get("data") or re.split("[:,]", one.title)[0])
+                dataset = about.get("data") or re.split("[:,]", one.title)[0]
+                yield Entry(about, value, case, "", dataset, "" if "minus" in claim else about[name])
 
 
 def _value(claim: Claim, value: float | None, subtracted: float | None) -> float | None:
@@ -229,13 +238,12 @@ def _is_timed(claim: Claim) -> bool:
 
 
 def _is_fallback(claim: Claim, entries: Sequence[Entry]) -> bool:
-    """Return whether most fits that the claim is about learnt nothing."""
-    states = [
-        one.about.get("solver_status")
-        for one in entries
-        if any(_is_among(one.about, s) for s in _selections(claim, "of"))
-    ]
-    return 2 * states.count(COLLAPSED) > len(states)
+    """Return whether most fits on a side of the claim learnt nothing."""
+    for asked in (_selections(claim, side) for side in ("of", "than") if side == "of" or side in claim):
+        states = [one.about.get("solver_status") for one in entries if any(_is_among(one.about, s) for s in asked)]
+        if 2 * states.count(COLLAPSED) > len(states):
+            return True
+    return False
 
 
 def _listed(value: Any) -> list[Any]:
@@ -252,6 +260,8 @@ def _measured(claim: Claim) -> str:
     what = " or ".join(_listed(claim.get("measure") or claim["column"])) + (
         f" - {claim['minus']}" if "minus" in claim else ""
     )
+    if base := claim.get("relative_to"):
+        what += f" {'over' if claim.get('ratio') else 'minus'} that of {base}"
     sides = f"{of} {'/' if claim.get('ratio') else '-'} {than}" if than else of
     low, high = claim["within"]
     bounds = f"at most {high:g}" if low is None else f"at least {low:g}" if high is None else f"{low:g} to {high:g}"

@@ -13,6 +13,7 @@ from npbench.config.experiment import check
 from npbench.config.files import content
 from npbench.contracts import resolve
 from npbench.records.reading import conformed
+from npbench.report.sheet import Cell, Sheet
 from npbench_papers import claims
 from npbench_papers.records import unhindered
 from npbench_papers.verdicts import MEANINGS, judge_within, word
@@ -87,17 +88,16 @@ def variants(name, records):
         yield scaled_trace(records, ["test_p_fa", "test_p_nd"], 0.0, 0.5)  # all the same
     elif name.startswith("barlaud_figure3"):
         yield scaled_trace(records, ["gap"], 1.0, 1.0)
+        met = [json.loads(text) for text in records["trace"]]
+        for one in met:  # after one step
+            one["gap"] = [gap * (step == 0) for gap, step in zip(one["gap"], one["inner"], strict=True)]
+        yield records.with_columns(trace=pl.Series(map(json.dumps, met), dtype=pl.String))
     elif name.startswith("barlaud"):
         for risk in RISKS:
             yield scaled_trace(records, [f"train_{risk}"], 1.0, 1.0)
     elif name.startswith("gasso_figure3"):
         usual = pl.col("params").str.contains('"init_seed":null', literal=True)
         yield from scaled(records, usual, "objective", "surrogate_p_nd", "surrogate_p_fa")
-    elif name.startswith("gasso_table"):
-        yield from scaled(records, (pl.col("solver") == "uzawa") & (pl.col("rho") == 0.01), *SECONDS)
-    elif name.startswith("narasimhan"):
-        small = pl.col("protocol_params").str.contains("0.9666", literal=True)
-        yield from scaled(records, small & (pl.col("solver") == "pauc_struct"), "pauc")
 
 
 def moved(claim, records):
@@ -221,7 +221,8 @@ def fits_of(gains, **columns):
         ([-0.1, -0.11, -0.12], "agrees"),
         ([0.1, 0.11, 0.12], "differs: larger"),
         ([-0.1, 0.0, 0.1], "no difference seen"),
-        ([0.0, 0.0, 0.0], "no difference seen"),  # equal is not smaller
+        ([0.0, 0.0, 0.0], "differs"),  # equal is not smaller
+        ([0.0, 0.0, 0.1], "no difference seen"),
         ([-0.3], "agrees"),
     ],
 )
@@ -259,8 +260,58 @@ def test_ratios_of_seconds(ratio, within, expected):
         assert verdict(refused, **told) == ("not run", "no such records of an idle machine")
 
 
+@pytest.mark.parametrize(("ratio", "expected"), [(4, "differs: larger"), (1.5, "differs: smaller"), (2.5, "agrees")])
+def test_a_number_that_is_the_point_has_no_direction(ratio, expected):
+    fits = [record(solver=s, repeat=n, fit_seconds=x) for s, x in (("a", ratio), ("b", 1.0)) for n in range(2)]
+    told = {"measure": "fit_cpu_seconds", "ratio": True, "within": [2, 3]}
+    assert verdict(fits, **told, neutral=None)[0] == expected
+
+
+def speed_ups(small, large):
+    """Return fits of solvers a and b: the speed-ups a / b of each repeat at a small bound, and at a large one."""
+    found = [(rho, n, x) for rho, ratios in ((0.01, small), (0.2, large)) for n, x in enumerate(ratios)]
+    asked = [(s, {"rho": rho, "problem_params": {"rho": rho}, "repeat": n}, x) for rho, n, x in found for s in "ab"]
+    return [record(solver=s, fit_seconds=x if s == "a" else 1.0, p_nd=0.0, **more) for s, more, x in asked]
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "expected"),
+    [
+        ([4.0, 4.1], [2.0, 2.0], "agrees"),
+        ([2.0, 2.0], [4.0, 4.1], "differs: smaller"),
+        ([9.0, 2.0], [4.0, 3.0], "no difference seen"),  # higher in the mean
+        ([4.0, 4.0], [4.0, 4.0], "differs"),
+    ],
+)
+def test_speed_ups_at_two_bounds_are_compared_with_their_noise(small, large, expected):
+    told = {"of": {"solver": "a", "rho": 0.01}, "than": {"solver": "a", "rho": 0.2}, "relative_to": "b"}
+    told |= {"cells": ["dataset"], "measure": "fit_cpu_seconds", "ratio": True, "within": [1, None]}
+    found, here = verdict(speed_ups(small, large), **told)
+    assert word(found) == expected
+    assert expected != "agrees" or here.startswith("2.02 [")
+
+
+def test_a_cell_alone_is_shown_as_it_is_and_judged_by_its_own_case():
+    rows = [["printed", Cell("> 30", 31)], ["other", Cell("7", 7)]]
+    sheets = [Sheet("Steps", ["algorithm", "most"], rows), Sheet("Rates", ["algorithm", "most"], [["printed", "1"]])]
+    claim = {"claim": "c", "section": "1", "column": "most", "table": "Steps", "within": [None, 9]}
+    for algorithm, expected in (("printed", ("differs: larger", "> 30; 0 of 1")), ("other", ("agrees", "7; 1 of 1"))):
+        (found,) = claims.judged(frame([record()]), [claim | {"where": {"algorithm": algorithm}}], sheets)
+        assert (found.verdict, found.here.text) == expected
+    (both,) = claims.judged(frame([record()]), [claim], sheets)
+    assert both.here.text == "19; 1 of 2"
+
+
+def test_the_reason_for_absent_records_is_stated():
+    assert verdict(fits_of([-0.1]), of="c", absent="five hours") == ("not run", "five hours")
+
+
 def test_stand_ins_and_fallbacks_are_not_judged():
     assert verdict(fits_of([-0.1, -0.1], dataset="rcv1_like"))[0] == "stand-in"
+    for one in "ab":  # won against a fallback, too
+        fits = [fit | {"solver_status": "collapsed"} if fit["solver"] == one else fit for fit in fits_of([-0.1, -0.1])]
+        assert verdict(fits)[0] == verdict(fits, hold="some")[0] == "fallback"
+    assert verdict([*fits, *fits_of([-0.1] * 3, dataset="heart")])[0] == "agrees"  # most did learn
     assert verdict(fits_of([-0.1, -0.1], solver_status="collapsed"))[0] == "fallback"
     assert verdict(fits_of([-0.1]), of="c") == ("not run", "no such records")
 
