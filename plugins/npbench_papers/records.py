@@ -20,8 +20,8 @@ COLLAPSED = "collapsed"  # solver_status of a fit with w = 0 as its certified op
 
 
 def with_labels(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the records with the columns ``label`` and ``seconds``, of selection and fit."""
-    return records.with_columns(labels(records), seconds=TRAINING_SECONDS)
+    """Return the records with the columns ``label`` and ``seconds``, of a processor for selection and fit."""
+    return records.with_columns(labels(records), seconds=CPU_SECONDS)
 
 
 def values(records: pl.DataFrame, name: str) -> list[float]:

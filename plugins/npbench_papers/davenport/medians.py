@@ -51,7 +51,7 @@ def _scores(setting: Setting, strategies: Sequence[str], test_part: Mapping[str,
     rows = [row for strategy, same in groups.items() for row in _rows(strategy, same, setting.paper(strategy))]
     return Sheet(
         f"{setting.name}, rho={setting.rho:g}: rates, mean±standard deviation; np_score, median and its 95 % interval; "
-        "mean seconds of selection and fit",
+        "mean processor seconds of selection and fit",
         ["strategy", "", *FORMS, "ok", "verdict"],
         rows,
         [
@@ -104,7 +104,7 @@ def _speed(found: Sequence[Setting], ratios: Sequence[tuple[str, str]], line: Ma
     rows = [_ratio(setting, slow, fast, line) for setting in found for slow, fast in ratios]
     about = f"The verdict is on the ratio of seconds beside the paper's on this grid, to {100 * SPEEDUP_TOLERANCE:g} %."
     return Sheet(
-        "Seconds of selection and fit, and candidates, as ratios on the same split: median and its 95 % interval",
+        "Processor seconds to train, and candidates, as ratios on the same split: median and its 95 % interval",
         ["data", "rho", "ratio", "splits", "seconds", "paper", "paper, this grid", "verdict", "candidates"],
         rows,
         [*notes, *explained(about, (row[-2] for row in rows))],

@@ -25,7 +25,7 @@ class Setting:
     name: str  # data set, and the parameters that distinguish settings on it
     dataset: str
     rho: float
-    records: pl.DataFrame  # with the columns strategy and seconds of selection and fit
+    records: pl.DataFrame  # with the columns strategy and seconds, of a processor for selection and fit
     printed: Printed  # by dataset and strategy
 
     @property

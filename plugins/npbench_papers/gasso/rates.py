@@ -13,19 +13,19 @@ from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, count, number, spread
 from npbench.report.stats.paired import kept
 from npbench_papers.claims import with_claims
-from npbench_papers.records import Printed, difference, printed_for, values, with_labels
+from npbench_papers.records import Printed, difference, is_stand_in, printed_for, values, with_labels
 from npbench_papers.verdicts import NOT_KNOWN, explained, judge_mean
 
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
 P_ND_TOLERANCE = 0.05
 MEANING = (
-    "Mean±standard deviation over repeats; seconds of selection and fit. Bound: mean P_fa, noise two standard errors."
+    "Mean±standard deviation over repeats; processor seconds to train. Bound: mean P_fa, noise two standard errors."
 )
 
 
 @with_claims
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
-    """Return for each data set the rates of every solver at every rho, and the seconds of selection and fit.
+    """Return for each data set the rates of every solver at every rho, and the processor seconds of selection and fit.
 
     Records are of the problem np. Printed, by ``dataset``, ``rho`` and ``solver``: any of ``p_fa``, ``p_nd``,
     ``np_score`` and ``seconds``; ``stand_in: true`` for data that are not the paper's.
@@ -39,7 +39,8 @@ def charts(records: pl.DataFrame, printed: Printed) -> list[Chart]:
     """Return a row of panels for each data set: P_fa with the bound, P_nd and training time against rho."""
     good = with_labels(records).filter(status="ok").sort("dataset", "rho", "label", "repeat")
     rows = rate_charts.rows("np", good)
-    return [Chart("", "Rates and training times against rho", rows, [rate_charts.SPREAD])] if rows else []
+    notes = [rate_charts.SPREAD, "Training times are processor seconds."]
+    return [Chart("", "Rates and training times against rho", rows, notes)] if rows else []
 
 
 def _sheet(dataset: str, group: pl.DataFrame, printed: Printed) -> Sheet:
@@ -67,7 +68,7 @@ def _row(rho: float, label: str, same: pl.DataFrame, papers: Printed, shown: lis
     for name in shown:
         paper = number(known.get(name), FORMS[name])
         compared += [paper, difference(here[name], paper, FORMS[name])]
-    stand_in = bool(known.get("stand_in"))
+    stand_in = is_stand_in(papers, same["dataset"][0])
     word = judge_mean(values(good, "p_nd"), known.get("p_nd"), P_ND_TOLERANCE, stand_in=stand_in)
     return [number(rho, "g"), label, *here.values(), _ok(good, same), _bound(good, rho), *compared, word]
 

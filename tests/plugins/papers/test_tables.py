@@ -68,10 +68,14 @@ def test_speed_ups_next_to_the_papers():
             "1.17",
             "no difference seen (3 pairs, 5.4)",
             "1.50±0.71 (2)",
+            "2.33±1.53",
             "-",
         ]
     ]
     assert cells(compared(records)[0])[0]["verdict"] == "-"  # nothing is printed
+    with_others = [one | {"fit_seconds": 1.25 * one["fit_cpu_seconds"] ** 0.5} for one in records]  # slow ones get more
+    (row,) = cells(compared(with_others)[0])
+    assert (row["here"], row["wall clock"]) == ("2.33±1.53", "1.47±0.50")
     waited = [one | {"fit_cpu_seconds": one["fit_seconds"] / 5} for one in records[1:2]]
     speed, _ = compared([records[0], *waited, *records[2:]])
     assert cells(speed)[0]["pairs"] == "2"
@@ -133,6 +137,18 @@ def test_rates_times_and_failures():
     assert (a["ok"], a["bound"], a["paper p_nd"]) == ("2/2", "kept", "-")
     assert (b["p_fa"], b["ok"], b["bound"]) == ("0.300", "1/2, 1 unconverged", "exceeded")
     assert (b["paper p_nd"], b["verdict"]) == ("0.250", "agrees")
+    (sheet,) = rates.table(frame([record(), record(select_seconds=4.0, select_cpu_seconds=2.0)]), ())
+    assert cells(sheet)[0]["seconds"] == "2.00±1.41"  # of a processor: 1 and 3
+
+
+def test_rates_on_data_that_are_not_the_papers_are_stand_ins():
+    printed = [{"rho": 0.1, "solver": "a", "p_nd": 0.2}]  # of the paper's data, without a name, as in Table IV
+    for more, dataset in (([], "rcv1_like"), ([{"dataset": "rcv1", "stand_in": True}], "rcv1")):
+        found = frame([record("a", dataset=dataset), record("b", dataset=dataset)])
+        (sheet,) = rates.table(found, [*printed, *more])
+        assert [row["verdict"] for row in cells(sheet)] == ["stand-in", "-"]
+    (sheet,) = rates.table(frame([record("a")]), printed)
+    assert cells(sheet)[0]["verdict"] == "agrees"
 
 
 @pytest.mark.parametrize(
