@@ -177,6 +177,7 @@ def _item(name: str, jobs: str) -> tuple[str, ...]:
     )
     verdicts = ", ".join(f"{one} ({words[one]})" for one in MEANINGS if words[one])
     repeats = notes(stored)[0].removeprefix("As run: ").partition(";")[0]
+    repeats += f", {counted(stored['dataset'].n_unique(), 'data set')}"
     stand_in = ", stand-in" if all(is_stand_in(described.printed, one) for one in stored["dataset"].unique()) else ""
     return described.paper.partition("), ")[2], f"`{name}`", repeats + stand_in, verdicts or "-"
 

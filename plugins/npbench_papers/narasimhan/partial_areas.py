@@ -162,7 +162,7 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
         rows.append([str(dataset), str(method), spread(gains), known, ahead, word, spread(others)])
     return Sheet(
         f"{metric} minus that of {BASE} on the same split",
-        ["data", "method", "here", "paper", "splits ahead", "verdict", "without w = 0"],
+        ["data", "method", "here", "paper", "splits ahead", "gain's verdict", "without w = 0"],
         rows,
         explained(VERDICT_NOTE, (row[5] for row in rows)),
     )

@@ -1,6 +1,6 @@
 """Training times of several methods: Figure 7 of Narasimhan and Agarwal (2016).
 
-Times are processor seconds, which hardly depend on the other load of the machine.
+Times are processor seconds, of fits on one machine that did not wait for it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from statistics import fmean
 
 import polars as pl
 
+from npbench.report.render.drawing import notice
 from npbench.report.render.palette import BLUE, COLOURS
 from npbench.report.sheet import Row, Sheet, count, number, spread
 from npbench_papers.axes import SMALL, Axes, Figure, panels, tidy
@@ -30,8 +31,10 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
 
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw mean seconds of selection and of the fit as bars, a panel for each data set and range."""
-    groups = _groups(records.filter(status="ok"))
-    n_methods = max((group["solver"].n_unique() for group in groups), default=1)
+    groups = list(map(_on_one_machine, _groups(unhindered(records.filter(status="ok")))))
+    if not groups:
+        return notice("No record was timed on an idle machine")
+    n_methods = max(group["solver"].n_unique() for group in groups)
     drawing, (row,) = panels(1, len(groups), (PANEL_WIDTH, 1.2 + 2 * BAR_HEIGHT * n_methods), sharex=True)
     for axes, group in zip(row, groups, strict=False):
         _bars(axes, group)

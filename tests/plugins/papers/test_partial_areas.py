@@ -96,7 +96,7 @@ def test_fits_without_an_optimum_are_fallbacks():
     areas, ahead = partial_areas.table(frame(*collapsed, record(pauc=0.4, repeat=2), *base), PRINTED)
     row = cells(areas)[0]
     assert (row["verdict"], row["w = 0"], row["without these"]) == ("fallback", "2", "0.400")
-    assert (cells(ahead)[0]["verdict"], cells(ahead)[0]["without w = 0"]) == ("fallback", "-0.100")
+    assert (cells(ahead)[0]["gain's verdict"], cells(ahead)[0]["without w = 0"]) == ("fallback", "-0.100")
     assert any("fallback: " in note for note in areas.notes)
     areas, _ = partial_areas.table(frame(*collapsed, *base), PRINTED)
     assert cells(areas)[0]["without these"] == "-"
@@ -115,7 +115,7 @@ def test_several_ranges_distinguish_methods():
     ]
     assert [row[1:6] for row in ahead.texts] == [
         ["pauc_struct [0, 0.1]", "0.050", "+0.030", "1 of 1", "agrees"],
-        ["pauc_struct [0.05, 0.1]", "-0.050", "+0.000", "0 of 1", "agrees in direction"],
+        ["pauc_struct [0.05, 0.1]", "-0.050", "+0.000", "0 of 1", "differs: smaller"],
     ]
 
 
@@ -236,3 +236,11 @@ def test_times_are_compared_with_base():
     (axes,) = training_times.figure(found, ()).axes
     assert sorted(bar.get_width() for bar in axes.patches) == [1e-3, 1.0, 1.5, 2.0, 2.0, 2.0, 3.0, 6.0]
     assert len(training_times.table(frame(record(), record(fpr_range=(0.0, 0.1))), ())) == 2
+
+
+def test_figure_of_times_is_of_fits_that_did_not_wait():
+    waited = {"select_seconds": 9.0, "repeat": 1, "fit_cpu_seconds": 4.0}
+    (axes,) = training_times.figure(frame(record(fit_cpu_seconds=2.0), record(**waited)), ()).axes
+    assert [bar.get_width() for bar in axes.patches] == [2.0, 2.0]
+    (text,) = training_times.figure(frame(record(**waited)), ()).texts
+    assert "idle" in text.get_text()
