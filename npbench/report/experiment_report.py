@@ -16,7 +16,7 @@ from npbench.records.files import RECORDS
 from npbench.report.assemble import lead
 from npbench.report.sections import environment, failures
 from npbench.report.sections.experiment import figure, places, sections, with_rivals
-from npbench.report.select.asked import folder_with_records, missing_jobs, of_jobs, rivals, settings_of_jobs
+from npbench.report.select.asked import answers, folder_with_records, missing_jobs, rivals, settings_of_jobs
 from npbench.report.select.collect import Collection, measured, sources
 from npbench.report.select.methods import named
 from npbench.report.select.precedence import read_by_precedence
@@ -44,7 +44,7 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     experiment, jobs, results = asked.experiment, settings_of_jobs(asked.requests), asked.settings.results
     assert experiment is not None
     folder, faults = results / RECORDS, list[str]()
-    frame = of_jobs(jobs, read_by_precedence([folder], faults.append))
+    frame = answers(name, jobs, folder, faults.append)
     if frame.is_empty():
         elsewhere = as_text(f"results={folder_with_records(jobs, results) or '...'}")
         raise RequestError(

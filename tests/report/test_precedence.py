@@ -5,7 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from npbench.report.select.asked import stored_records
+from npbench.records.fields import ASKED
+from npbench.report.select.asked import answers, stored_records
 from npbench.report.select.collect import collect, load_records
 from npbench.report.select.precedence import origin
 from sample_records import record, stored
@@ -54,6 +55,19 @@ def test_whoever_works_below_such_folders_keeps_their_own_records(tmp_path, monk
         *["paper"] * 2,
         "other",
     ]
+
+
+def test_the_file_of_an_experiment_answers_its_jobs_alone():
+    """Another experiment may have run the same jobs later, on another machine."""
+    folder = Path("results") / "records"
+    for name, seconds, stored_at in (("mine", 1.0, "2026-01-01T00:00:00Z"), ("other", 2.0, LATER)):
+        stored(record(key=name, fit_seconds=seconds, stored_at=stored_at), name=f"{name}.parquet")
+    jobs = pl.read_parquet(folder / "mine.parquet").select("method", *ASKED)
+    for name, seconds in (("mine", 1.0), ("other", 2.0), ("absent", 2.0)):
+        assert answers(name, jobs, folder, pytest.fail)["fit_seconds"].to_list() == [seconds]
+    more = pl.concat([jobs, jobs.with_columns(repeat=pl.lit(1, jobs.schema["repeat"]))])
+    stored(record(key="more", repeat=1), name="further.parquet")
+    assert sorted(answers("mine", more, folder, pytest.fail)["fit_seconds"]) == [0.5, 2.0]
 
 
 def test_records_of_rivals_in_a_submission_are_left_out_by_name():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,13 @@ def of_jobs(jobs: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
     named = wanted.select(*METHOD_STATED, "method").unique(maintain_order=True)
     typed = {tuple(setting): method for *setting, method in named.rows()}
     return with_methods(found, lambda setting, stored: typed.get(_stated_setting(setting)) or stored or setting[0])
+
+
+def answers(name: str, jobs: pl.DataFrame, folder: Path, on_fault: Callable[[str], None]) -> pl.DataFrame:
+    """Return :func:`of_jobs` of a folder, or of the experiment's own file in it if that answers all jobs."""
+    own = folder / f"{name}.parquet"
+    found = of_jobs(jobs, read_by_precedence([own] if own.is_file() else [], lambda fault: None))
+    return found if len(found) == len(jobs) else of_jobs(jobs, read_by_precedence([folder], on_fault))
 
 
 def missing_jobs(jobs: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
