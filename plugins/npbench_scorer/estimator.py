@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import Tags, check_random_state, get_tags
 
@@ -139,15 +138,26 @@ class Scorer(BinaryClassifier):
     tpr_range: tuple[float, float] | None = parameter(tuple, list, None, default=None)
     random_state: Any = parameter("random_state", default=None)
 
-    def without_threshold(self) -> Scorer:
-        """Return a copy that is not fitted and holds out no sample, for a threshold that is set outside."""
-        return clone(self).set_params(**NO_THRESHOLD)
-
-    def classifier(self) -> Any:
+    def without_threshold(self) -> Any:
         """Return the classifier, not fitted, with the parameters of the problem and a seed if it takes one."""
         classifier = self._build()
         inner.seed(classifier, check_random_state(self.random_state))
         return classifier
+
+    def threshold_params(self) -> dict[str, Any]:
+        """Return parameters of NPThresholdClassifier for the same threshold; raise a ValueError if it has none.
+
+        A half as ``calibration_size`` becomes "aligned", which needs fewer negatives for as many false alarms.
+        """
+        if self.n_splits > 1:
+            raise ValueError(f"n_splits={self.n_splits} gives several classifiers, expected one: leave it out.")
+        if self.q is not None or self._is_zero:
+            raise ValueError(f"threshold={self.threshold!r} bounds no false alarms: use 'umbrella' or 'average'.")
+        names = ("delta", "calibration_size", "randomized", "contamination", "cv")
+        found = {name: getattr(self, name) for name in names}
+        if self.calibration_size == 0.5:
+            found["calibration_size"] = ALIGNED
+        return {"threshold": self._asked_rule(), **found}
 
     def first_parts(self, signs: np.ndarray) -> tuple[list[Part], Rule]:
         """Return the rows that ``fit`` fits to and scores, from labels in {-1, +1}, and the rule for the threshold."""

@@ -41,7 +41,7 @@ def _limit(make: Callable[..., Scorer]) -> float:
         return float(getattr(_search_of(scorer), "limit", np.inf))
     if scorer.search_by == "ranking":
         return RANKED
-    return TREES if "max_depth" in scorer.classifier().get_params() else np.inf
+    return TREES if "max_depth" in scorer.without_threshold().get_params() else np.inf
 
 
 @halved(_limit)
@@ -117,7 +117,7 @@ def _search(
         parts += found
         rules.append((len(found), sum(len(held_out) for _, held_out in own), rule))
     # search as the solver does, with the threshold inside the loss
-    classifier = scorer.classifier()
+    classifier = scorer.without_threshold()
     kind: Callable[..., Any] = type(classifier)
     inside = partial(kind, **classifier.get_params(deep=False))
     judged: Any = _Thresholded(problem, rules)

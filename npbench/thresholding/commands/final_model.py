@@ -15,6 +15,7 @@ from npbench import registry
 from npbench.config.run_settings import RunSettings
 from npbench.contracts import resolve
 from npbench.data import BinaryData
+from npbench.data.copies import copies
 from npbench.data.loading import load, without_missing
 from npbench.errors import RequestError
 from npbench.estimators.frame_encoder import FrameEncoder
@@ -24,7 +25,7 @@ from npbench.evaluation.measure import solver_seed
 from npbench.evaluation.preprocess import pipeline
 from npbench.evaluation.splits import k_fold, random_state
 from npbench.planning.plan import prepare
-from npbench.thresholding.classifier import ALIGNED, NPThresholdClassifier, calibration_count, held_out
+from npbench.thresholding.classifier import NPThresholdClassifier, calibration_count, held_out
 
 FOLDS = 4  # of the selection, where the protocol has no number
 
@@ -93,33 +94,55 @@ def winner(requests: Sequence[Request], settings: RunSettings) -> Request:
     return of_parts[int(np.argmin(means))][0]
 
 
-def final_model(request: Request, *, delta: float = 0.05, rule: str = "umbrella") -> NPThresholdClassifier:
+def final_model(request: Request, *, delta: float | None = None, rule: str | None = None) -> NPThresholdClassifier:
     """Return a fitted pipeline with a threshold.
 
-    As many negatives as the rule makes use of, mostly less than half, are held out for the threshold. Parameters are
-    selected by cross-validation on the other rows, and the pipeline is fitted to these.
+    A solver that sets a threshold itself keeps its settings, with a rule and a delta given here in place of its own.
+    Others hold out as many negatives as the rule makes use of, mostly less than half. Parameters are selected by
+    cross-validation on the rows that the pipeline is fitted to.
     """
     if "rho" not in request.problem.parameters():
         raise RequestError(f"problem={request.problem.name} has no bound on false alarms: use problem=np.")
     samples = without_missing(load(request.dataset, **request.dataset_params), request.features["missing"])
-    negatives, rho = np.flatnonzero(samples.y < 0), request.problem.parameters()["rho"]
-    count = calibration_count(len(negatives), ALIGNED, rule, rho, delta)
-    calibration = held_out([(negatives, count)], random_state(request.seed, 0))
-    rest = np.setdiff1d(np.arange(samples.n_samples), calibration)
+    make = estimator_factory(request, solver_seed(request))
     try:
-        estimator = estimator_factory(request, solver_seed(request))(**_selected(request, samples, rest))
-        if hasattr(estimator, "without_threshold"):  # it would hold out negatives of its own
+        model = _thresholded(request, make(), threshold=rule, delta=delta)
+        train, model.cv = _split(request, samples, model)
+        estimator = make(**_selected(request, samples, train))
+        if hasattr(estimator, "without_threshold"):
             estimator = estimator.without_threshold()
-        model = NPThresholdClassifier(
-            _chain(samples, request.features, estimator),
-            rho=rho,
-            delta=delta,
-            threshold=rule,
-            cv=[(rest, calibration)],
-        )
-        return model.fit(samples.X, samples.y)
+        model.estimator = _chain(samples, request.features, estimator)
+        return model.fit(samples.X, samples.y, groups=samples.groups)
     except ValueError as error:
         raise RequestError(f"{request.solver.name} on {request.dataset.name}: {error}") from error
+
+
+def _thresholded(request: Request, estimator: Any, **given: Any) -> NPThresholdClassifier:
+    """Return a model with the threshold that is given, or else the solver's own, or else the default."""
+    own = estimator.threshold_params() if hasattr(estimator, "threshold_params") else {}
+    if searched := sorted(own.keys() & request.search.keys()):
+        raise ValueError(f"solver.search.{searched[0]} has several values: give one, as solver.{searched[0]}.")
+    typed = {name: value for name, value in given.items() if value is not None}
+    rho, seed = request.problem.parameters()["rho"], solver_seed(request)
+    return NPThresholdClassifier(estimator, **{**own, **typed}, rho=rho, random_state=seed)
+
+
+def _split(request: Request, samples: BinaryData, model: NPThresholdClassifier) -> tuple[np.ndarray, Any]:
+    """Return the rows to fit to, and the splits of the model; groups, and copies of a row, stay on one side."""
+    every = np.arange(samples.n_samples)
+    if model.cv is not None:
+        return every, model.cv
+    rule = model.threshold if model.contamination is None else None
+    units = copies(samples.X) if samples.groups is None else samples.groups
+    parts = []
+    for sign in (-1,) if model.contamination is None else (-1, 1):  # wrong labels are seen among positives
+        members = np.unique(units[samples.y == sign])
+        count = calibration_count(len(members), model.calibration_size, rule, model.rho, model.delta)
+        parts.append((members, count))
+    drawn = np.unique(held_out(parts, random_state(request.seed, 0)))
+    is_drawn = np.isin(units, drawn)
+    # of copies, the first one sets the threshold
+    return every[~is_drawn], [(every[~is_drawn], drawn if samples.groups is None else every[is_drawn])]
 
 
 def _selected(request: Request, samples: BinaryData, rows: np.ndarray) -> Mapping[str, Any]:

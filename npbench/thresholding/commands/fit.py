@@ -41,14 +41,16 @@ def _parser() -> ArgumentParser:
         "npbench fit",
         usage="npbench fit [-m] [SETTINGS] --save FILE [--delta D] [--rule RULE]",
         description="Fit a solver on all rows, with its preprocessing and a threshold that keeps problem.rho. At "
-        "most half of the negatives set the threshold; parameters are selected on the others. Several solvers are "
+        "most half of the negatives are held out for it; parameters are selected on the others. A solver that "
+        "sets a threshold itself keeps its settings, as solver.cv=oob or solver.randomized=true. Several solvers are "
         "compared by the records of the same command without `fit`, and the best is fitted.",
         allow_abbrev=False,
     )
     parser.add_argument("--save", type=Path, required=True, metavar="FILE", help=f"model: {', '.join(SUFFIXES)}")
-    parser.add_argument("--delta", type=float, default=0.05, help="probability of a broken promise (default: 0.05)")
+    parser.add_argument("--delta", type=float, help="probability of a broken promise (default: the solver's, or 0.05)")
     promises = ", ".join(f"{name}: {rule.promise}" for name, rule in RULES.items())
-    parser.add_argument("--rule", choices=tuple(RULES), default="umbrella", help=f"rule, with its promise: {promises}")
+    of_rule = f"rule, with its promise: {promises} (default: the solver's, or umbrella)"
+    parser.add_argument("--rule", choices=tuple(RULES), help=of_rule)
     return parser
 
 

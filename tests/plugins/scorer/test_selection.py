@@ -152,7 +152,7 @@ def test_first_part_is_that_of_the_fit():
     ((kept, held_out),), rule = scorer(estimator="gen", threshold="umbrella").first_parts(Y)
     model = scorer(estimator="gen", threshold="umbrella").fit(X, Y)
     np.testing.assert_array_equal(np.sort(np.concatenate([kept, held_out])), np.arange(len(Y)))
-    alone = model.classifier().fit(X[kept], Y[kept])
+    alone = model.without_threshold().fit(X[kept], Y[kept])
     assert rule(Y[held_out], alone.decision_function(X[held_out])) == pytest.approx(model.thresholds_[0], rel=1e-9)
 
 

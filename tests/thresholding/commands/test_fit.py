@@ -69,13 +69,54 @@ def test_parameters_are_selected_without_the_negatives_of_the_threshold():
     (train, held_out) = model.cv[0]
     assert set(train) | set(held_out) == set(range(900))
     assert not set(train) & set(held_out)
-    assert "C" in model.estimator[-1].params
+    assert model.estimator[-1].C in np.geomspace(0.01, 100, 5)
 
 
 def test_a_solver_with_a_threshold_of_its_own_holds_out_no_further_negatives():
     model = fitted(*QUICK, *OWN)
-    assert (model.estimator_[-1].status_, model.estimator_[-1].n_calibration_) == ("zero", 0)
+    assert isinstance(model.estimator_[-1], LogisticRegression)
     assert model.result_.guaranteed
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["solver.threshold=average"], {"threshold": "average", "calibration_size": "aligned"}),
+        (["solver.threshold=average", "--rule", "umbrella"], {"threshold": "umbrella"}),
+        (["solver.delta=0.1", "+solver.randomized=true"], {"delta": 0.1, "randomized": True}),
+        (
+            ["solver.calibration_size=0.3", "solver.delta=0.1", "--delta", "0.2"],
+            {"calibration_size": 0.3, "delta": 0.2},
+        ),
+        (["+solver.cv=2"], {"cv": 2}),
+        (["+solver.contamination=[0.95,0]"], {"contamination": [0.95, 0]}),
+    ],
+)
+def test_settings_of_the_solvers_threshold_are_taken_over(words, expected):
+    model = fitted(*QUICK, *OWN, *words)
+    assert model.get_params(deep=False).items() >= expected.items()
+
+
+def test_groups_and_copies_stay_on_one_side_and_count_once():
+    table = pl.read_csv("table.csv").with_columns(who=pl.int_range(900) // 2)
+    table.write_csv("table.csv")
+    model = fitted(*QUICK, *OWN, "dataset.group=who")
+    (train, held_out) = model.cv[0]
+    assert not set(table["who"][train]) & set(table["who"][held_out])
+    negatives = table[held_out].filter(pl.col("label") == 0)
+    assert model.result_.n_negatives == negatives["who"].n_unique() < len(negatives)
+    pl.concat([table, table]).drop("who").write_csv("table.csv")
+    with pytest.warns(UserWarning, match="900 of 1800"):
+        model = fitted(*QUICK, *OWN)
+    (train, held_out) = model.cv[0]
+    assert not set(train % 900) & set(held_out % 900)
+    assert len(set(held_out % 900)) == len(held_out) == model.result_.n_negatives
+
+
+def test_out_of_bag_scores_take_all_negatives():
+    model = fitted("solver=random_forest_oob", "solver.params.n_estimators=50", "problem.rho=0.1", *OWN)
+    n_negatives = int((pl.read_csv("table.csv")["label"] == 0).sum())
+    assert (model.result_.promise_kind, model.result_.n_negatives) == ("measured", n_negatives)
 
 
 def test_the_best_of_stored_records_is_fitted():
@@ -94,7 +135,7 @@ def test_the_best_of_stored_records_is_fitted():
     means = records.group_by("params").agg(pl.col("np_score").mean()).sort("np_score")
     assert means["np_score"][1] > 2 * means["np_score"][0]
     model = fitted(*candidates)
-    assert f'"C":{model.estimator[-1].params["C"]}' in means["params"][0]
+    assert f'"C":{model.estimator[-1].C}' in means["params"][0]
     rebuilt = npbench.from_record(records.row(0, named=True))
     X, y = table.drop("label").to_numpy(), table["label"].to_numpy()
     rebuilt.set_params(scorer__random_state=0)
@@ -111,6 +152,12 @@ def test_the_best_of_stored_records_is_fitted():
         ([*QUICK, *OWN, "--save", "m.txt"], "'.txt'"),
         ([*QUICK, *OWN, "--save", "no/where.pkl"], "folder"),
         (["solver=pauc_struct", "problem=pauc", *OWN, "--save", "m.pkl"], "no bound"),
+        ([*QUICK, *OWN, "solver.n_splits=3", "--save", "m.pkl"], "n_splits=3"),
+        ([*QUICK, *OWN, "solver.threshold=zero", "--save", "m.pkl"], "'zero'"),
+        (
+            [*QUICK, *OWN, "solver.delta=null", "+solver.search.delta=[0.05,0.1]", "--save", "m.pkl"],
+            r"solver\.search\.delta",
+        ),
         (["-m", "solver=logistic_regression", "dataset=breast,pima", "--save", "m.pkl"], "one dataset"),
         (
             ["solver=logistic_regression_umbrella", *OWN, "problem.rho=0.01", "--save", "m.pkl"],
