@@ -211,7 +211,8 @@ def false_alarm_rates(rule, n, rho, delta, *, tied, randomized):
 @pytest.mark.parametrize("randomized", [False, True])
 @pytest.mark.parametrize("name", sorted(RULES))
 @pytest.mark.parametrize(
-    ("n", "rho", "delta"), [(19, 0.15, 0.05), *(slow(case) for case in ((100, 0.05, 0.1), (1000, 0.01, 0.05)))]
+    ("n", "rho", "delta"),
+    [(19, 0.15, 0.05), *(slow(case) for case in ((100, 0.05, 0.1), (1000, 0.01, 0.05), (5000, 0.01, 0.05)))],
 )
 def test_each_rule_keeps_what_it_promises(name, n, rho, delta, randomized, tied):
     rule = RULES[name]
@@ -228,6 +229,27 @@ def test_each_rule_keeps_what_it_promises(name, n, rho, delta, randomized, tied)
             assert binomtest(exceeded, DRAWS, delta).pvalue > 0.001
         else:
             assert ttest_1samp(found, rho).pvalue > 0.001
+
+
+def tail_of_sum(rates, m):
+    """Return the probability that at most m of independent events occur."""
+    chances = np.ones(1)
+    for rate in rates:
+        chances = np.convolve(chances, [1 - rate, rate])
+    return np.sum(chances[: m + 1])
+
+
+@pytest.mark.parametrize(("n", "rho"), [(200, 0.05), (1000, 0.01), (60, 0.2)])
+def test_a_population_that_changed_meanwhile_keeps_the_bound_for_its_mean(n, rho):
+    """Of negatives with different rates above the threshold, no more are above it than of alike ones (Hoeffding)."""
+    rule, random = RULES["umbrella"], np.random.default_rng(n)
+    for alike in (0.1, 1, 10):
+        rates = random.beta(alike * rho, alike * (1 - rho), size=n)
+        m = rule.accepted(n, rates.mean(), 0.05)
+        assert 0 <= m <= n * rates.mean() - 1
+        assert tail_of_sum(rates, m) <= rule.level(n, m, rates.mean()) <= 0.05
+    most = int(n * rho)  # of a rule that accepts so many, the chance would be 1
+    assert tail_of_sum(np.repeat([1.0, 0.0], [most, n - most]), most) > rule.level(n, most, rho)
 
 
 @given(st.sampled_from(sorted(RULES)), st.integers(1, 300), share, share)
