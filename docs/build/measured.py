@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
-from blocks import PUBLISHED, fenced, table
+from blocks import PUBLISHED, fenced, published, table
 
 from npbench.report.sheet import spread
 
@@ -67,6 +67,18 @@ def guardrails() -> str:
     )
     rows = ({**row, "tied": row["tied_at_top"] if row["tied_at_top"] > 0.001 else None} for row in _rows("guardrails"))
     return listed(sorted(rows, key=lambda row: -row["detected"]), head, line)
+
+
+def ensemble_seconds() -> str:
+    """Return how many times as long as the forest the ensemble is fitted, both with held-out negatives."""
+    found = published("np_benchmark").filter(pl.col("status") == "ok", ~pl.col("params").str.contains('"cv"'))
+    seconds = found.pivot("method", index="dataset", values="fit_cpu_seconds", aggregate_function="median")
+    times = seconds.select("dataset", times=pl.col("ensemble") / pl.col("random_forest")).drop_nulls().sort("times")
+    most = ", ".join(f"`{name}` ({ratio:.0f})" for name, ratio in times.tail(3).reverse().rows())
+    return (
+        f"\nA fit of the ensemble takes {times['times'].median():.1f} times the CPU seconds of a forest in the median\n"
+        f"of these data sets, more than 8 times on {(times['times'] > 8).sum()} of them, and most on {most}.\n"
+    )
 
 
 def scale() -> str:

@@ -93,7 +93,7 @@ def fewest_negatives(rho: float, delta: float) -> int:
 PROMISES = {
     "guaranteed": "proved, with probability 1 - delta",
     "on average": "proved, for the mean over samples",
-    "measured": "kept in simulations and in the benchmark, not proved",
+    "measured": "not proved; how often it is kept is known from simulations and the benchmark",
     "none": "no promise",
 }
 RULES = {
