@@ -75,8 +75,9 @@ def ensemble_seconds() -> str:
     seconds = found.pivot("method", index="dataset", values="fit_cpu_seconds", aggregate_function="median")
     times = seconds.select("dataset", times=pl.col("ensemble") / pl.col("random_forest")).drop_nulls().sort("times")
     most = ", ".join(f"`{name}` ({ratio:.0f})" for name, ratio in times.tail(3).reverse().rows())
+    median = times.select(pl.median("times")).item()
     return (
-        f"\nA fit of the ensemble takes {times['times'].median():.1f} times the CPU seconds of a forest in the median\n"
+        f"\nA fit of the ensemble takes {median:.1f} times the CPU seconds of a forest in the median\n"
         f"of these data sets, more than 8 times on {(times['times'] > 8).sum()} of them, and most on {most}.\n"
     )
 
