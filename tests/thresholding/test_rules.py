@@ -459,9 +459,9 @@ def test_a_promise_is_the_sentence_of_its_rule(rule, monkeypatch):
     by_group = npbench.threshold(scores, y, rule=rule, by=np.arange(300) % 2)
     promise = {"umbrella": "guaranteed", "average": "on average", "empirical": "none"}[rule]
     of_classes = ClassBounds({"a": 0.1}, {"a": (0, 9)}, promise, 0.05)
-    monkeypatch.setitem(RULES, rule, replace(RULES[rule], sentence="Once {kept}"))
+    monkeypatch.setitem(RULES, rule, replace(RULES[rule], sentence="Foretold {kept}"))
     for one in (found, by_group, replace(found, cross_fitted=True), of_classes):
-        assert "nce " in one.promise
+        assert "told " in one.promise
         assert "bound" in one.promise or "at most 0.05" in one.promise
     crossed = replace(found, cross_fitted=True)
     assert ("Measured" in crossed.promise) == (crossed.promise_kind == "measured") == (rule != "empirical")
