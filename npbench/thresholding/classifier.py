@@ -389,7 +389,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         if self._by_votes:
             splits = [(every, every)]
         elif self.cv is None:
-            splits = [self._hold_out(positive, by, together, kept, random)]
+            splits = [hold_out(self, positive, by, together, kept, random)]
         elif isinstance(self.cv, Integral):
             splits = folds_by_class(int(self.cv), positive, together, random)
         else:
@@ -416,32 +416,6 @@ class NPThresholdClassifier(ThresholdedClassifier):
             splits[place] = train, test[counted[test]]
             counted[test] = False
         return splits
-
-    def _hold_out(
-        self, positive: np.ndarray, by: Any, together: np.ndarray, kept: np.ndarray, random: np.random.RandomState
-    ) -> tuple[np.ndarray, np.ndarray]:
-        n_negatives = len(np.unique(together[~positive & kept]))
-        size: Any = self.calibration_size
-        if isinstance(size, Integral):
-            if int(size) >= n_negatives:
-                raise ValueError(f"calibration_size={size} leaves none of the {n_negatives} negatives for the fit.")
-            size = int(size) / n_negatives
-        members = rows_by_group(by, len(positive)).values()
-        delta = self.delta / len(members) / self._asked().n_promised
-        # a precision needs both classes as frequent as they are, and contamination makes use of each negative
-        rule = self.threshold if self.precision is None and self.contamination is None else None
-        parts = []
-        for rows in members:
-            negatives = np.unique(together[rows[~positive[rows] & kept[rows]]])
-            parts.append((negatives, calibration_count(len(negatives), size, rule, self.rho, delta)))
-            positives = np.unique(together[rows[positive[rows]]])
-            # positives set a threshold only in these cases
-            if self.recall is not None or self.precision is not None or self.contamination is not None:
-                parts.append((positives, calibration_count(len(positives), size, None, self.rho, delta)))
-            elif is_outlier_detector(self.estimator) and len(np.unique(together)) == len(together):
-                parts.append((positives, len(positives)))  # it has no use for them: they show the misses
-        is_held_out = np.isin(together, held_out(parts, random))
-        return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
     def _units(self, groups: Any, by: Any, n: int) -> np.ndarray:
         """Return a number for each row, shared by those of a group; without groups, each row has its own."""
@@ -564,6 +538,39 @@ def calibration_count(n: int, size: Any, rule: Any, rho: float | None, delta: fl
     least = RULES[rule].fewest(rho, delta)
     # an error names the least number if it is out of reach
     return RULES[rule].aligned(half, rho, delta) or (least if least + FEWEST_TO_FIT <= n else half)
+
+
+def hold_out(
+    model: NPThresholdClassifier,
+    positive: np.ndarray,
+    by: Any,
+    together: np.ndarray,
+    kept: np.ndarray,
+    random: np.random.RandomState,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the rows that a model holds out; return the others and these. Rows that belong together are on one side."""
+    n_negatives = len(np.unique(together[~positive & kept]))
+    size: Any = model.calibration_size
+    if isinstance(size, Integral):
+        if int(size) >= n_negatives:
+            raise ValueError(f"calibration_size={size} leaves none of the {n_negatives} negatives for the fit.")
+        size = int(size) / n_negatives
+    members = rows_by_group(by, len(positive)).values()
+    delta = model.delta / len(members) / model._asked().n_promised
+    # a precision needs both classes as frequent as they are, and contamination makes use of each negative
+    rule = model.threshold if model.precision is None and model.contamination is None else None
+    parts = []
+    for rows in members:
+        negatives = np.unique(together[rows[~positive[rows] & kept[rows]]])
+        parts.append((negatives, calibration_count(len(negatives), size, rule, model.rho, delta)))
+        positives = np.unique(together[rows[positive[rows]]])
+        # positives set a threshold only in these cases
+        if model.recall is not None or model.precision is not None or model.contamination is not None:
+            parts.append((positives, calibration_count(len(positives), size, None, model.rho, delta)))
+        elif is_outlier_detector(model.estimator) and len(np.unique(together)) == len(together):
+            parts.append((positives, len(positives)))  # it has no use for them: they show the misses
+    is_held_out = np.isin(together, held_out(parts, random))
+    return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
 
 def held_out(parts: Iterable[tuple[np.ndarray, int]], random: np.random.RandomState) -> np.ndarray:

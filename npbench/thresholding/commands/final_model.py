@@ -25,7 +25,7 @@ from npbench.evaluation.measure import solver_seed
 from npbench.evaluation.preprocess import pipeline
 from npbench.evaluation.splits import k_fold, random_state
 from npbench.planning.plan import prepare
-from npbench.thresholding.classifier import NPThresholdClassifier, calibration_count, held_out
+from npbench.thresholding.classifier import NPThresholdClassifier, hold_out
 
 FOLDS = 4  # of the selection, where the protocol has no number
 
@@ -132,17 +132,11 @@ def _split(request: Request, samples: BinaryData, model: NPThresholdClassifier) 
     every = np.arange(samples.n_samples)
     if model.cv is not None:
         return every, model.cv
-    rule = model.threshold if model.contamination is None else None
     units = copies(samples.X) if samples.groups is None else samples.groups
-    parts = []
-    for sign in (-1,) if model.contamination is None else (-1, 1):  # wrong labels are seen among positives
-        members = np.unique(units[samples.y == sign])
-        count = calibration_count(len(members), model.calibration_size, rule, model.rho, model.delta)
-        parts.append((members, count))
-    drawn = np.unique(held_out(parts, random_state(request.seed, 0)))
-    is_drawn = np.isin(units, drawn)
+    kept, random = np.ones(samples.n_samples, dtype=bool), random_state(request.seed, 0)
+    train, drawn = hold_out(model, samples.y > 0, None, units, kept, random)
     # of copies, the first one sets the threshold
-    return every[~is_drawn], [(every[~is_drawn], drawn if samples.groups is None else every[is_drawn])]
+    return train, [(train, np.unique(units[drawn]) if samples.groups is None else drawn)]
 
 
 def _selected(request: Request, samples: BinaryData, rows: np.ndarray) -> Mapping[str, Any]:
