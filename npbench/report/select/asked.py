@@ -77,8 +77,11 @@ def of_jobs(jobs: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
 def answers(name: str, jobs: pl.DataFrame, folder: Path, on_fault: Callable[[str], None]) -> pl.DataFrame:
     """Return :func:`of_jobs` of a folder, or of the experiment's own file in it if that answers all jobs."""
     own = folder / f"{name}.parquet"
-    found = of_jobs(jobs, read_by_precedence([own] if own.is_file() else [], lambda fault: None))
-    return found if len(found) == len(jobs) else of_jobs(jobs, read_by_precedence([folder], on_fault))
+    if own.is_file():
+        found = of_jobs(jobs, read_by_precedence([own], lambda fault: None))
+        if len(found) == len(jobs):
+            return found
+    return of_jobs(jobs, read_by_precedence([folder], on_fault))
 
 
 def missing_jobs(jobs: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
