@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 
 from npbench.problem import PROBLEMS
@@ -50,7 +49,7 @@ class First(NamedTuple):
         """Return the misses of the best on some of the data sets, or its area."""
         column = "p_nd" if self.league.promise else "score"
         found = self.setting.results.filter(pl.col("dataset").is_in(list(datasets)), label=self.best.label)
-        mean = float(np.mean(found[column].to_numpy()))
+        mean: float = found.select(pl.mean(column)).item()
         return mean if self.league.promise else 1 - mean
 
 
@@ -144,7 +143,7 @@ def _alarms(found: Sequence[Standing]) -> str:
 
 def _verdict(found: Sequence[Standing]) -> str:
     """Return the verdict on a promise, and what it allows."""
-    if not any(one.verdict for one in found):
+    if found[0].promise in ("", "none"):
         return ""
     allowed = "" if found[0].promise == "on average" else f" where {_percent(found, 'allowed')} % are allowed"
     return f"{allowed}: {', '.join(dict.fromkeys(one.verdict for one in found))}"

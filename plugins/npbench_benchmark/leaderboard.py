@@ -76,8 +76,9 @@ class Standing:
 
     @property
     def ranked(self) -> float:
-        """What its league is ranked by: misses where there is a promise, else the score."""
-        return self.score if self.promise in ("", "none") or self.p_nd is None else self.p_nd
+        """What its league is ranked by."""
+        value: float = getattr(self, ranked_by(self.promise))
+        return value
 
     @property
     def verdict(self) -> str:
@@ -190,7 +191,7 @@ def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame, left
     present = [one for one in alike if one.label not in left]
     names = [one.label for one in present]
     compared = results.filter(pl.col("label").is_in(names))
-    datasets, values = table(compared, names, "score" if promise in ("", "none") else "p_nd")
+    datasets, values = table(compared, names, ranked_by(promise))
     answered = compared.group_by("dataset").agg((pl.col("n_good") == pl.col("n_jobs")).all(), n=pl.len())
     common = answered.filter(pl.col("n_good"), n=len(present))["dataset"].to_list()
     misses = dict(compared.filter(pl.col("dataset").is_in(common)).group_by("label").agg(pl.mean("p_nd")).iter_rows())
@@ -211,6 +212,11 @@ def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame, left
     order = sorted(range(len(present)), key=lambda one: (standings[one].place, standings[one].rank, names[one]))
     broken = [one for one in alike if one.label in left]
     return League(promise, [standings[one] for one in order], broken, datasets, values[:, order])
+
+
+def ranked_by(promise: str) -> str:
+    """Return what methods with a promise are ranked by, lower is better: misses, or the score without one."""
+    return "score" if promise in ("", "none") else "p_nd"
 
 
 def pareto(value: np.ndarray, seconds: np.ndarray) -> np.ndarray:

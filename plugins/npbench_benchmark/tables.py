@@ -27,6 +27,7 @@ from npbench_benchmark.leaderboard import (
     bounded,
     judge,
     np_scores,
+    ranked_by,
     settings,
     table,
 )
@@ -178,7 +179,7 @@ def _by_column(rows: Sequence[dict[str, Entry]]) -> tuple[list[str], list[Row]]:
 
 def _judged(league: League, records: pl.DataFrame) -> str:
     by = f"score, mean over repeats; lower is better. {_scored(records)}"
-    return f"Ranked by {by if league.promise in ('', 'none') else 'misses, mean over repeats.'}"
+    return f"Ranked by {by if ranked_by(league.promise) == 'score' else 'misses, mean over repeats.'}"
 
 
 def _scored(records: pl.DataFrame) -> str:
