@@ -244,9 +244,11 @@ def test_ranks_over_data_sets():
     assert not few.charts
     (chart,) = (chart for chart in found.charts if chart.name == "np-rho-0.1-p_nd-ranks")
     (panel,) = chart.panels
-    (ranks,) = panel.series
-    assert (list(ranks.x), list(ranks.y), panel.parted) == ([1.25, 2.0, 2.75], [2, 1, 0], [0.5])
-    assert all(low <= x <= high for low, x, high in zip(ranks.low, ranks.x, ranks.high, strict=True))
+    points = [(x, y) for ranks in panel.series for x, y in zip(ranks.x, ranks.y, strict=True)]
+    assert (points, panel.parted) == ([(1.25, 2), (2.0, 1), (2.75, 0)], [0.5])
+    assert [len(ranks.x) for ranks in panel.series] == [2, 1]  # two share a place, and a colour
+    limits = (zip(ranks.low, ranks.x, ranks.high, strict=True) for ranks in panel.series)
+    assert all(low <= x <= high for ranks in limits for low, x, high in ranks)
     (table,) = (sheet for sheet in found.sheets if sheet.title == "p_nd: mean ranks over 8 data sets, rho=0.1")
     assert [(row[0], row[3]) for row in table.texts] == [("a", "1.25"), ("b", "2.00"), ("c", "2.75")]
     assert "Settings missing on some of these: 1." in table.notes

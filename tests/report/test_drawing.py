@@ -133,7 +133,7 @@ def test_marks_of_mathematics_in_labels_are_literal():
     (legend,) = only_axes(*map(series, odd), title="$", palette=palette).figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [one.replace("$", r"\$") for one in odd]
     ranked = diagram([*odd, "a", "b"], [1.5] * (len(odd) + 2), [(1.0, 2.0)] * (len(odd) + 2), [1] * (len(odd) + 2))
-    paper.draw(chart(ranked), Palette([])).draw_without_rendering()
+    paper.draw(chart(ranked), Palette(["place=1"])).draw_without_rendering()
 
 
 def test_many_points_have_a_band_and_few_markers():
@@ -166,14 +166,17 @@ def test_maps_share_colours_and_mark_the_chosen_point():
 def test_ranking_has_a_row_for_each_solver():
     names, ranks, places = ["np_svm C=1", "gen", "scorer", "np_svm C=10"], [1.5, 2.25, 3.75, 4.0], [1, 1, 3, 3]
     limits = [(rank - 0.5, rank + 0.25) for rank in ranks]
-    figure = paper.draw(chart(diagram(names, ranks, limits, places)), Palette([]))
+    panel = diagram(names, ranks, limits, places)
+    figure = paper.draw(chart(panel), Palette(series.label for series in panel.series))
     (axes,) = figure.axes
     figure.draw_without_rendering()
     texts = [text.get_text() for text in axes.get_yticklabels()]
     assert texts == [f"{label}  {rank:.2f}" for label, rank in zip(names[::-1], ranks[::-1], strict=True)]
-    (bars,) = axes.containers
-    np.testing.assert_allclose(bars.lines[0].get_data(), (ranks, [3, 2, 1, 0]))
-    np.testing.assert_allclose([one[:, 0] for one in bars.lines[2][0].get_segments()], limits)
+    assert len({bars.lines[0].get_color() for bars in axes.containers}) == len(axes.containers) == 2  # one a place
+    points = np.hstack([bars.lines[0].get_data() for bars in axes.containers])
+    np.testing.assert_allclose(points, (ranks, [3, 2, 1, 0]))
+    segments = [one for bars in axes.containers for one in bars.lines[2][0].get_segments()]
+    np.testing.assert_allclose([one[:, 0] for one in segments], limits)
     parted = [line.get_ydata()[0] for line in axes.lines if line.get_ydata()[0] == line.get_ydata()[-1] == 1.5]
     assert parted == [1.5]  # between the second and the third
     assert not [patch for patch in axes.patches if patch.get_alpha()]  # nothing lies over the points
@@ -279,7 +282,7 @@ def test_no_text_of_a_ranking_is_cut_off_or_overlaps(labels):
     ranks = [1.2 + 0.8 * place for place in range(len(labels))]
     limits, places = [(rank - 0.2, rank + 0.2) for rank in ranks], list(range(1, len(labels) + 1))
     drawn = chart(diagram(labels, ranks, limits, places))
-    assert overlaps(paper.draw(drawn, Palette([]))) == []
+    assert overlaps(paper.draw(drawn, Palette(f"place={one}" for one in places))) == []
 
 
 @settings(max_examples=6, deadline=None)

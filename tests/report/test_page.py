@@ -58,11 +58,11 @@ def records(n=N_RECORDS):
     return conformed(frame.drop("label", "rho", "p_fa")).with_columns(rates)
 
 
-BOARD = [  # method, problem, setting, rank, area; the missing rank comes last in both directions
+BOARD = [  # method, problem, setting, place, area; the missing place comes last in both directions
     ("gen", "np", "rho=0.1", 10.0, None),
     (EVIL, "np", "rho=0.1", 9.5, None),
     ("sgd", "np", "rho=0.1", None, None),
-    ("sgd", "np", "rho=0.05", 1.0, None),
+    ("sgd", "np", "rho=0.05", 10.0, None),
     ("auc", "pauc", "range", 2.0, 0.5),
 ]
 EACH = [("gen", "rho=0.1", "pima"), ("gen", "rho=0.05", "pima"), (EVIL, "rho=0.1", "pima"), (EVIL, "rho=0.1", "cm1")]
@@ -70,7 +70,7 @@ EACH = [("gen", "rho=0.1", "pima"), ("gen", "rho=0.05", "pima"), (EVIL, "rho=0.1
 
 def explorers():
     """Return a table with choices, and one to which the names of the first lead."""
-    columns = ["method", "problem", "setting", "rank", "area"]
+    columns = ["method", "problem", "setting", "place", "area"]
     board = Sheet("board", columns, BOARD, detail=True, chosen={"problem": "np", "setting": "rho=0.1"})
     chosen = {"method": "gen", "setting": "", "data set": ""}
     return [board, Sheet("each", ["method", "setting", "data set"], EACH, detail=True, chosen=chosen)]
@@ -101,7 +101,7 @@ def pictures():
     with tempfile.TemporaryDirectory() as folder:
         for chart in (chart for section in sections() for chart in section.charts):
             _, svg, _ = drawing.save_drawing(
-                drawing.draw(chart, Palette([*LABELS, "place 1", "place 3"])), chart.name, Path(folder)
+                drawing.draw(chart, Palette([*LABELS, "place=1", "place=3"])), chart.name, Path(folder)
             )
             drawn[chart.name] = svg.read_text(encoding="utf-8")
     return {**drawn, "own": drawn["roc"]}  # of an experiment, not a chart of a section
@@ -430,14 +430,14 @@ def choose(driver, name, value):
 
 def test_choices_show_the_rows_and_the_columns_that_say_something(opened):
     heads, rows, status = explored(opened, 0)
-    assert (heads, [row[0] for row in rows]) == (["method", "rank"], ["gen", EVIL, "sgd"])
+    assert (heads, [row[0] for row in rows]) == (["method", "place"], ["gen", EVIL, "sgd"])
     assert status == "3 of 5 rows"
     choose(opened, "problem", "pauc")  # without the setting that is chosen
-    assert explored(opened, 0)[:2] == [["method", "rank", "area"], [["auc", "2", "0.5"]]]
+    assert explored(opened, 0)[:2] == [["method", "place", "area"], [["auc", "2", "0.5"]]]
     choose(opened, "problem", "np")
     choose(opened, "setting", "")
     heads, rows, _ = explored(opened, 0)
-    assert (heads, len(rows)) == (["method", "setting", "rank"], 4)
+    assert (heads, len(rows)) == (["method", "setting", "place"], 4)
     choose(opened, "setting", "rho=0.1")
 
 
@@ -447,6 +447,20 @@ def test_columns_of_numbers_are_sorted_with_missing_ones_last(opened):
         opened.execute_script("document.querySelectorAll('.explorer th button')[3].click()")
         found.append([row[1] for row in explored(opened, 0)[1]])
     assert found == [["9.5", "10", "-"], ["10", "9.5", "-"], ["10", "9.5", "-"]]
+
+
+def test_rows_that_share_a_place_share_a_colour(opened):
+    script = """
+        const rows = [...document.querySelector(".explorer tbody").rows];
+        return rows.map((row) => [row.cells[3].textContent, getComputedStyle(row.cells[3]).borderLeftColor]);
+    """
+    choose(opened, "problem", "")
+    choose(opened, "setting", "")
+    found = opened.execute_script(script)
+    choose(opened, "problem", "np")
+    choose(opened, "setting", "rho=0.1")
+    assert len(found) > len({place for place, _ in found}) == len({(*one,) for one in found})  # one colour a place
+    assert len({colour for _, colour in found}) == len({place for place, _ in found})
 
 
 def test_a_name_leads_to_its_rows_in_the_other_table(opened):

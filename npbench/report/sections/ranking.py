@@ -7,6 +7,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 import polars as pl
@@ -25,7 +26,7 @@ PLACES_NOTE = (
     "Place: shared by those whose mean ranks the data sets cannot separate (bootstrap over data sets, 95 %). Places: "
     "95 % limits of the place by mean rank. Fewer than six data sets have neither."
 )
-BARS_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Lines part the places: those between two share one."
+BARS_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Methods of one colour share a place."
 
 
 @dataclass(frozen=True)
@@ -115,5 +116,8 @@ def diagram(
     parted = [
         row - 0.5 for row, (place, below) in zip(rows, itertools.pairwise(places), strict=False) if place != below
     ]
-    means = Series("", ranks, rows, low, high, joined=False)
-    return Panel("", "mean rank (1 is best)", "", [means], y_labels=names[::-1], parted=parted)
+    means = []
+    for place, same in itertools.groupby(zip(places, ranks, rows, low, high, strict=True), key=itemgetter(0)):
+        _, x, y, its_low, its_high = zip(*same, strict=True)
+        means.append(Series(f"place={place}", x, y, its_low, its_high, joined=False))
+    return Panel("", "mean rank (1 is best)", "", means, y_labels=names[::-1], parted=parted)

@@ -58,6 +58,7 @@ class Explorer {
     }
     if (this.order) shown.sort(comparison({ column: this.column(this.order.column), descending: this.order.descending }));
     this.table.tBodies[0].replaceChildren(...shown.map((row) => this.rows[row]));
+    this.colour(shown, this.names.indexOf("place"));
     this.status.textContent = `${shown.length.toLocaleString("en")} of ${this.rows.length.toLocaleString("en")} rows`;
     const isShown = this.names.map((name, column) => {
       const isChosen = (this.selects.get(name)?.value ?? ANY) !== ANY;
@@ -71,6 +72,15 @@ class Explorer {
         cell.classList.toggle("name", column === isShown.indexOf(true)); // stays in sight
       }
     });
+  }
+
+  // Rows with the same text in a column share a colour there; hues are far apart at the golden angle.
+  colour(rows, column) {
+    const texts = [...new Set(rows.map((row) => this.texts[row][column]))];
+    for (const row of column < 0 ? [] : rows) {
+      const hue = Math.round(137.5 * texts.indexOf(this.texts[row][column])) % 360;
+      this.rows[row].cells[column].style.borderLeft = `.4rem solid hsl(${hue} 60% 50%)`;
+    }
   }
 
   // Return a column as numbers or texts, null where there is none.
