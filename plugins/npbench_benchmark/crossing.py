@@ -24,8 +24,12 @@ OWN, UMBRELLA, HALF = "own", "umbrella", 0.5
 NOTE = (
     "Misses, and the share of test parts above rho. Half, aligned: the umbrella threshold on half of the negatives, or "
     "on those that the rule makes use of. All negatives: on scores out of fold or out of bag. Own: the solver's. Last "
-    "column: mean difference of misses from the first scorer at the same thresholds. Last row: from the first "
-    "threshold of the same scorers. Both with 95 % limits over data sets (Student's t)."
+    "column: mean difference of misses from the first scorer at the same thresholds, with 95 % limits over data sets "
+    "(Student's t)."
+)
+NOTE_OF_THRESHOLDS = (
+    "Mean difference of misses from the first threshold with the same scorers, with 95 % limits over data sets "
+    "(Student's t)."
 )
 
 
@@ -53,11 +57,12 @@ def crossing(text: str, results: pl.DataFrame) -> Iterator[Sheet]:
         pairs = zip(cells.mean(axis=1).tolist(), rates, strict=True)
         known = [(MISSING, MISSING) if rate is None else (number(mean), number(rate)) for mean, rate in pairs]
         rows.append([scorer, *(cell for pair in known for cell in pair), effect])
-    last = [cell for effect in effects(values, 1) for cell in (effect, MISSING)]
-    rows.append([f"from {thresholds[0]}", *last, MISSING])
-    heads = [head for threshold in thresholds for head in (threshold, f"{threshold}: above")]
+    heads = ["scorer", *(head for one in thresholds for head in (one, f"{one}: above")), f"from {scorers[0]}"]
     title = f"{text}: scorers by thresholds, {len(shared)} data sets"
-    yield Sheet(title, ["scorer", *heads, f"from {scorers[0]}"], rows, [NOTE], f"{text} crossed", detail=True)
+    yield Sheet(title, heads, rows, [NOTE], f"{text} crossed", detail=True)
+    against = [*map(list, zip(thresholds, effects(values, 1), strict=True))][1:]
+    heads, note = ["threshold", f"from {thresholds[0]}"], [NOTE_OF_THRESHOLDS]
+    yield Sheet(f"{text}: thresholds of the same scorers", heads, against, note, f"{text} thresholds", detail=True)
 
 
 def places(params: Mapping[str, str]) -> dict[str, tuple[str, str]]:

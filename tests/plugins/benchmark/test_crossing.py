@@ -52,23 +52,20 @@ def crossed(separator="_", without=()):
 
 @pytest.mark.parametrize("separator", ["_", ", "])
 def test_effects_of_scorer_and_threshold_are_told_apart(separator):
-    (sheet,) = crossing("rho=0.1", crossed(separator))
-    boosting, forest, last = cells(sheet)
+    sheet, thresholds = crossing("rho=0.1", crossed(separator))
+    boosting, forest = cells(sheet)
     assert [boosting["scorer"], forest["scorer"]] == ["boosting", "forest"]
     assert forest["from boosting"].startswith("-0.040 [")
-    assert last["half"] == "-"  # the first threshold
-    assert {name: last[name].split()[0] for name in ("all negatives", "aligned")} == {
-        "all negatives": "-0.030",
-        "aligned": "-0.010",
-    }
+    effects = {row["threshold"]: row["from half"].split()[0] for row in cells(thresholds)}
+    assert effects == {"all negatives": "-0.030", "aligned": "-0.010"}
     assert (forest["half"], forest["half: above"]) == ("0.350", "0.000")
     assert forest["all negatives: above"] == "1.000"
     assert "7 data sets" in sheet.title
 
 
 def test_what_is_missing_is_not_compared():
-    (sheet,) = crossing("rho=0.1", crossed(without=[("boosting", "aligned")]))
-    first, second, _ = cells(sheet)
+    sheet, _ = crossing("rho=0.1", crossed(without=[("boosting", "aligned")]))
+    first, second = cells(sheet)
     assert (first["scorer"], second["scorer"], second["aligned"]) == ("forest", "boosting", "-")
     assert second["from forest"].startswith("+0.040 [")
     only = [("boosting", "aligned"), ("boosting", "umbrella"), ("forest", "oob")]
