@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import importlib
 import inspect
@@ -62,7 +63,7 @@ def estimator(name: str) -> str:
     """Return the parameters of a solver, in Python and on the command line, and the attributes after ``fit``."""
     solver = registry.installed().solver(name)
     described: Any = contracts.resolve(solver.estimator)
-    defaults, settings = inspect.signature(described).parameters, _settings(name)
+    defaults, settings = inspect.signature(described).parameters, _settings().get(name, {})
     search = {**solver.search, **settings.get("search", {})}
     parameters = []
     for names, kind, meaning in _described(described, "Parameters"):
@@ -89,18 +90,18 @@ def _described(described: Any, heading: str) -> Iterator[tuple[str, str, str]]:
         yield names, f"{choices}: " if kind.startswith("{") else "", meaning
 
 
-def _settings(name: str) -> dict[str, Any]:
-    """Return the settings in the YAML file of a solver or variant, if it has one."""
-    known = files.group_files("solver")
-    return files.content(known[name]) if name in known else {}
+@functools.cache
+def _settings() -> dict[str, dict[str, Any]]:
+    """Return the settings in the YAML file of each solver and variant that has one."""
+    return {name: files.content(path) for name, path in sorted(files.group_files("solver").items())}
 
 
 def _variants(name: str) -> Iterator[str]:
     """Yield what each variant of a solver changes, from the YAML files based on it."""
-    for variant in sorted(files.group_files("solver")):
-        changed = _settings(variant)
-        if name in changed.pop("defaults", []):
-            grids = {f"search.{one}": grid for one, grid in changed.pop("search", {}).items() if grid}
+    for variant, settings in _settings().items():
+        if name in settings.get("defaults", []):
+            changed = {one: value for one, value in settings.items() if one not in ("defaults", "search")}
+            grids = {f"search.{one}": grid for one, grid in settings.get("search", {}).items() if grid}
             words = " ".join(f"`{one}={_typed(value)}`" for one, value in {**changed, **grids}.items())
             yield f"Variant `solver={variant}`: {words}.\n"
 
