@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import importlib.util
 import os
@@ -10,15 +11,20 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import numpy as np
 import pytest
+from hydra.core.global_hydra import GlobalHydra
 from threadpoolctl import threadpool_limits
 
 from kernel_cache import kernel_cache
 from npbench import cli, registry
 from npbench.contracts import Dataset
+
+if TYPE_CHECKING:
+    from hydra._internal.hydra import Hydra
 
 ROOT = Path(__file__).parents[1]
 
@@ -177,24 +183,49 @@ def npbench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return run
 
 
-@pytest.fixture(scope="module")
-def shared_configuration() -> Iterator[None]:
-    """Let commands share what Hydra reads of npbench's own configuration, which takes most of their time."""
+@functools.cache  # as large as the number of combinations of plugins in the tests, where npbench keeps one
+def _groups(*asked: Any) -> object:
+    from npbench.config.groups import Groups
+
+    return Groups(*asked)
+
+
+@pytest.fixture(scope="session")
+def read_once() -> Callable[..., contextlib.AbstractContextManager[Hydra]]:
+    """Return a stand-in for ``search_path.initialized`` that reads the configuration once for the same plugins."""
     from npbench.config import files, search_path
 
-    initialized, read = search_path.initialized, []
-    with contextlib.ExitStack() as opened, pytest.MonkeyPatch.context() as patch:
+    initialized = search_path.initialized
+    read: list[tuple[object, Hydra]] = []
 
-        def shared(folder: str | None = None) -> contextlib.AbstractContextManager:
-            others = {by.distribution for by in registry.installed().providers.values()} - {"npbench"}
-            if others or search_path.PluginConfigs.folder or folder not in (None, str(files.config_dir())):
-                return initialized(folder)  # whose files may change
-            if not read:
-                read.append(opened.enter_context(initialized()))
-            return contextlib.nullcontext(read[0])
+    @contextlib.contextmanager
+    def shared(folder: str | None = None) -> Iterator[Hydra]:
+        own = folder in (None, str(files.config_dir())) and not search_path.PluginConfigs.folder
+        if not own or not all(path.is_relative_to(ROOT) for path in files.config_folders()):
+            with initialized(folder) as hydra:  # whose files may change
+                yield hydra
+            return
+        found = registry.installed()
+        described = [dict(table) for table in (found.solvers, found.datasets, found.executors, found.launchers)]
+        known = described, [*found.config_packages]
+        hydra = next((hydra for key, hydra in read if key == known), None)
+        if hydra is None:
+            with initialized() as hydra:
+                read.append((known, hydra))
+        outer, GlobalHydra.instance().hydra = GlobalHydra.instance().hydra, hydra
+        try:
+            yield hydra
+        finally:
+            GlobalHydra.instance().hydra = outer
 
-        patch.setattr(search_path, "initialized", shared)
-        yield
+    return shared
+
+
+@pytest.fixture(autouse=True)
+def _shared_configuration(read_once: Callable[..., object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands share what Hydra reads of npbench's own configuration, which takes most of their time."""
+    monkeypatch.setattr("npbench.config.search_path.initialized", read_once)
+    monkeypatch.setattr("npbench.config.compose._groups", _groups)
 
 
 @pytest.fixture

@@ -1,3 +1,5 @@
+"""Fixtures of tests of the configuration, which read it for each command."""
+
 import pytest
 
 from npbench.config import search_path
@@ -9,3 +11,8 @@ def loader(stranger_of_module):
     search_path.register()
     with search_path.initialized() as hydra:
         yield hydra.config_loader
+
+
+@pytest.fixture(autouse=True)
+def _shared_configuration():
+    """Share nothing: how configuration is read is what is tested here."""

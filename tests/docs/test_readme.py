@@ -172,7 +172,7 @@ needs_bash = pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
 
 @needs_bash
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands_are_accepted(page, here, shared_configuration):
+def test_commands_are_accepted(page, here):
     follow(page, here, rehearsed)
 
 

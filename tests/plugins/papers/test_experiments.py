@@ -15,7 +15,6 @@ from npbench.records.reading import conformed, latest, parts
 from npbench.report.select.asked import answers, of_jobs, settings_of_jobs
 from npbench_papers import claims
 
-pytestmark = pytest.mark.usefixtures("shared_configuration")
 SHIPPED = sorted(path.stem for path in (Path(npbench_papers.__file__).parent / "conf" / "experiment").glob("*.yaml"))
 JOBS = {"gasso_table2": 160, "gasso_table3": 160, "gasso_figure3": 100}
 
