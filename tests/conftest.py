@@ -19,6 +19,7 @@ import pytest
 from hydra.core.global_hydra import GlobalHydra
 from threadpoolctl import threadpool_limits
 
+from grids import leave_most
 from kernel_cache import kernel_cache
 from npbench import cli, registry
 from npbench.contracts import Dataset
@@ -51,6 +52,12 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 collect_ignore = ["typed_use.py"]  # mypy checks it, and its wrong lines fail
 
 gc.disable()  # until tests are collected: nothing of theirs is garbage
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave most cases of large grids to the slow tests."""
+    leave_most(items)
 
 
 def pytest_collection_finish() -> None:
