@@ -40,7 +40,7 @@ threadpool_limits(1)  # of what NumPy has loaded already
 
 # Kernels compile within the first example, and other work may run beside: times say nothing here. A change is judged by
 # the same few examples each time; the scheduled workflow draws more and new ones with --hypothesis-profile=explore.
-hypothesis.settings.register_profile("npbench", deadline=None, derandomize=True, max_examples=10)
+hypothesis.settings.register_profile("npbench", deadline=None, derandomize=True, max_examples=5)
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=100)
 hypothesis.settings.load_profile("npbench")
 

@@ -47,6 +47,12 @@ def voted():
     return SoftVote(random_state=0).fit(*table())
 
 
+@functools.cache
+def fitted():
+    """Return the classifier fitted to the Gaussians with its defaults."""
+    return NPEnsemble(rho=0.1, random_state=0).fit(X, Y)
+
+
 def umbrella(n, rho=0.1, delta=0.05):
     """Return the largest number of n negatives that may be above the threshold."""
     return max(m for m in range(n) if binom.cdf(m, n, rho) <= delta)
@@ -93,7 +99,7 @@ def test_probabilities_and_scores_agree():
 
 @pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])  # starts processes
 def test_the_same_seed_gives_the_same_scores(n_jobs):
-    first, second = (NPEnsemble(rho=0.1, random_state=3, n_jobs=jobs).fit(X, Y) for jobs in (None, n_jobs))
+    first, second = fitted(), NPEnsemble(rho=0.1, random_state=0, n_jobs=n_jobs).fit(X, Y)
     assert first.members_ == second.members_
     assert np.array_equal(first.scores(X), second.scores(X))
     assert first.threshold_ == second.threshold_
@@ -175,7 +181,7 @@ def test_each_group_has_its_threshold():
 
 
 def test_the_score_is_the_share_detected_and_not_accuracy():
-    model = NPEnsemble(rho=0.1, random_state=0).fit(X, Y)
+    model = fitted()
     detected = model.predict(X)[Y == 1] == 1
     assert model.score(X, Y) == np.mean(detected) != np.mean(model.predict(X) == Y)
     weight = np.arange(200.0)
@@ -196,7 +202,7 @@ def test_held_out_groups_do_not_reach_the_members_and_count_once(monkeypatch):
 
 
 def test_thresholds_are_set_again_without_a_fit():
-    model = NPEnsemble(rho=0.1, random_state=0).fit(X, Y)
+    model = fitted()
     held_out = model.classifier_.calibration_scores_
     value = model.threshold_
     other = model.with_threshold(rho=0.2, promise="on average")

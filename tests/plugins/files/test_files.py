@@ -254,6 +254,7 @@ def test_large_indices_with_n_features():
 PARQUET, ARROW, NPZ, MAT = "t.parquet", "t.arrow", "t.npz", "t.mat"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.bz2", "t.data.xz", PARQUET, ARROW, NPZ, MAT, "t.arff"])
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.98])
 def test_a_cut_file_is_an_error(name, share, tmp_path):
@@ -426,6 +427,7 @@ def rows_of(**columns):
     return pl.DataFrame({"a": numbers[0], "b": numbers[1] / 7, "y": np.arange(ROWS) % 2, **columns})
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("bad", ["None", "#N/A", "4\x00", "1,5,6", "-", "1.5e"])
 @pytest.mark.parametrize("n_bad", [1, 3])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\n\n"])
@@ -581,7 +583,8 @@ def test_a_sparse_matrix_with_wrong_indices_is_refused(name, place, value, role,
     assert refused("t.mat", content.replace(right.tobytes(), wrong.tobytes()), label="y")
 
 
-def test_damaged_files_are_read_or_refused(tmp_path):
+@pytest.mark.parametrize("times", [10, pytest.param(60, marks=pytest.mark.slow)])
+def test_damaged_files_are_read_or_refused(times, tmp_path):
     folder = tmp_path / "whole"
     folder.mkdir()
     write_all(folder, np.random.default_rng(0).normal(size=(20, 2)), [WORDS[i % 2] for i in range(20)])
@@ -591,7 +594,7 @@ def test_damaged_files_are_read_or_refused(tmp_path):
     random = np.random.default_rng(0)
     for path in sorted(folder.iterdir()):
         content = path.read_bytes()
-        for _ in range(60):
+        for _ in range(times):
             changed = bytearray(content[: random.integers(1, len(content) + 1)] if random.random() < 0.2 else content)
             for place in random.integers(0, len(changed), random.integers(1, 6)):
                 changed[place] = random.choice([0, 127, 128, 255, random.integers(256)])
