@@ -40,12 +40,10 @@ def records():
 
 
 def test_run_leaves_records_and_a_description(stranger, npbench):
-    words = [sys.executable, "-m", "npbench", *BLOBS, "repeats=2"]
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    first = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
-    assert (first.returncode, first.stderr) == (0, "")
+    code, text, errors = npbench(*BLOBS, "repeats=2")
+    assert (code, errors) == (0, "")
     for expected in (" standard deviation", "centroid", "2/2"):
-        assert expected in first.stdout
+        assert expected in text
     assert sorted(path.name for path in Path().iterdir()) == ["results"]
     assert sorted(path.name for path in Path("results").iterdir()) == ["records", "runs"]
     frame = records()
@@ -62,6 +60,16 @@ def test_run_leaves_records_and_a_description(stranger, npbench):
 
     assert npbench(*BLOBS, "repeats=2", "execution.force=true")[0] == 0
     assert set(records()["run_id"]).isdisjoint({run["run_id"]})
+
+
+@pytest.mark.slow  # starts three processes, as the gate does with README's first command
+def test_run_in_its_own_process_prints_what_the_terminal_can_show(stranger):
+    words = [sys.executable, "-m", "npbench", *BLOBS, "repeats=2"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    ended = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    for expected in (" standard deviation", "centroid", "2/2"):
+        assert expected in ended.stdout
 
 
 def test_sweep_is_one_run_with_one_table(stranger, npbench):
@@ -81,6 +89,7 @@ def test_sweep_is_one_run_with_one_table(stranger, npbench):
     assert "failed before: failed: no centroid today" in text
 
 
+@pytest.mark.slow  # starts three processes; the next test ends a run in this one
 def test_interrupted_run(stranger):
     """Ctrl-C reaches all processes of a terminal."""
     arguments = [sys.executable, "-m", "npbench", *BLOBS, "solver.mode=slow", "solver.shrinkage=0"]
@@ -271,7 +280,8 @@ def test_what_stops_a_command_is_one_line(capsys, error, code, text):
     assert (end.value.code, text in capsys.readouterr().err) == (code, True)
 
 
-@pytest.mark.parametrize("words", [["list"], ["--help"], pytest.param(["info", "--help"], marks=pytest.mark.slow)])
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("words", [["--help"], ["list"], ["info", "--help"]])
 def test_a_closed_pipe_is_no_failure(words):
     """As after `| head`; what is printed last goes out when Python ends."""
     reader, writer = os.pipe()

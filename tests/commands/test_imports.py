@@ -26,6 +26,7 @@ def imported_by(*words):
 
 
 # Of data, all commands except info, which reads the parameters of a loader.
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("words", ["list", "data list", "data path", "data verify pima", "check", "--version"])
 def test_lists_import_no_numerics(words):
     modules, text = imported_by(*words.split())
@@ -42,6 +43,7 @@ def test_run_with_nothing_left_to_do_imports_no_solver(npbench, tmp_path):
     assert not modules.intersection([*HEAVY, "scipy", "npbench_gen.estimator"])
 
 
+@pytest.mark.slow  # two processes; tests above and below see one half each
 def test_plan_imports_a_solver_to_check_new_settings_only(tmp_path, monkeypatch):
     monkeypatch.setenv("NPBENCH_CACHE", str(tmp_path / "cache"))  # other tests may have had the settings checked
     plan = ["plan", "solver=gen", "dataset=breast", "repeats=1", f"results={tmp_path}"]

@@ -135,6 +135,7 @@ def test_a_clean_study_of_two_solvers_has_no_warning(npbench, without_figures):
         assert warning not in " ".join((text + report).split())
 
 
+@pytest.mark.slow  # draws in three formats; tests/config prints the tables of one
 def test_report_of_an_experiment(npbench, answer, results, stranger, request):
     Path("mine/experiment").mkdir(parents=True)
     node = {

@@ -266,6 +266,7 @@ def test_flags_between_settings(npbench, stranger):
     assert (code, "2 of 2 jobs" in text) == (0, True)
 
 
+@pytest.mark.slow  # two runs; tests/records has the reason to run again
 def test_record_without_trace_is_rerun(answer, stranger):
     written(sweeps={"one": {"solver": "centroid", "solver.shrinkage": 0.5}})
     assert answer("+experiment=demo", "repeats=1")[0] == 0

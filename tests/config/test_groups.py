@@ -85,6 +85,7 @@ def test_any_combination_is_that_of_hydra(loader, choices, values, random):
     assert_as_hydra(loader, words)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "settings",
     [
@@ -155,6 +156,7 @@ def test_name_of_a_choice_that_chooses_a_further_file(written):
     assert [config["protocol"]["folds"] for config in found.configs] == [3, 7, 3, 7]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("files", "words"),
     [

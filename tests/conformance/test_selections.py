@@ -74,6 +74,7 @@ def shared(monkeypatch):
         monkeypatch.setattr(sys.modules[case.select.__module__], "grid_search", refuse)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("case", SHARING, ids=str)
 @pytest.mark.parametrize(
@@ -96,6 +97,7 @@ def test_losses_are_those_of_independent_fits(case, protocol, storage):
         assert one == other
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("case", SHARING, ids=str)
 def test_threads_unused_rows_and_the_order_of_grids_change_nothing(case):

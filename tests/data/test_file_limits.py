@@ -43,6 +43,7 @@ def rewound(stream):
     return stream
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize("kind", TABLES)
 def test_what_a_file_takes_is_bounded(kind, writer, monkeypatch):
@@ -151,6 +152,7 @@ def test_offsets_beyond_the_values_are_damage(offset):
         read_arrow(rewound(stream))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("writer", WRITERS)
 def test_damaged_metadata_are_an_error_of_the_file_and_end_in_time(writer):
     content = stored(pl.DataFrame({"a": np.arange(50.0), "b": ["x", "y"] * 25}), writer).getvalue()

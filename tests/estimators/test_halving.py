@@ -96,6 +96,7 @@ def sample(n, seed=0):
     return rng.normal(size=(n, 3)) * np.where(y > 0, 0.5, 1.0)[:, None], y
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["np_svm", "ac_svm"])
 def test_rungs_find_a_candidate_as_good_as_the_whole_search(name, monkeypatch):
     monkeypatch.setattr(halving, "LEAST_ROWS", 200)

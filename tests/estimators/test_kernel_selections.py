@@ -86,6 +86,7 @@ OWN = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize(
     ("kind", "fixed", "search"), [(kind, *one) for kind in OWN for one in (*SEARCHES.values(), *OWN[kind])]
@@ -118,6 +119,7 @@ OWN_WITHOUT = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     ("kind", "fixed", "search"), [(k, *one) for k in OWN_WITHOUT for one in (*WITHOUT.values(), *OWN_WITHOUT[k])]

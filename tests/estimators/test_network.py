@@ -37,6 +37,7 @@ def sigmoid_rates(model, X=X, y=Y):
     return np.mean(1 / (1 + np.exp(f[y > 0]))), np.mean(1 / (1 + np.exp(-f[y < 0])))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("loss", ["sigmoid", "ramp"])
 @pytest.mark.parametrize("hidden", [0, 5])
 @pytest.mark.parametrize("make", BOTH)
@@ -69,6 +70,7 @@ def test_attributes_match_their_definition(make):
     assert last.trace_[-1].multiplier == last.multiplier_
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("make", "hidden"), [*diagonal([[(make, hidden) for hidden in (0, 5)] for make in BOTH], every=2)]
 )
@@ -101,6 +103,7 @@ def test_misses_are_as_few_as_the_best_classifier_has(hidden):
     assert np.mean(f[test_y < 0] >= 0) == pytest.approx(0.1, abs=0.03)
 
 
+@pytest.mark.one_in(2)
 @quiet
 @pytest.mark.parametrize("make", BOTH)
 def test_hidden_units_learn_what_no_line_can(make):

@@ -179,6 +179,7 @@ def test_kernel_values_of_features_in_single_precision_are_exact(many):
     np.testing.assert_allclose(Phi[-1], 0.0, atol=1e-30)
 
 
+@pytest.mark.slow  # 8 fits to many samples; other selections have few
 @pytest.mark.parametrize(
     ("name", "settings", "search"),
     [

@@ -126,6 +126,7 @@ def test_scales_with_adapted_costs_give_the_same_classifier(name):
         np.testing.assert_allclose(other.decision_function(X * scale), one.decision_function(X), rtol=1e-9)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", sorted(MACHINES))
 def test_hopeless_rounding_is_reported_soon(name):
     X, y = shifted(50, d=3, seed=1)

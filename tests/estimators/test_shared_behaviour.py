@@ -19,6 +19,7 @@ X, Y = shuffled()
 FEW, MANY = (64, 96, 4, 2.0), (200, 1800, 20, 3.0)  # samples of both classes, features and shift
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("name", "params", "words", "status", "objective"),
     [

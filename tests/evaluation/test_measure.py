@@ -153,6 +153,7 @@ def rows(X) -> set[int]:
     return set(np.asarray(X[:, [1]].todense() if sparse.issparse(X) else X[:, 1]).ravel().astype(int) - 1)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("protocol", [CrossValidation(folds=3), Holdout(), Permutations(n_train=50)])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_the_solver_gets_the_rows_of_the_split_and_none_of_the_test_part(protocol, kind):

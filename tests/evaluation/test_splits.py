@@ -56,6 +56,7 @@ def test_no_group_is_on_both_sides_or_the_split_is_refused(protocol, groups, ran
     assert set(np.concatenate(parts)) == set(range(len(y)))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("protocol", [CrossValidation(), Holdout(), CrossValidation(test_size=0.3), Holdout(0.1, 0.2)])
 def test_shares_and_classes_are_nearly_those_of_single_rows(protocol):
     data = patients(n_groups=300)

@@ -99,6 +99,7 @@ def test_gpus_bound_the_workers_unless_their_number_is_given():
     assert Limits(gpus=1, n_jobs=4).workers(10) == 4
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("value", ["0", "-1", "1.5", "all"])
 def test_an_impossible_number_of_gpus_is_named(value, npbench):
     code, _, errors = npbench("solver=gen", f"execution.gpus={value}")

@@ -124,6 +124,7 @@ def answer(npbench):
     return functools.partial(npbench, "solver=steady", "dataset=gaussians")
 
 
+@pytest.mark.slow  # two runs; tests/records has the merges of their files
 def test_two_commands_in_one_folder_lose_and_corrupt_nothing(answer, monkeypatch):
     monkeypatch.setattr(plan, "RecordStore", functools.partial(RecordStore, batch=4))
     settings = ("repeats=12", "solver.seconds=0.2", "execution.n_jobs=1")

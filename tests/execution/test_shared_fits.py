@@ -75,6 +75,7 @@ def test_records_are_those_of_jobs_on_their_own(stored, tmp_path):
     assert min(record["fit_seconds"] for record in records.values() if record["status"] == "ok") >= 0.05
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_search_by_ranking_is_shared_by_all_thresholds_and_bounds(stored, tmp_path, n_jobs):
     (job, *_) = scorers(tmp_path)

@@ -46,6 +46,7 @@ SAMPLES = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3, 1e5])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_svm_without_intercept_matches_a_conic_solver(name, C):

@@ -95,6 +95,7 @@ def test_one_bound_of_two_classes_is_the_umbrella_threshold(n):
     assert found[0] - found[1] == pytest.approx(umbrella(odds[codes == 0], 0.05, 0.05), abs=1e-8)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("rule", ["umbrella", "average"])
 @pytest.mark.parametrize("n", [60, 200])
 def test_held_out_samples_promise_each_bound(rule, n):

@@ -85,7 +85,7 @@ def test_arrays_of_other_libraries_give_the_same_optimum(array, d, tol):
 
 
 def test_the_number_of_threads_changes_no_digit():
-    X, y, lower, upper = drawn(7, n=20_000)
+    X, y, lower, upper = drawn(7, n=landmark_svm.ROW_BLOCK + 500)
     results = []
     for n_threads in (1, 3):
         x, g = np.zeros(len(y)), y.copy()
@@ -94,6 +94,7 @@ def test_the_number_of_threads_changes_no_digit():
     np.testing.assert_array_equal(*results)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("flat", [0.0, 0.2])
 def test_convex_step_of_the_ramp_agrees_with_a_conic_solver(flat):
     """The hinge of J_1 and the slope of J_2 on flat samples, as in the module of the ramp-loss SVM."""
@@ -130,6 +131,7 @@ def test_a_round_solves_the_rounded_hinge_of_a_conic_solver(width):
     np.testing.assert_allclose(weights, w.T @ x.value, atol=1e-4)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("d", [5, 100])
 @pytest.mark.parametrize("factor", [0.01, 1.1, 100.0])
 def test_a_warm_start_among_many_samples_leads_to_the_optimum(d, factor):
@@ -146,6 +148,7 @@ def test_a_warm_start_among_many_samples_leads_to_the_optimum(d, factor):
     np.testing.assert_allclose(X @ (X.T @ x), X @ (X.T @ exact), atol=2e-2)
 
 
+@pytest.mark.slow  # 20,000 samples; a warm start is tested above
 def test_a_start_on_a_part_of_the_samples_saves_newton_steps():
     # At ten times these costs, rounding decides which start takes more passes: 43 to 525, or 46 to 135.
     X, y, lower, upper = drawn(4, 20_000, cost_positive=0.1, cost_negative=0.1)

@@ -84,6 +84,7 @@ def test_bands_are_subsampled_and_reach_both_ends():
     assert np.max(np.abs(bands.p_nd[1:-1] - true)) < 0.01
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("rounded", [False, True])
 def test_limits_fail_with_probability_at_most_delta(rounded):
     delta, n_neg, n_pos, repeats = 0.1, 60, 40, 2000

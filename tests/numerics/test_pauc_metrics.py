@@ -146,6 +146,7 @@ def gaussian(n_pos, n_neg, rng, shift=1.0):
     return np.repeat([1, -1], [n_pos, n_neg]), scores
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.05, 0.3), (0.2, 1.0)])
 @pytest.mark.parametrize("definition", DEFINITIONS)
 def test_errors_match_the_stratified_bootstrap(definition, fpr_range):
@@ -269,6 +270,7 @@ def area_covered(n_pos, n_neg, fpr_range, auc, draws):
     return covered / draws
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("n_neg", "fpr", "step"), [(50, 0.01, 0.0), (200, 0.01, 0.0), (50, 0.01, 0.5)])
 def test_rate_limits_cover_where_few_negatives_are_above(n_neg, fpr, step):
     assert tpr_covered(50, n_neg, fpr, 2.0, step, draws=150) > 0.92

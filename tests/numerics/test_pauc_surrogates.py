@@ -148,6 +148,7 @@ def programme(X, y, first, last, C, surrogate):
     return problem.value
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("surrogate", ["tight", "naive"])
 @pytest.mark.parametrize(("first", "last"), [(0, 12), (0, 4), (2, 6)])
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])

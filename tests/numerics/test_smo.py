@@ -140,6 +140,7 @@ def assert_feasible(x, lower, upper, scale=None):
     assert abs(x.sum()) <= 1e-14 * len(x) * (np.abs(x).max() if scale is None else scale)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", CASES)
 def test_optimum_matches_a_conic_solver(name, qp_maximum):
     K, p, lower, upper = CASES[name]
@@ -152,6 +153,7 @@ def test_optimum_matches_a_conic_solver(name, qp_maximum):
     assert dual(K, p, x) == pytest.approx(qp_maximum(K, p, lower, upper), rel=1e-6)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", CASES)
 def test_newton_steps_in_the_weights_reach_the_optimum(name, qp_maximum):
     K, p, lower, upper = CASES[name]

@@ -207,6 +207,7 @@ def false_alarm_rates(rule, n, rho, delta, *, tied, randomized):
     return true_rates
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("randomized", [False, True])
 @pytest.mark.parametrize("name", sorted(RULES))

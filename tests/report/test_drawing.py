@@ -268,6 +268,7 @@ def test_small_numbers_do_not_overlap():
 LONG = [f"two_nu_svm strategy=wcd C={C} kernel=rbf gamma=0.001" for C in range(8)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("columns", [1, 3])
 def test_no_text_is_cut_off_or_overlaps(columns):
     palette = Palette(LONG)

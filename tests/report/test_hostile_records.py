@@ -80,6 +80,7 @@ def written(monkeypatch):
     return report
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_text_is_shown_as_text(written, kind):
     put(Path("secret.json"), b'{"token": "TOKEN"}')

@@ -121,6 +121,7 @@ def test_corrected_test_without_overlap_is_students_and_defined_without_spread()
     assert np.isnan(corrected_t_rows(rows, np.nan)).all()
 
 
+@pytest.mark.slow  # two hundred fits; Student's test without overlap is another reference
 def test_scikit_learns_example_of_the_corrected_test():
     # "Statistical comparison of models using grid search": corrected t-value 0.750, one-sided p-value 0.227.
     from sklearn.datasets import make_moons

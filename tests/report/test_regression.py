@@ -59,6 +59,7 @@ def test_the_same_records_and_noise_are_no_regression():
     assert (found["p_nd"], regressed) == ("no significant difference", False)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("word", ["worse", "better"])
 @pytest.mark.parametrize(("figure", "sign"), [("p_nd", 1), ("auc", -1)])
 def test_which_way_is_worse(figure, sign, word):

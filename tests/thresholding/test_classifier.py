@@ -140,6 +140,7 @@ def test_aligned_groups_share_delta():
     assert sizes == [RULES["umbrella"].aligned(125, 0.1, 0.025)] * 2
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.filterwarnings("ignore:The negative scores of the 3 folds")
 @pytest.mark.parametrize("kind", ["polars", "pandas"])
 @pytest.mark.parametrize("cv", [None, 3])
@@ -217,6 +218,7 @@ def test_new_negatives_move_the_threshold_only():
         model.refit_threshold(new[:20])
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("cv", [None, 3])
 @pytest.mark.parametrize(
     "changed",
@@ -435,6 +437,7 @@ def test_faults_of_the_data_are_not_hidden_by_codes():
     assert model.estimator_.classes_.tolist() == ["fraud", "ok"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "detector",
     [IsolationForest(random_state=0), OneClassSVM(nu=0.1), make_pipeline(StandardScaler(), EllipticEnvelope())],

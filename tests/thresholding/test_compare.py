@@ -87,6 +87,7 @@ def test_misses_are_those_of_the_metric(step):
     assert found.limits[0] <= found.value <= found.limits[1]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("correlation", [0.0, 0.97])
 def test_limits_of_misses_are_those_of_a_bootstrap_that_weights_each_sample(correlation):
     first, second, positive = drawn(4, 2000, 400, correlation, mean=(2.0, 2.3))

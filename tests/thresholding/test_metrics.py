@@ -127,6 +127,7 @@ def test_scorers_turn_round_for_the_other_class():
     assert np.all(cross_val_score(model, X, LABELS, scoring=metrics.scorer("partial_auc", pos_label="benign")) > 0.5)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", sorted(registry.installed().metrics))
 def test_every_metric_is_a_scorer_by_its_name(name):
     model = SVC(random_state=0).fit(X, LABELS)

@@ -36,6 +36,7 @@ def test_evidence_is_the_mixture_of_bets(k, n, rho):
     assert betting_evidence(np.array([k]), np.array([n]), rho)[0] == pytest.approx(expected)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("rho", "n"), [(0.05, 1000), (0.2, 300)])
 def test_a_kept_bound_is_rejected_at_most_at_the_level(rho, n):
     rng, deployed = RNG(0), bounding(rho)

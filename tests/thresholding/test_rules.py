@@ -75,6 +75,7 @@ def test_several_promises_are_kept_at_once(options):
     assert kept_in > DRAWS / 2
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("options", [{"recall": 0.7}, slow(({"precision": 0.8},)), {"recall": 0.5, "precision": 0.7}])
 def test_other_rates_are_promised_without_a_bound_on_false_alarms(options):
     rng, delta, n = np.random.default_rng(8), 0.1, 300
@@ -187,6 +188,7 @@ def test_printed_rates_are_rounded_to_the_safe_side(n_groups):
     assert float(re.search(r"recall at least (\S+\d)", promise)[1]) < one.recall
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("rate", ["recall", "precision"])
 def test_a_rate_on_the_edge_is_rarely_promised(rate):
     """The true rate at the threshold is just below the bound: each promise is a broken one."""

@@ -140,6 +140,7 @@ def test_what_a_promise_allows(more, n_calibration, accepted):
     assert one.allowed == pytest.approx(false_alarms(n_calibration, accepted, 250).sf(25))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("rule", ["umbrella", "average"])
 @pytest.mark.parametrize("randomized", [False, True])
 @pytest.mark.parametrize(("n", "n_test", "rho", "delta"), [(60, 120, 0.05, 0.05), (300, 100, 0.1, 0.2)])

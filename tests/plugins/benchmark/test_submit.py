@@ -128,6 +128,7 @@ def edited(column, value, rows=slice(0, 1)):
     return edit
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("edit", "expected"),
     [

@@ -107,6 +107,7 @@ def test_every_solver_is_used_with_every_bound_that_the_negatives_allow(experime
         assert its == dict.fromkeys(solvers, allowed(n_negative)), name
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("part", ["", "_drawn", "_slow", "_packages", "_real", "_small"])
 def test_partial_areas_have_the_data_sets_and_bounds_of_the_np_benchmark(part):
     areas, rates = (

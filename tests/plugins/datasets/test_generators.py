@@ -94,6 +94,7 @@ def test_the_mean_of_the_features_accepts_the_largest_share(share_false, separat
             assert share_accepted(data.y, score, q) < largest
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("q", [1e-6, 0.0025, 0.1, 0.9])
 @pytest.mark.parametrize("share_false", [0.01, 0.5, 0.99])
 @pytest.mark.parametrize("separation", [0.5, 3.0, 12.0])
@@ -155,6 +156,7 @@ def test_a_tenth_of_the_bits_of_chemo_like_is_set():
     assert set_by_class == pytest.approx(norm.sf(norm.isf(0.1) - 3 / np.sqrt(511)), abs=0.003)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", RARE)
 def test_rare_sets_have_the_sizes_of_the_paper(name):
     data, real = load_dataset(name), registry.installed().dataset(name.removesuffix("_like"))

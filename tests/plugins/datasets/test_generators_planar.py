@@ -38,6 +38,7 @@ def test_default_sizes(name):
     assert (data.n_features, data.n_positive, data.n_negative) == (n_features, n, n)
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("name", "label"), CLASSES)
 @pytest.mark.parametrize("angle", [0.0, 0.7, 1.5, 2.4])
 def test_projections_follow_the_documented_law(name, label, angle):
@@ -112,6 +113,7 @@ TABLE_2 = {  # gamma, the cost of the best line and of the SVM, each with its sp
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", TABLE_2)
 def test_costs_are_those_of_table_2(name):
     gamma, *printed = TABLE_2[name]

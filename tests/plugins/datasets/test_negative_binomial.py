@@ -15,6 +15,7 @@ def drawn(**parameters):
     return data.X[data.y > 0], data.X[data.y < 0]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("psi", [0.5, 6.0, 1000.0])
 def test_counts_of_a_gene_are_negative_binomial(psi):
     """With equal depths, each gene's counts have the law of SciPy with the mean of a sample fifty times as large."""

@@ -106,6 +106,7 @@ def test_sparse_entries_are_gaussian_with_the_bayes_rate():
     assert np.mean((score > 0) != (y > 0)) == pytest.approx(exact, abs=0.004)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("parameters", [{}, {"density": 0.1}, {"n_features": 100_000, "density": 1e-4}])
 def test_additional_memory_is_bounded(parameters):
     tracemalloc.start()

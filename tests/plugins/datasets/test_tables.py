@@ -68,6 +68,7 @@ LARGE = {"letter", "magic", "thyroid"}  # thousands of rows
 MIRRORED = [pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name for name in OFFICIAL]
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", MIRRORED)
 def test_mirrors(name, monkeypatch):
     monkeypatch.delenv("NPBENCH_DATA", raising=False)

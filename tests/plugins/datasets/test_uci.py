@@ -60,6 +60,7 @@ LAYOUT |= {name: ([-1], -1, "1") for name in ("dermatology", "liver")} | {"magic
 LAYOUT |= {name: ([-1], -1, "0") for name in ("pima", "spambase")}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("name", "drop", "label", "positive"), [(name, *its) for name, its in LAYOUT.items()])
 def test_files_are_read_number_by_number(name, drop, label, positive, raw_dataset):
     (file,) = raw_dataset(name).files

@@ -30,6 +30,7 @@ def scores(model, Z=X):
     return model.decision_function(Z)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("bound", BOUNDS)
 @pytest.mark.parametrize("rho", [0.1, 0.3])
@@ -145,6 +146,7 @@ def test_gaussian_bound_above_one_half_is_refused():
     assert GenerativeNP(rho=0.9).fit(X, Y).predicted_p_nd_ < 0.5
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("storage", [sp.csr_array, sp.csr_matrix, sp.coo_array])
 @pytest.mark.parametrize("d", [3, 200])

@@ -102,6 +102,7 @@ def test_results_lie_where_the_command_was_typed(answer, monkeypatch):
     assert records()["n_jobs"].to_list() == [2, 2]
 
 
+@pytest.mark.slow  # a run for a setting of Hydra's own
 def test_verbose_shows_the_log(answer):
     code, text = answer(*BLOBS, "repeats=1", "hydra.verbose=[hydra]")
     assert code == 0
@@ -127,6 +128,7 @@ def test_a_plan_imports_no_callback(answer, monkeypatch):
     assert not Path("noted").exists()
 
 
+@pytest.mark.slow  # two sweeps; others here list values in words
 def test_values_to_sweep_in_a_configuration(answer):
     Path("mine").mkdir()
     params = {"problem.rho": "0.05,0.1", "seed": 3, "solver.shrinkage": 0.5}
@@ -141,6 +143,7 @@ def test_values_to_sweep_in_a_configuration(answer):
     assert (code, "0 of 4 jobs would run" in text) == (0, True)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -201,6 +204,7 @@ def test_optuna_minimises_the_validation_loss(answer):
     assert records().equals(stored)
 
 
+@pytest.mark.slow  # two runs; the next test has a sweeper's
 @needs("hydra_optuna_sweeper")
 def test_jobs_without_a_validation_loss_are_rerun(answer):
     session.frame(requested(parse([*BLOBS, "solver.shrinkage=0.5"])), Progress())
@@ -234,6 +238,7 @@ def test_optuna_stops_or_goes_on_after_a_failed_trial(answer, words, expected):
     assert (code, expected in text) == (1, True), text
 
 
+@pytest.mark.one_in(2)
 @needs("hydra_optuna_sweeper")
 @pytest.mark.parametrize(
     ("words", "expected"),
@@ -272,6 +277,7 @@ def test_experiment_gives_the_launcher_every_combination(answer):
     assert {path.name for path in Path("out").iterdir()} == {"0", "1", "2", "multirun.yaml"}
 
 
+@pytest.mark.slow  # a sweep; tests/commands/test_run.py skips without Hydra's launcher
 def test_experiment_skips_absent_data(answer):
     written_experiment(c={"dataset": "cod_rna", "dataset.path": "nowhere"})
     code, text = answer("--config-dir", "mine", "+experiment=demo", "hydra.sweep.dir=out")

@@ -32,6 +32,7 @@ LOSSES = ("square", "erf", "hinge")
 STEP = 1e-4
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_speeds_and_testing_asymmetry_match_finite_differences(name, loss):
@@ -48,6 +49,7 @@ def test_speeds_and_testing_asymmetry_match_finite_differences(name, loss):
     assert np.isnan(here.beta[here.du * here.dv <= 0]).all()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_consistent_classifiers_cost_least_at_their_testing_asymmetry(name, loss):

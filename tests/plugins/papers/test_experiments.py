@@ -34,6 +34,7 @@ def cases(names):
     return [pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name for name in sorted(names)]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", cases(SHIPPED))
 def test_experiment_composes(name):
     found = composed(name)
@@ -64,6 +65,7 @@ def published(folder):
     return latest(parts(folder / "records", faults.append, columns), columns), faults
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", cases(PUBLISHED))
 def test_published_records_answer_every_job(name):
     """As ``npbench report --experiment NAME results=FOLDER`` finds them: by settings, from any code."""

@@ -63,6 +63,7 @@ def test_square_loss_matches_weighted_regression(name):
     assert found.residual.max() < 1e-13
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("gamma", [0.4, 0.7, 0.9])
 def test_hinge_loss_is_stationary_by_quadrature(gamma):
     (w,), (b,) = (part for part in minimisers(LINE, [gamma], "hinge")[:2])
@@ -99,6 +100,7 @@ def test_erf_loss_meets_the_conditions_at_extreme_asymmetries(name, gamma, tol):
     assert by_b == pytest.approx(0.0, abs=tol)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_tangents_match_finite_differences(name, loss):

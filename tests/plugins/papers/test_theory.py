@@ -29,6 +29,7 @@ def jacobian(function, points):
     return np.stack([(function(points + s) - function(points - s)) / (2 * STEP) for s in shifts], axis=-1)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", DEFINED)
 @pytest.mark.parametrize(("m", "v"), MARGINS)
 def test_values_are_expectations_and_slopes_their_derivatives(name, m, v):

@@ -85,6 +85,7 @@ def cases():
 CASES = cases()
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("name", "span", "C"),
     [

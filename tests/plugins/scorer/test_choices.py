@@ -13,6 +13,7 @@ RANKED = {name: one for name, one in choices().items() if one.params.get("search
 FEW_TREES = {"n_estimators": 10}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*share the largest score")
 @pytest.mark.parametrize("name", sorted(RANKED))
 def test_candidates_fit(name):

@@ -139,6 +139,7 @@ def test_too_few_negatives_of_wrong_labels_are_refused_with_the_number():
 SOLVERS = sorted(name for name in registry.installed().solvers if name != "scorer")
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", SOLVERS)
 def test_any_solver_can_be_thresholded(name):
@@ -393,6 +394,7 @@ def test_a_script_that_ends_itself_is_refused(tmp_path, monkeypatch):
         Scorer(estimator="script_of_mine.Model").fit(X, Y)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("rho", [0.001, 0.9])
 @pytest.mark.parametrize("estimator", ["sklearn.svm.LinearSVC", "sklearn.linear_model.LogisticRegression", FOREST])
@@ -420,6 +422,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("name", "problem"), [*((name, "np") for name in VARIANTS), ("scorer", "qvalue")])
 def test_each_variant_is_a_valid_request(name, problem):
     asked = request.check(configured(f"solver={name}", f"problem={problem}"))

@@ -53,7 +53,7 @@ SELECTIONS = [
 
 @pytest.mark.filterwarnings("ignore:The negative scores of the 3 folds")
 @pytest.mark.usefixtures("shared")
-@pytest.mark.parametrize(("fixed", "search", "folds"), [*diagonal(SELECTIONS, every=2)])
+@pytest.mark.parametrize(("fixed", "search", "folds"), [*diagonal(SELECTIONS, every=4)])
 def test_losses_are_those_of_independent_fits(fixed, search, folds):
     make, problem = partial(scorer, **fixed), QValue(fixed["q"]) if "q" in fixed else PROBLEM
     quick, slow = (method(make, X, Y, folds, problem, search) for method in (select, grid_search))
@@ -64,6 +64,7 @@ def test_losses_are_those_of_independent_fits(fixed, search, folds):
 FOLDS = [{}, {"cv": 3}, {"calibration_size": "aligned"}, {"threshold": "empirical"}, {"contamination": (0.9, 0.0)}]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("fixed", FOLDS, ids=repr)
 @pytest.mark.parametrize(
     ("inside", "kind", "params"),
@@ -165,6 +166,7 @@ def test_too_few_negatives_are_refused_and_auto_warns_once_a_fold():
     assert len(caught) == len(CV)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("fixed", "params"),
     [
@@ -189,6 +191,7 @@ def test_fallback_fits_every_candidate(fixed, params, monkeypatch):
 WITH_GRIDS = {name for name, solver in registry.installed().solvers.items() if solver.grid_search} - {"scorer"}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", sorted(WITH_GRIDS))
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_grid_searches_keep_the_order_of_validation_rows(name):

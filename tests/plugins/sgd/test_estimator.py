@@ -108,6 +108,7 @@ def traced_peak(work):
         tracemalloc.stop()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("sampling", ["shuffle", "balanced"])
 @pytest.mark.parametrize("storage", STORAGES)
 def test_an_epoch_copies_no_samples(storage, sampling):
@@ -130,6 +131,7 @@ def test_partial_fit_on_all_samples_is_an_epoch():
     assert (once.n_iter_, once.t_, once.status_, once.converged_) == (1, len(Y), "partial", False)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 def test_a_stream_of_batches_reaches_the_bound(storage):
     model = StochasticNP(rho=0.1, lambda_c=1e-3, random_state=0)

@@ -66,6 +66,7 @@ def test_convergence_is_true_at_any_scale_and_offset(scale, offset, accelerate, 
         assert model.surrogate_rates_[1] <= 0.3 * (1 + 1e-6)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e8])
 @pytest.mark.parametrize("accelerate", ["newton", "nesterov"])

@@ -29,6 +29,7 @@ def scores(model, S=X):
     return model.decision_function(S)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 @pytest.mark.parametrize(("total", "asymmetry"), [(0.2, 0.3), (2.0, 0.9), (5.0, 0.01)])
 def test_classifier_one_equals_libsvm(kernel, total, asymmetry):
@@ -47,6 +48,7 @@ def test_classifier_one_equals_libsvm(kernel, total, asymmetry):
     assert model.n_iter_ == len(model.path_.costs)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "options", [{}, {"rho": 0.1}, {"kernel": "rbf", "rho": 0.05}, {"asymmetry": 0.1, "total": 0.5}]
 )
@@ -226,6 +228,7 @@ def extremes():
     }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", extremes())
 def test_extreme_inputs_give_a_classifier_that_is_optimal(name):
     S, y, options = extremes()[name]

@@ -237,6 +237,7 @@ SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("pima", "breast_
 LONG = [pytest.param(name, marks=[pytest.mark.slow, pytest.mark.long]) for name in ("spambase", "adult_sample")]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", ["ionosphere", "vehicle", "liver", "dermatology", *SLOW, *LONG])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_real_data(raw_dataset, name, kernel):

@@ -23,6 +23,7 @@ def conic(positives, negatives, k, C):
     return cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + C * loss)).solve(solver="CLARABEL")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("C", [0.1, 10.0])
 @pytest.mark.parametrize("options", [{"rho": 0.05}, {"rho": 0.2}, {"rho": 0.2, "n_top": 1}])
 def test_objective_is_that_of_a_conic_solver(options, C):

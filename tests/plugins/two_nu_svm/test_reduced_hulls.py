@@ -302,6 +302,7 @@ ONE_FREE_WEIGHT_OR_NONE = [DualNu(1.0, 1.0), DualNu(1.0, 0.5), DualNu(0.1, 0.9),
 SOME_FREE = [DualNu(0.5, 0.2), DualNu(0.3, 1.0), Nu(0.3)]
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("kernel", [rbf(5.0), rbf(1.0), rbf(0.5), rbf(0.001), KERNELS["linear"]])
 @pytest.mark.parametrize("caps", [*ONE_FREE_WEIGHT_OR_NONE, *SOME_FREE])
 def test_leave_one_out_of_many_samples(kernel, caps):
@@ -368,6 +369,7 @@ LEFT_OUT = [
 ]
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("features", "name", "caps"), LEFT_OUT)
 def test_leave_one_out_errors_match_a_conic_solver(features, name, caps):
     X, y = sample(7, 8, seed=3)
@@ -414,6 +416,7 @@ def test_intervals_decide_most_signs():
     assert left.n_refits <= 3
 
 
+@pytest.mark.slow  # 1,600 samples
 def test_conjugate_gradients_give_way_to_an_inverse():
     """They hardly move along 848 free weights, whose matrix has condition 1e8."""
     X, y = sample(800, 800, d=8, shift=0.25)

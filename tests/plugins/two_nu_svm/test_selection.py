@@ -81,6 +81,7 @@ def test_full_grid_chooses_as_libsvm(kind, slow):
     assert found.n_unconverged == 0
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["leave-one-out", "five folds"])
 def test_bias_shifting_chooses_the_nu_of_libsvm(kind):
     values = [0.2, 0.3, 0.5, 0.7, 0.9]  # LIBSVM takes seconds below 0.2

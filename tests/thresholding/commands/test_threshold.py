@@ -67,6 +67,7 @@ SPELLINGS = {
 }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("deployed", SPELLINGS)
 def test_labels_of_one_meaning_are_one_class_however_they_are_spelled(deployed, ending, capsys):
@@ -289,6 +290,7 @@ def test_monitor_reads_columns_from_the_threshold_and_returns_a_code(capsys):
     assert "No labels" in capsys.readouterr().out
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("file", ["no/where.png", "chart.xyz", "scores.csv/chart.png"])
 @pytest.mark.usefixtures("drawn")
 def test_monitor_that_cannot_draw_keeps_its_verdict(capsys, file):
