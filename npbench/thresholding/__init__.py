@@ -1,7 +1,7 @@
 """Bounds on false alarms for a model, or a column of scores, that already exists.
 
-A practitioner reads ten modules, one subject each: ``classifier`` is the meta-estimator, ``ensemble`` the recommended
-classifier in it, and ``multiclass`` its kin for several classes; ``rules`` sets thresholds, ``threshold`` is what they
-return, and ``samples`` checks what they take; ``metrics`` and ``display`` measure and draw, ``monitoring`` tests a
-threshold on new samples, and ``compare`` compares two models. What a new one does belongs to one of these, if it can.
+A practitioner reads nine modules, one subject each: ``classifier`` is the meta-estimator, ``ensemble`` the recommended
+classifier in it, and ``multiclass`` its kin for several classes; ``rules`` sets thresholds, and ``threshold`` is what
+they return; ``metrics`` and ``display`` measure and draw, ``monitoring`` tests a threshold on new samples, and
+``compare`` compares two models. What a new one does belongs to one of these, if it can.
 """

@@ -33,10 +33,8 @@ from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.numerics.scale_test import same_scale
 from npbench.numerics.thresholds import RULES, SAME_RATE
-from npbench.thresholding.rules import Asked, Rule, calibrate, kept_by_weight
-from npbench.thresholding.samples import groups as rows_by_group
-from npbench.thresholding.samples import refuse_others
-from npbench.thresholding.threshold import GroupThresholds, Threshold, described, margins
+from npbench.thresholding.rules import Asked, Rule, calibrate, kept_by_weight, rows_by_group
+from npbench.thresholding.threshold import GroupThresholds, Threshold, described, margins, refuse_others
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
 ALIGNED = "aligned"

@@ -12,8 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import betainc
 
 from npbench.numerics import pauc_metrics
-from npbench.thresholding.samples import as_scores, same_length, scored
-from npbench.thresholding.threshold import Threshold
+from npbench.thresholding.threshold import Threshold, as_scores, same_length, scored
 from npbench.values import is_number, require_rate
 
 N_DRAWS = 10_000

@@ -7,8 +7,7 @@ from typing import Any, Self
 
 from npbench.data.labels import classes
 from npbench.numerics.np_roc import NPROC, np_roc
-from npbench.thresholding.samples import scored
-from npbench.thresholding.threshold import complement
+from npbench.thresholding.threshold import complement, scored
 
 
 class NPRocDisplay:

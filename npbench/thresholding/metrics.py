@@ -21,8 +21,7 @@ from npbench.numerics.thresholds import SAME_RATE
 from npbench.problem import PROBLEMS, Problem
 from npbench.signature import fields
 from npbench.thresholding.classifier import scores_of
-from npbench.thresholding.samples import refuse_others, require_both, same_length, scored
-from npbench.thresholding.threshold import clopper_pearson
+from npbench.thresholding.threshold import clopper_pearson, refuse_others, require_both, same_length, scored
 from npbench.values import require_ranges, require_rate
 
 

@@ -15,8 +15,7 @@ from scipy.stats import kstwo
 from npbench.data.labels import Labels, classes
 from npbench.numerics.binomial_limits import rate_above
 from npbench.numerics.thresholds import RULES
-from npbench.thresholding.samples import as_scores, same_length
-from npbench.thresholding.threshold import Threshold, complement
+from npbench.thresholding.threshold import Threshold, as_scores, complement, same_length
 from npbench.values import is_whole, require_rate
 
 BLOCK = 1 << 20  # negatives that are tested at once

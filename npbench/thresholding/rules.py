@@ -15,21 +15,22 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 
 from npbench import __version__
-from npbench.data.labels import classes
+from npbench.data.labels import classes, complete
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_above
 from npbench.numerics.order_statistics import Ascending, ascending
-from npbench.thresholding.samples import as_scores, groups, same_length
 from npbench.thresholding.threshold import (
     CUSTOM,
     GroupThresholds,
     Threshold,
     as_contamination,
+    as_scores,
     described,
     n_promises,
     quantiles_of,
     rounded_down,
     rounded_up,
+    same_length,
 )
 from npbench.values import require_rate
 
@@ -267,6 +268,16 @@ class Asked:
         return ()
 
 
+def rows_by_group(by: Any, n: int) -> dict[Any, np.ndarray]:
+    """Return the rows of each group; without groups, all rows under None. Of dates, each day is a group."""
+    if by is None:
+        return {None: np.arange(n)}
+    labels = complete(by, "by")
+    codes = labels.codes.astype(np.min_scalar_type(len(labels.values)))  # 16 bits are sorted in one pass
+    rows, ends = np.argsort(codes, kind="stable"), np.cumsum(np.bincount(labels.codes))[:-1]
+    return dict(zip(labels.values, np.split(rows, ends), strict=True))
+
+
 @dataclass(frozen=True)
 class Part:
     """Scores of a group by class, and for a rule of the caller as they were given, with which are positive."""
@@ -294,7 +305,7 @@ def calibrate(
 
     Other options are those of :func:`calibrate_parts`.
     """
-    members = groups(by, len(scores))
+    members = rows_by_group(by, len(scores))
     in_use = {name: rows if kept is None else rows[kept[rows]] for name, rows in members.items()}
     parts = {name: Part.of(scores[rows], positive[rows]) for name, rows in in_use.items()}
     return calibrate_parts(parts, asked, **options)

@@ -1,4 +1,7 @@
-"""A threshold with its promise and the evidence of its calibration sample, to print, store and deploy."""
+"""A threshold with its promise and the evidence of its calibration sample, to print, store and deploy.
+
+The last functions check samples that are compared with one: their scores, labels, and other columns.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ from typing import Any, Self
 import numpy as np
 
 from npbench.contracts import Estimate
-from npbench.data.labels import complete, meaning
+from npbench.data.labels import Classes, Labels, classes, complete, meaning, spelled
 from npbench.data.wording import listed
+from npbench.errors import RequestError
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.order_statistics import Ascending
-from npbench.thresholding.samples import as_scores, same_length
 from npbench.values import is_number, is_whole, require_rate
 
 CUSTOM = "custom"  # rule of the caller
@@ -491,3 +494,51 @@ def complement(delta: float) -> str:
 def clopper_pearson(errors: int, n: int, confidence: float = 0.95) -> Estimate:
     """Return a rate of errors with exact limits."""
     return Estimate(errors / n, *rate_limits(errors, n, confidence))
+
+
+def as_scores(scores: Any) -> np.ndarray:
+    """Return scores as a float64 array; raise a ValueError if some are masked, NaN or infinite."""
+    from sklearn.utils import column_or_1d  # half of the time of a command that reads scores from a file
+
+    if np.ma.is_masked(scores):
+        raise ValueError("scores has masked values: leave these samples out.")
+    if np.ndim(scores) == 0 or np.asarray(scores).dtype.kind in "mMc":
+        raise ValueError(f"scores is {scores!r:.40}: expected a real number for each sample.")
+    given = np.asarray(column_or_1d(scores), dtype=np.float64)
+    if wrong := int(np.sum(~np.isfinite(given))):
+        raise ValueError(f"{wrong} of {len(given)} scores are NaN or infinite: leave these samples out, or score them.")
+    return given
+
+
+def scored(scores: Any, y: Any, pos_label: Any = None, **columns: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return checked scores and which samples of both classes are positive; other columns must have the same length."""
+    scores, positive = as_scores(scores), classes(y, pos_label)[0] > 0
+    same_length(len(scores), y=positive, **columns)
+    require_both(positive)
+    return scores, positive
+
+
+def require_both(positive: np.ndarray) -> None:
+    """Raise a ValueError if a class has no samples."""
+    if np.all(positive) or not np.any(positive):
+        raise ValueError(f"Expected both classes, got {int(np.sum(positive))} positives of {len(positive)}.")
+
+
+def same_length(n: int, **columns: Any) -> None:
+    """Raise a ValueError if a column has another length than the scores."""
+    for name, column in columns.items():
+        if column is not None and not hasattr(column, "__len__"):
+            raise ValueError(f"{name} is {column!r:.40}: expected a value for each sample.")
+        if column is not None and len(column) != n:
+            raise ValueError(f"{name} has {len(column)} values, but there are {n} scores.")
+
+
+def refuse_others(labels: Labels, known: Classes, name: str = "y") -> None:
+    """Raise RequestError if rows have a label of neither class, with its number of rows."""
+    several = [side if isinstance(side, list) else [side] for side in known]
+    expected = [one for side in several for one in side if one is not None]
+    places = {labels.find(one) for one in expected}
+    other = [place for place in range(len(labels.values)) if place not in places]
+    if known.negative is not None and other:
+        shown = " or ".join(repr(spelled(one)) for one in expected)
+        raise RequestError(f"{name} has labels of neither class: {labels.shown(other)}. Expected {shown}.")

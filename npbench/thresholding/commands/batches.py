@@ -21,7 +21,7 @@ from npbench.data.table_files import FORMATS, read_table
 from npbench.errors import RequestError
 from npbench.numerics.order_statistics import Ascending
 from npbench.thresholding.commands import score_files
-from npbench.thresholding.samples import groups
+from npbench.thresholding.rules import rows_by_group
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -173,7 +173,7 @@ class Values(NamedTuple):
         """Return values that have some ``rows`` as complete labels of groups, times as days, and the places of each."""
         there = np.flatnonzero(rows)
         labels = complete(Labels(days(self.values)[there], "by", rows[there]), "by")
-        return labels, {label: there[places] for label, places in groups(labels, len(there)).items()}
+        return labels, {label: there[places] for label, places in rows_by_group(labels, len(there)).items()}
 
     def places(self, table: Table) -> np.ndarray:
         """Return the place of each row's value among the distinct ones."""
