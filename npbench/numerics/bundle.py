@@ -14,12 +14,12 @@ which is evaluated in this form: it holds for any shares, optimal or not. Each i
 1. raises the bound: the shares that maximise it give the minimiser of the model;
 2. steps from the best point towards the minimiser of the model plus ``mu/2 ||w - best||^2``, near which the model is
    accurate; mu is adapted so that the model there covers a given share of the way from the best objective to the bound
-   (level bundle method: Lemarechal, Nemirovskii and Nesterov 1995);
-3. searches that line, without a product with X (Franc and Sonnenburg 2008), and adds the plane of the first point where
-   F increases: no later model has its minimum here again.
+   (level bundle method: Lemarechal, Nemirovskii and Nesterov 1995, Mathematical Programming 69);
+3. searches that line, without a product with X (Franc and Sonnenburg 2008, ICML), and adds the plane of the first point
+   where F increases: no later model has its minimum here again.
 
-Cutting planes alone (``method="plain"``; Joachims, Finley and Yu 2009) add the plane of the model's minimiser instead
-of 2 and 3, and zigzag. They serve for comparison.
+Cutting planes alone (``method="plain"``; Joachims, Finley and Yu 2009, Machine Learning 77) add the plane of the
+model's minimiser instead of 2 and 3, and zigzag. They serve for comparison.
 """
 
 from __future__ import annotations
@@ -223,12 +223,6 @@ def minimise(
     watch : callable, optional
         ``watch(w, scores)`` is called for each trial direction as long as w = 0 is the best point: such a w may rank
         the samples well even if it does not lower F. Of w and its multiples, one is passed.
-
-    References
-    ----------
-    C. Lemarechal, A. Nemirovskii, Y. Nesterov (1995), New variants of bundle methods, Mathematical Programming 69.
-    V. Franc, S. Sonnenburg (2008), Optimized cutting plane algorithm for support vector machines, ICML.
-    T. Joachims, T. Finley, C.-N. J. Yu (2009), Cutting-plane training of structural SVMs, Machine Learning 77.
     """
     search = _Search(X, risk, C, start, watch)
     started, trace, least, stalled = time.perf_counter(), [], np.inf, 0

@@ -25,10 +25,6 @@ def least_weights(
     rivals are no stronger than there. So there is a least vector, with the smallest error rates of all classes without
     a bound. Raising the weights in turn, each as far as its bound asks, approaches it from below.
 
-    A weight is above its floor only where one more error would break the bound. So the slack of complementary
-    slackness, which is the duality gap of Tian and Feng's problem if shares are probabilities, is one sample's share
-    times the multiplier, summed over the bounds.
-
     ``log_p``, logarithms of probabilities, and ``shares`` have shape (n_samples, n_classes); the latter hold the share
     of each sample in each class, and their columns sum to 1, as of labels or probabilities. ``rates`` bounds the error
     rates of some classes. ``floor`` has the smallest log-weights, -inf for a class that no sample goes to unless it has

@@ -59,17 +59,11 @@ class NPROC:
 def np_roc(negatives: np.ndarray | Ascending, positives: np.ndarray | Ascending, delta: float = 0.05) -> NPROC:
     """Return the NP-ROC bands of a score, in O(n log n), from finite scores of left-out negatives and positives.
 
-    For each rank k, fixed in advance, the threshold t just above the k-th smallest score of the negatives satisfies::
-
-        P(P_fa(t) <= p_fa_high) >= 1 - delta,   p_fa_high = Beta^-1(1 - delta; n_neg - k + 1, k)
-        P(P_nd(t) >= p_nd_low)  >= 1 - delta,   p_nd_low  = Beta^-1(delta; m, n_pos - m + 1)       (0 if m = 0)
-        P(P_nd(t) <= p_nd_high) >= 1 - delta,   p_nd_high = Beta^-1(1 - delta; m + 1, n_pos - m)   (1 if m = n_pos)
-
-    with m the number of left-out positives missed, for any distribution of the scores, including ties, and samples that
-    are independent of each other and of the training sample. The first is the condition of the umbrella rule (Tong,
-    Feng and Li 2018, Science Advances 4(2)), solved for rho; without ties it is an equality. For the positives t is a
-    fixed number, so that the other two are the one-sided limits of Clopper and Pearson; both hold together with
-    probability 1 - 2 delta. The limits hold at one rank, not simultaneously at all ranks.
+    Each limit holds with probability 1 - delta at a rank that is fixed in advance, not simultaneously at all ranks, for
+    any distribution of the scores, including ties, and samples that are independent of each other and of the training
+    sample. That of the false-alarm rate is the condition of the umbrella rule (Tong, Feng and Li 2018, Science Advances
+    4(2)), solved for rho. For the positives the threshold is a fixed number, so that the limits of their miss rate are
+    those of Clopper and Pearson. The page "NP-ROC bands" has the formulas.
     """
     negatives, positives = _checked(negatives, "negatives"), _checked(positives, "positives")
     if not 0 < delta < 1:

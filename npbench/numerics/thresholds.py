@@ -122,17 +122,7 @@ RULES = {
         fewest=lambda rho, delta: 1,
     ),
 }
-
-
-def umbrella(negatives: np.ndarray | Ascending, rho: float, delta: float) -> float:
-    """Return a threshold whose false-alarm rate on new samples exceeds rho with probability at most delta, in O(n).
-
-    It lies just above the k-th smallest of n scores, with the smallest k for which the probability of at most n - k
-    successes in n trials with probability rho is at most delta. The samples must be independent of each other and of
-    the training sample; scores may have any distribution, including ties (Tong, Feng and Li 2018, Science Advances
-    4(2), Proposition 1). ValueError with fewer samples than :func:`fewest_negatives`.
-    """
-    return RULES["umbrella"].threshold(negatives, rho, delta)
+umbrella = RULES["umbrella"].threshold  # the default rule of :func:`npbench.threshold`
 
 
 def contaminated_umbrella(
@@ -146,18 +136,13 @@ def contaminated_umbrella(
     """Return a threshold with at most rho of the true negatives above it, from samples with wrong labels.
 
     Of the samples labelled negative at most a share m0 = ``purity`` are negative, of those labelled positive at least
-    m1 = ``impurity``, with m1 < m0. The distribution functions G0 and G1 of their scores give that of the true
-    negatives (Yao, Rava, Tong and James 2023, JASA 118)::
-
-        F0 = G0 + c (G0 - G1),   c = (1 - m0) / (m0 - m1)
-
-    if the score of a positive is larger in distribution. Ranks k are tested from the umbrella's downward, until::
+    m1 = ``impurity``, with m1 < m0. Ranks k are tested from the umbrella's downward, until::
 
         1 - (1 + c) L_k + c U_k <= rho,   L_k <= G0 below k-th negative,   U_k >= G1 below the next negative
 
-    fails, with the limits of Clopper and Pearson at ``NEGATIVES_SHARE`` of delta and the rest. More than rho lies above
-    a score if it is less than some q. A wrong rank therefore passes the test of the last negative below q, whose rank
-    is binomial: one of its two limits fails, with probability at most delta. Ties change nothing.
+    fails. ``c = (1 - m0) / (m0 - m1)``; L and U are the limits of Clopper and Pearson of the distribution functions of
+    scores labelled negative and positive, at ``NEGATIVES_SHARE`` of delta and the rest. The proof is in "Wrong labels"
+    of docs/more-bounds.md. Ties change nothing.
     """
     negatives, positives = ascending(negatives), ascending(positives)
     n, c = len(negatives), (1 - purity) / (purity - impurity)

@@ -469,12 +469,14 @@ def _lowest_precise(part: Part, least: float, precision: float, delta: float) ->
 
 def _require_recall(parts: Parts, values: Mapping[Any, float], recall: float, delta: float) -> None:
     """Raise a ValueError if too many positives are not above a threshold."""
-    proven = {name: _provable_recall(part.positives, values[name], delta) for name, part in parts.items()}
+    # the umbrella rule's limit at each threshold; 0 without positives
+    counts = {name: (part.positives.count(values[name]), len(part.positives)) for name, part in parts.items()}
+    proven = {name: 1 - float(rate_above(missed, n, delta)) for name, (missed, n) in counts.items()}
     # of several groups, the one with the least recall decides
     name = min(proven, key=lambda one: proven[one])
     if proven[name] >= recall * (1 - thresholds.SAME_RATE):
         return
-    count, needed = len(parts[name].positives), thresholds.fewest_negatives(1 - recall, delta)
+    count, needed = counts[name][1], thresholds.fewest_negatives(1 - recall, delta)
     why = (
         f"{count} held-out positives{_in_group(name)}, expected at least {needed}"
         if count < needed
@@ -484,13 +486,6 @@ def _require_recall(parts: Parts, values: Mapping[Any, float], recall: float, de
         f"{why}: where false alarms are kept, {_can('recall', rounded_down(proven[name], 3))}, not {recall:g}. Use a "
         "smaller recall, a larger rho, or more samples."
     )
-
-
-def _provable_recall(positives: Ascending, value: float, delta: float) -> float:
-    """Return the largest recall that the umbrella rule promises at a threshold, or 0."""
-    if not len(positives):
-        return 0.0
-    return 1 - float(rate_above(positives.count(value), len(positives), delta))
 
 
 def _can(name: str, rate: float) -> str:
