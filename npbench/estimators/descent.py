@@ -170,10 +170,8 @@ class DescentClassifier(BinaryClassifier):
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
         loss = LOSSES[self.loss](signs * scores, self.eta)
         p_nd, p_fa = float(loss[signs > 0].mean()), float(loss[signs < 0].mean())
-        return {
-            "surrogate_rates_": (p_nd, p_fa),
-            "objective_": 0.5 * self.lambda_c * self._squared_weights() + p_nd,
-        }
+        objective = 0.5 * self.lambda_c * self._squared_weights() + p_nd
+        return {"surrogate_rates_": (p_nd, p_fa), "objective_": objective}
 
     @abstractmethod
     def _squared_weights(self) -> float:

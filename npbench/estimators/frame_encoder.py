@@ -101,11 +101,8 @@ def _require_columns(expected: Sequence[str], found: Sequence[str], what: str) -
 
 def _encoded(column: pl.Series, words: Sequence[str] | None) -> np.ndarray:
     if words is not None:
-        codes: dict[str | None, float | None] = {
-            None: None,
-            "NaN": None,
-            **{word: float(code) for code, word in enumerate(words)},
-        }
+        codes: dict[str | None, float | None] = {None: None, "NaN": None}
+        codes |= {word: float(code) for code, word in enumerate(words)}
         column = column.cast(pl.String).replace_strict(codes, default=UNKNOWN_WORD, return_dtype=pl.Float64)
     try:
         return column.cast(pl.Float64).to_numpy()

@@ -208,11 +208,7 @@ class Landmarks:
 
     @one_blas_thread()
     def __init__(
-        self,
-        samples: Any,
-        kernel: Kernel,
-        dtype: type[np.floating[Any]] = np.float64,
-        device: str | None = None,
+        self, samples: Any, kernel: Kernel, dtype: type[np.floating[Any]] = np.float64, device: str | None = None
     ) -> None:
         self._samples, self._kernel, self.are_single = samples, kernel, dtype == np.float32
         self._device = device if self.are_single else None

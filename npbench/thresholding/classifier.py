@@ -487,13 +487,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         given = {name: getattr(self, name) for name in shared}
         return Asked(**{**given, "rule": self.threshold, "abstain": self.abstain is not False, **drawn})
 
-    def _calibrate(
-        self,
-        scores: np.ndarray,
-        positive: np.ndarray,
-        random: np.random.RandomState,
-        **rest: Any,
-    ) -> None:
+    def _calibrate(self, scores: np.ndarray, positive: np.ndarray, random: np.random.RandomState, **rest: Any) -> None:
         """Set the threshold; ``rest`` are groups, samples to use, and how they were drawn."""
         self.calibration_scores_, self.calibration_positive_, self._calibrated_with = scores, positive, rest
         self.threshold_: float | dict[Any, float]

@@ -153,13 +153,7 @@ def compare(
     Thresholds are estimated from the same negatives, so misses vary with both classes. Their limits are quantiles of
     10,000 differences of a paired Bayesian bootstrap, and need 10 positives and ``5 / rho`` negatives. Limits of both
     areas combine to those of their difference by Zou's method, with DeLong's correlation. Deployed thresholds are
-    fixed: McNemar's exact test. The page "Two models" has the formulas, and coverage in simulations.
-
-    References
-    ----------
-    E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), Biometrics 44(3), 837-845. G. Y. Zou (2007), Toward using
-    confidence intervals to compare correlations, Psychological Methods 12(4), 399-413. J. Gu, S. Ghosal, A. Roy (2008),
-    Bayesian bootstrap estimation of ROC curve, Statistics in Medicine 27(26), 5407-5420.
+    fixed: McNemar's exact test. The page "Two models" has the sources, and coverage in simulations.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from importlib import import_module
 from numbers import Integral, Real
@@ -436,7 +436,8 @@ def _cross_fitted(
     parts = [(place, *fold) for place, bagged in enumerate(is_bagged) if not bagged for fold in folds]
     jobs = [delayed(_fitted)(member, X, y) for member in members]
     jobs += [delayed(_fold_scores)(members[place], X, y, train, test) for place, train, test in parts]
-    done = list(_shown(Parallel(n_jobs=n_jobs, return_as="generator")(jobs), len(jobs), verbose))
+    fits, hidden = Parallel(n_jobs=n_jobs, return_as="generator")(jobs), not (verbose and STDERR.is_terminal)
+    done = list(track(fits, "Fitting", len(jobs), console=STDERR, transient=True, disable=hidden))
     models, scores = done[: len(members)], np.empty((len(y), len(members)))
     for (place, _, test), of_fold in zip(parts, done[len(members) :], strict=True):
         scores[test, place] = of_fold
@@ -444,10 +445,6 @@ def _cross_fitted(
         # a sample in the bag of each tree has no score of its own
         scores[:, place] = _log_odds(np.nan_to_num(models[place][-1].oob_decision_function_[:, 1], nan=np.mean(y)))
     return models, scores
-
-
-def _shown(fits: Iterable[Any], n_fits: int, verbose: bool) -> Iterable[Any]:
-    return track(fits, "Fitting", n_fits, console=STDERR, transient=True, disable=not (verbose and STDERR.is_terminal))
 
 
 def _fitted(member: Any, X: Any, y: np.ndarray) -> Any:

@@ -387,13 +387,6 @@ VALID: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-# Fields with the size of each class, and its errors and don't knows.
-COUNTED = (
-    ("n_negatives", "false_alarms", "unsure_negatives"),
-    ("n_positives", "misses", "unsure_positives"),
-)
-
-
 def _one(stored: Mapping[str, Any]) -> Threshold:
     """Return the threshold in a JSON object of a stranger; raise a ValueError if it is not a threshold."""
     # ignore what is derived, or was added by a later version
@@ -415,10 +408,11 @@ def _one(stored: Mapping[str, Any]) -> Threshold:
     value, lower, pairs = known["value"], known.get("lower"), known.get("quantiles", ())
     if lower is not None and (lower > value or None in (bounds["rho"], bounds["recall"])):
         raise ValueError(f"lower is {lower!r:.40}, expected at most value, with bounds on rho and recall.")
-    for names in COUNTED:
-        n, *wrong = (known.get(name, 0) for name in names)
+    for of_class, error in (("negatives", "false_alarms"), ("positives", "misses")):
+        size, *names = f"n_{of_class}", error, f"unsure_{of_class}"
+        n, *wrong = (known.get(name, 0) for name in (size, *names))
         if n < max(sum(wrong), lower is not None):
-            raise ValueError(f"{' and '.join(names[1:])} are {wrong} of {names[0]}={n}.")
+            raise ValueError(f"{' and '.join(names)} are {wrong} of {size}={n}.")
     if not all(map(is_number, (number for pair in pairs for number in pair))):
         raise ValueError("quantiles has values that are not finite numbers.")
     known |= {"value": float(value), "lower": None if lower is None else float(lower)}

@@ -144,11 +144,7 @@ def per_second(text: str) -> float:
 
 
 def _conclude(
-    found: Threshold | GroupThresholds,
-    samples: Mapping[Any, Sample],
-    names: Mapping[str, Any],
-    output: Path,
-    note: str,
+    found: Threshold | GroupThresholds, samples: Mapping[Any, Sample], names: Mapping[str, Any], output: Path, note: str
 ) -> None:
     """Write the result and print it; samples are by group, or under None."""
     shown = dict(islice(samples.items(), score_files.MAX_GROUPS))
