@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -41,9 +41,10 @@ class First(NamedTuple):
 
     @property
     def cheapest(self) -> Standing:
-        """The fastest of those that share the place and are nearly as good."""
+        """The fastest of those that share the place, are nearly as good and take half the seconds; else the best."""
         near = [one for one in _sharing(self.league) if one.ranked <= self.best.ranked + NEAR]
-        return min(near, key=lambda one: (math.isnan(one.seconds), one.seconds))
+        fast = (one for one in near if 2 * one.seconds <= self.best.seconds)
+        return min(fast, key=attrgetter("seconds"), default=self.best)
 
     def reached(self, datasets: Iterable[str]) -> float:
         """Return the misses of the best on some of the data sets, or its area."""
