@@ -53,7 +53,7 @@ def test_no_classifier_and_no_threshold_costs_less(seed, decimals):
 
 
 def test_only_what_is_significantly_better_on_the_folds_is_kept():
-    gammas = np.linspace(0.02, 0.98, 5)
+    gammas = np.array([0.1, 0.5, 0.82])
     v = validated(1, n=200, drift=1.0, lines=1)
     kept = by_cost(v, gammas)
     best = by_cost(v, gammas, level=1)
