@@ -74,11 +74,11 @@ class Explorer {
     });
   }
 
-  // Rows with the same text in a column share a colour there; hues are far apart at the golden angle.
+  // Rows with the same text in a column share a colour there: blue, then hues a golden angle apart.
   colour(rows, column) {
     const texts = [...new Set(rows.map((row) => this.texts[row][column]))];
     for (const row of column < 0 ? [] : rows) {
-      const hue = Math.round(137.5 * texts.indexOf(this.texts[row][column])) % 360;
+      const hue = (210 + 222.5 * texts.indexOf(this.texts[row][column])) % 360;
       this.rows[row].cells[column].style.borderLeft = `.4rem solid hsl(${hue} 60% 50%)`;
     }
   }
