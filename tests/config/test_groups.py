@@ -73,7 +73,7 @@ VALUES = st.sampled_from(
 )
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.fixed_dictionaries({}, optional={group: st.sampled_from(names) for group, names in CHOICES.items()}),
     st.lists(VALUES, max_size=3, unique_by=lambda word: word.lstrip("+~").partition("=")[0]),
@@ -132,6 +132,7 @@ def test_a_sweep_is_composed_once(stranger, monkeypatch):
         assert all(words == [] for words in compositions)
 
 
+@pytest.mark.slow  # Hydra composes each; unusual files are read above
 def test_files_that_override_the_same_group(written):
     loader = written(
         execution__first="defaults: [local, {override /protocol@_global_.protocol: holdout}, _self_]",
@@ -144,6 +145,7 @@ def test_files_that_override_the_same_group(written):
     assert_as_hydra(loader, words, multirun=True)
 
 
+@pytest.mark.slow  # Hydra composes each; unusual files are read above
 def test_name_of_a_choice_that_chooses_a_further_file(written):
     loader = written(
         mine="defaults: [{solver: gen}, {problem: np}, {dataset: a}, {protocol: '${dataset}_split'}, _self_]\nseed: 1",

@@ -8,7 +8,7 @@ import zlib
 import matplotlib as mpl
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
@@ -286,7 +286,6 @@ def test_no_text_of_a_ranking_is_cut_off_or_overlaps(labels):
     assert overlaps(paper.draw(drawn, Palette(f"place={one}" for one in places))) == []
 
 
-@settings(max_examples=6, deadline=None)
 @given(
     st.lists(st.tuples(st.floats(0.003, 20), st.floats(0.2, 0.9)), min_size=2, max_size=30, unique=True),
     st.integers(1, 30),

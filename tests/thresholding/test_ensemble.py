@@ -26,8 +26,9 @@ X, Y = X[ORDER], (SIGNS[ORDER] > 0).astype(int)
 
 @pytest.fixture(autouse=True)
 def _few_trees(monkeypatch):
-    """Leave one small forest of five."""
-    forests = ensemble._forests
+    """Leave one small forest of five, and a few rounds of boosting."""
+    forests, boosting = ensemble._forests, ensemble._boosting
+    monkeypatch.setattr(ensemble, "_boosting", lambda words: boosting(words).set_params(max_iter=20))
     monkeypatch.setattr(ensemble, "N_TREES", 50)
     monkeypatch.setattr(ensemble, "_forests", lambda n, n_trees: dict(list(forests(n, 50).items())[:1]))
 

@@ -69,10 +69,10 @@ def test_only_negatives_count_if_there_are_labels():
 def test_changed_scores_are_noticed_and_equal_ones_keep_the_level():
     rng = RNG(2)
     shifted = 0
-    for _ in range(300):
+    for _ in range(150):
         deployed = npbench.threshold(rng.normal(size=200), np.zeros(200), rho=0.1)
         shifted += npbench.monitor(rng.normal(size=300), threshold=deployed, alpha=0.1).shifted
-    assert binomtest(shifted, 300, 0.1, alternative="greater").pvalue > 0.001
+    assert binomtest(shifted, 150, 0.1, alternative="greater").pvalue > 0.001
     found = npbench.monitor(rng.normal(-1, size=300), threshold=deployed)
     assert found.shifted
     assert not found.exceeded
@@ -98,7 +98,7 @@ KEPT = [[(*sizes, keep) for sizes in SIZES] for keep in (False, True)]
 def test_quantiles_keep_the_level_as_all_scores_do(n, n_new, distinct, keep):
     """The test at quantiles sees at most the distance of Kolmogorov and Smirnov, which scipy computes."""
     rng, rejected = RNG(5), 0
-    for _ in range(200):
+    for _ in range(100):
         old, new = (rng.integers(0, distinct, m) / 7 if distinct else rng.normal(size=m) for m in (n, n_new))
         deployed = npbench.threshold(old, np.zeros(n), rho=0.3, keep_scores=keep)
         found = npbench.monitor(new, threshold=deployed, alpha=0.1)
@@ -108,7 +108,7 @@ def test_quantiles_keep_the_level_as_all_scores_do(n, n_new, distinct, keep):
             later = kstwo.sf(exact.statistic - 1 / n - 1e-9, round(n * n_new / (n + n_new)))
             assert found.shift_p_value <= later
         rejected += found.shifted
-    assert binomtest(rejected, 200, 0.1, alternative="greater").pvalue > 0.001
+    assert binomtest(rejected, 100, 0.1, alternative="greater").pvalue > 0.001
     drifted = npbench.monitor(new + 1, threshold=deployed, alpha=0.1)
     assert drifted.shifted
 

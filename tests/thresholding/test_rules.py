@@ -17,7 +17,7 @@ from npbench.numerics.thresholds import RULES, fewest_negatives, umbrella
 from npbench.thresholding.multiclass import ClassBounds
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
-DRAWS = 1000
+DRAWS = 500
 
 
 def not_rejected(violations, delta):

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
@@ -121,7 +121,6 @@ def test_constant_scores_do_not_count_as_a_ranking():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 1.0, 2.0]))
 def test_collapse_is_certified_by_the_optimum(seed, shift):
     Z, y = shuffled(30, 300, shift=shift, d=3, seed=seed)

@@ -76,6 +76,7 @@ def counts_of_tumours(path, n_tumours=44, n_normal=36, n_genes=30):
     path.write_text("\n".join(lines) + "\n")
 
 
+@pytest.mark.slow  # a whole experiment; tests/commands/test_run.py skips absent data
 def test_tumour_counts_are_read_or_requested(tmp_path, npbench, monkeypatch):
     monkeypatch.setenv("NPBENCH_DATA", "")
     counts_of_tumours(tmp_path / "lung.tsv")
