@@ -99,14 +99,11 @@ class RankingClassifier(FeatureMapClassifier, PlanesClassifier):
         How the fit ended; "collapsed" if the gap met ``tol`` but w = 0 is optimal to within it.
     """
 
-    fpr_range = (0.0, 1.0)  # without annotation: not a parameter here
+    fpr_range, method = (0.0, 1.0), "level"  # without annotation: no parameters here
 
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Find weights for features ``Z`` and labels in {-1, +1}; ``start`` is the result for another C."""
-        return self._structural_svm(Z, signs, start)
-
-    def _structural_svm(self, Z: Any, signs: np.ndarray, start: Solution | None, **options: Any) -> Trained:
-        options = {"tol": self.tol, "max_iter": self.max_iter} | options
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "method": self.method}
         return structural_svm(Z, signs, self._ranks(signs), self.C, self._surrogate, start=start, **options)
 
     def _surrogate(self, signs: np.ndarray, first: int, last: int) -> Risk:

@@ -65,9 +65,8 @@ def lowered_weights(
     At first these classes win against all others, and their weights have the ratios of ``start``. All are lowered at
     the same pace. A class stops before an error too many, or at its floor.
 
-    Until a class stops, its errors only grow, along a path that the other classes and their samples set. After it
-    stops, they only fall, as its rivals go on. So it stops at an order statistic of its own samples, for which a rule
-    for one class holds, such as the umbrella rule.
+    So each stops at an order statistic of its own samples, for which a rule for one class holds: see the page "Several
+    classes".
 
     ``log_p`` and ``codes`` are the log-probabilities and the classes of samples that neither the classifier nor
     ``start`` has seen. ``allowed`` is the number of errors of each class, and ``floor`` has the smallest log-weights.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from npbench.estimators.parameters import keyword_parameters
-from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained
+from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained, structural_svm
 from npbench.numerics.bundle import Solution
 from npbench.numerics.pauc_surrogates import HingeRisk
 from npbench_pauc_dc.cccp import MAX_PLANES, descend, scaled
@@ -77,7 +77,8 @@ class PAUCDC(PartialAUCClassifier):
 
     def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
         """Look for weights for features ``Z`` and labels in {-1, +1}."""
-        ranks, convex = self._ranks(signs), self._structural_svm(Z, signs, start, max_iter=MAX_PLANES)
+        ranks = self._ranks(signs)
+        convex = structural_svm(Z, signs, ranks, self.C, tol=self.tol, max_iter=MAX_PLANES, start=start)
         if ranks[0] == 0:  # nothing concave: the problem is convex
             return convex
         risk, first = HingeRisk(signs, *ranks), convex.weights

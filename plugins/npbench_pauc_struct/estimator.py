@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from npbench.estimators.constraints import StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
-from npbench.estimators.pauc_linear import PartialAUCClassifier, Trained
-from npbench.numerics.bundle import Method, Risk, Solution
+from npbench.estimators.pauc_linear import PartialAUCClassifier
+from npbench.numerics.bundle import Method, Risk
 from npbench.numerics.pauc_surrogates import StructuralRisk, Surrogate
 
 
@@ -65,10 +63,6 @@ class PAUCStruct(PartialAUCClassifier):
         "weights returned are not optimal, but the best in training among those tried and those for the full AUC. Use "
         "the tighter surrogate of pauc_dc, a wider fpr_range or a larger C.",
     }
-
-    def train(self, Z: Any, signs: np.ndarray, start: Solution | None) -> Trained:
-        """Find weights for features ``Z`` and labels in {-1, +1}; ``start`` is the result for another C."""
-        return self._structural_svm(Z, signs, start, method=self.method)
 
     def _surrogate(self, signs: np.ndarray, first: int, last: int) -> Risk:
         return StructuralRisk(signs, first, last, self.surrogate)
