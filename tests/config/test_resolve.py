@@ -6,6 +6,7 @@ from npbench.evaluation.protocols import CrossValidation, Holdout
 HOLDOUT = Holdout(0.25, 0.25)  # which a9a states, with preprocess none
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("words", "protocol", "preprocess"),
     [

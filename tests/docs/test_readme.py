@@ -170,7 +170,7 @@ def follow(page, shell, change):
 needs_bash = pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @needs_bash
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_are_accepted(page, here):

@@ -131,6 +131,7 @@ def many():
     return samples * np.where(y > 0, 0.6, 1.0)[:, None], y
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["np_svm", "q_svm"])
 def test_features_in_single_precision_give_a_classifier_as_good(name, many, monkeypatch):
     """The same landmarks in double precision: another local minimum, with the same rates."""

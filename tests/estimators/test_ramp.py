@@ -104,6 +104,7 @@ def test_offsets_do_not_prevent_convergence(name, kernel, offset):
     assert other.objective_ == pytest.approx(one.objective_, rel=0.05)  # epsilon leaves some freedom
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cache_size", [0.001, 1000])
 def test_rounding_does_not_change_the_course_of_a_search(cache_size):
     rng = np.random.default_rng(0)

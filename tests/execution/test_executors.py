@@ -35,6 +35,7 @@ def test_a_time_limit_and_the_repeats_that_it_leaves_out_work_for_it_too(in_turn
     assert sum("not run" in error for error in found["error"]) == 1
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("word", "named"),
     [("execution.pauses=1", "'execution.pause'"), ("execution.pause=x", "'x'"), ("execution.pause=true", "float")],

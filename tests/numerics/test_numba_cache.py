@@ -51,6 +51,7 @@ def test_a_folder_that_can_be_written_is_left_alone(blocked, monkeypatch, tmp_pa
     assert prepare() == tmp_path / "own" / "new"
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("damage", [b"", b"junk", "half", pickle.dumps(("other", 1)), pickle.dumps(None)])
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 def test_damaged_files_are_compiled_again(tmp_path, monkeypatch, ending, damage):
@@ -80,6 +81,7 @@ def test_a_disk_that_is_full_costs_time_only(tmp_path, monkeypatch):
     assert resolve("unsaved_kernel:step")(1) == 2
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("first", ["", "import numba; "])
 def test_kernels_are_compiled_although_the_compiler_is_switched_off(tmp_path, first):
     (tmp_path / "kernel.py").write_text(KERNEL)

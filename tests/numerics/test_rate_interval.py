@@ -48,6 +48,7 @@ def test_secants_without_use_are_nan(now, before):
     assert math.isnan(secant_change(*now, *before, BOUND))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("staying", [1.0, 0.5])
 @pytest.mark.parametrize(
     "rate", [logistic, lambda value: min(1.0, 0.3 / value**0.2), lambda value: 1.0 / (1.0 + value**4)]

@@ -176,6 +176,7 @@ def test_start_at_the_optimum_takes_no_step():
     np.testing.assert_allclose(again, x, atol=1e-14)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("costs", [(1e4, 1e4), (1e4, 1e2), (1e2, 1e4)])
 @pytest.mark.parametrize("gamma", [0.05, 1.0])
 def test_slow_problems_are_certified(costs, gamma, monkeypatch):
@@ -220,6 +221,7 @@ def test_tolerance_below_rounding_terminates(name, budget):
     np.testing.assert_allclose(g, p - K @ x, rtol=0, atol=error)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("n", "kernel", "costs"), [(47, linear, (1e5, 1e6)), (60, rbf, (1e6, 1e6))])
 @pytest.mark.parametrize("seed", [0, 3, 5])
 def test_best_point_is_returned_if_rounding_prevents_the_tolerance(n, kernel, costs, seed):

@@ -96,6 +96,7 @@ def test_log_axes_omit_what_is_not_positive_or_finite_and_have_plain_numbers():
     assert axes.get_xlim()[0] > 0
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("ends", [(0.3, 0.9), (0.19, 0.65), (12.5, 30.0), (0.01, 1000.0), (2.0, 2.0)])
 def test_log_axes_have_few_numbers(ends):
     axes = only_axes(Series("gen", [1, 2], ends), y_log=True)

@@ -127,6 +127,7 @@ def test_file_names_stay_in_their_folder(text):
     assert escape.is_file_name(escape.file_stem(text))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "columns",
     [

@@ -398,6 +398,7 @@ class OnlyCodes(LogisticRegression):
         return super().fit(X, y, sample_weight)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.filterwarnings("ignore:The negative scores of the 2 folds")
 @pytest.mark.parametrize("labels", [WORDS, SIGNS[ORDER]])
 @pytest.mark.parametrize("cv", [None, 2])
@@ -457,6 +458,7 @@ def test_outlier_detectors_see_negatives_only(detector):
     assert prefit.result_.n_negatives == np.sum(Y[300:] == 0)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("positives", [True, False])
 def test_outlier_detectors_are_cross_fitted_to_the_negatives_of_other_folds(positives):
     features, y = (X, Y) if positives else (X[Y == 0], Y[Y == 0])

@@ -83,6 +83,7 @@ def test_qvalue_positives_are_false_in_the_documented_share():
         assert np.cov(features.T) == pytest.approx(np.eye(4), abs=0.05)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("share_false", "separation"), [(0.5, 3.0), (0.8, 3.5), (0.2, 1.5)])
 def test_the_mean_of_the_features_accepts_the_largest_share(share_false, separation):
     params = {"n_pos": 100_000, "n_neg": 100_000, "n_features": 2, "share_false": share_false}
@@ -121,6 +122,7 @@ def test_covertype_like_is_as_hard_as_documented_with_the_kinds_of_features_of_c
         assert features[data.y > 0].mean(axis=0) == pytest.approx(features[data.y < 0].mean(axis=0), abs=0.015)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "angle"), [("kddcup08_like", 0.4), ("kddcup06_like", 0.9), ("ppi_like", 1.3)])
 def test_linear_scores_are_as_good_as_their_normal_laws(name, angle):
     """True-positive rates of a score cos(angle) u'x + sin(angle) v'x, from its three normal laws."""

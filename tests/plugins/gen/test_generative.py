@@ -79,6 +79,7 @@ def test_chebyshev_is_attained_by_two_points(rho):
     assert miss_rate(kappa, "chebyshev") == pytest.approx(rho)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.95])
 @pytest.mark.parametrize("d", [2, 5, 30])
 def test_small_kappa_matches_the_conic_program(d, share):

@@ -128,7 +128,6 @@ def test_a_plan_imports_no_callback(answer, monkeypatch):
     assert not Path("noted").exists()
 
 
-@pytest.mark.slow  # two sweeps; others here list values in words
 def test_values_to_sweep_in_a_configuration(answer):
     Path("mine").mkdir()
     params = {"problem.rho": "0.05,0.1", "seed": 3, "solver.shrinkage": 0.5}

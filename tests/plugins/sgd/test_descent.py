@@ -70,7 +70,7 @@ def transcribed(X, y, order, rule):
     return iterates[-1], average
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.any_processor
 # The last compiles the kernel of "csr" for another type of indices.
 @pytest.mark.parametrize("storage", ["dense", "float32", "csr", pytest.param("csr int64", marks=pytest.mark.slow)])

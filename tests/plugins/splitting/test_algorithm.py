@@ -103,6 +103,7 @@ def test_multipliers_meet_the_first_order_conditions(problem):
     assert np.all(np.abs(m * excesses(result, *problem[1:])) <= 1.01e-6 * loss.at_zero)
 
 
+@pytest.mark.slow  # thousands of steps; a conic solver gives the optimum above
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("step", ["spectral", "frobenius"])
 @pytest.mark.parametrize("accelerate", ["nesterov", "none"])

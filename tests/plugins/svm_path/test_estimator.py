@@ -111,6 +111,7 @@ def test_points_of_the_curves_are_stages(kernel):
     np.testing.assert_array_equal(intercepts[[0, -1]], [[1, 0], [0, 1]])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("classifier", ["int", "all"])
 def test_a_bound_is_met_on_left_out_samples(classifier):
     S, y = sample(600, seed=5)

@@ -172,6 +172,7 @@ def test_polynomial_kernel_claims_no_more_digits_than_it_has(nu, offset):
     assert not model.converged_ or model.objective_ == pytest.approx(float(0.5 * x @ K @ x), rel=1e-6)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("kernel", "distinct"), [("linear", {0.5}), ("poly", {0.5, 2.0}), ("rbf", {0.5, 2.0})])
 def test_gammas_that_make_the_same_kernel_are_searched_once(kernel, distinct):
     model = TwoNuSVM(kernel=kernel, nu_pos=[0.7, 0.9], nu_neg=[0.7, 0.9], gamma=[2.0, 0.5]).fit(X, Y)

@@ -40,6 +40,7 @@ def stored(folder="threshold"):
     return from_json(Path(folder, "threshold.json").read_text())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("file", ["scores.parquet", "scores.csv"])
 @pytest.mark.usefixtures("drawn")
 def test_the_file_holds_the_threshold_of_the_library(capsys, file):
@@ -156,6 +157,7 @@ def test_scores_are_read_as_data_sets_are(capsys):
         threshold.run(["odd.csv", *COLUMNS])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_times_are_grouped_by_day(ending, capsys):
     start = pl.datetime(2026, 1, 1) + pl.duration(hours=pl.col("t") // 63)
