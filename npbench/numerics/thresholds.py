@@ -69,7 +69,7 @@ class Rule:
     def threshold(
         self, negatives: np.ndarray | Ascending, rho: float, delta: float, coin: np.random.RandomState | None = None
     ) -> float:
-        """Return the threshold, in O(n); ValueError if there are too few negatives.
+        """Return the threshold of held-out negatives that keeps the promise for new ones; O(n), ValueError if too few.
 
         With a coin, m + 1 are accepted with the probability q that makes the bound tight without ties::
 
