@@ -87,7 +87,7 @@ ARROWS = {
     "estimators": {"evaluation", "numerics"},
     "evaluation": {"data", "records", "numerics"},
     "records": {"data"},
-    "data": set(),
+    "data": {"numerics"},
     "numerics": set(),
     **{name: set() for name in KERNEL},
     **{name: {"numerics"} for name in ("contracts", "problem", "registry")},

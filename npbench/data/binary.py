@@ -12,8 +12,8 @@ import numpy as np
 
 from npbench.data import checks
 from npbench.data.checks import Features
-from npbench.data.copies import row_hashes
 from npbench.errors import RequestError
+from npbench.numerics.copies import row_hashes
 
 OPTIONAL = ("published", "categorical", "groups", "time")
 

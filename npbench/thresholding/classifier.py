@@ -24,13 +24,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_method_params, _estimator_has, _num_samples, check_is_fitted
 
-from npbench.data.copies import copies
 from npbench.data.labels import Classes, Labels, classes, complete, meaning
 from npbench.data.suspects import LEAST_SHARE
 from npbench.estimators import out_of_bag
 from npbench.estimators.constraints import COUNT, FRACTION, HasMethods, StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
+from npbench.numerics.copies import copies
 from npbench.numerics.scale_test import same_scale
 from npbench.numerics.thresholds import RULES, SAME_RATE
 from npbench.thresholding.rules import Asked, Rule, calibrate, kept_by_weight, rows_by_group

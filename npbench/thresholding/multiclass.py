@@ -15,12 +15,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from npbench.contracts import Estimate
-from npbench.data.copies import copies
 from npbench.data.labels import Labels, complete
 from npbench.estimators.constraints import FRACTION, HasMethods, StrOptions
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.numerics.class_weights import least_weights, lowered_weights
+from npbench.numerics.copies import copies
 from npbench.numerics.thresholds import PROMISES, RULES
 from npbench.thresholding.classifier import ALIGNED, ThresholdedClassifier, calibration_count, folds_by_class, held_out
 from npbench.thresholding.threshold import clopper_pearson, complement, measured, rounded_up

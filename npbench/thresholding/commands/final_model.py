@@ -15,7 +15,6 @@ from npbench import registry
 from npbench.config.run_settings import RunSettings
 from npbench.contracts import resolve
 from npbench.data import BinaryData
-from npbench.data.copies import copies
 from npbench.data.loading import load, without_missing
 from npbench.errors import RequestError
 from npbench.estimators.frame_encoder import FrameEncoder
@@ -24,6 +23,7 @@ from npbench.evaluation.job import Request
 from npbench.evaluation.measure import solver_seed
 from npbench.evaluation.preprocess import pipeline
 from npbench.evaluation.splits import k_fold, random_state
+from npbench.numerics.copies import copies
 from npbench.planning.plan import prepare
 from npbench.thresholding.classifier import NPThresholdClassifier, hold_out
 

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from npbench.data.copies import copies
+from npbench.numerics.copies import copies
 
 DRAWN = np.random.default_rng(0)
 ROWS = DRAWN.normal(size=(60, 3))

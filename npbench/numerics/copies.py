@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from npbench.data.checks import is_sparse
-
 
 def copies(X: Any) -> np.ndarray:
     """Return for each row the first row that it is a copy of, which may be itself.
@@ -22,14 +20,14 @@ def copies(X: Any) -> np.ndarray:
     [0, 1, 0]
     """
     rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))
-    table = X if is_sparse(X) or isinstance(X, np.ndarray) else _frame(X)
+    table = X if _is_csr(X) or isinstance(X, np.ndarray) else _frame(X)
     if table is None or len(table.shape) != 2:
         return rows
     hashes = row_hashes(table)
     _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
     if len(first) == len(rows):
         return rows
-    if is_sparse(table):  # a column is mostly 0: all values together take the place of its own
+    if _is_csr(table):  # a column is mostly 0: all values together take the place of its own
         n_values = np.diff(table.indptr)
         n_values = n_values * (2 * len(np.unique(table.data)) >= table.nnz)
     else:
@@ -48,7 +46,7 @@ def copies(X: Any) -> np.ndarray:
 
 def row_hashes(table: Any) -> np.ndarray:
     """Return a hash of each row of an array, CSR matrix or frame of Polars, equal for equal features."""
-    if is_sparse(table):
+    if _is_csr(table):
         ends = table.indptr.tolist()
         pairs = ((table.indices[a:b].tobytes(), table.data[a:b].tobytes()) for a, b in itertools.pairwise(ends))
         return np.fromiter(map(hash, pairs), dtype=np.int64, count=table.shape[0])
@@ -56,6 +54,10 @@ def row_hashes(table: Any) -> np.ndarray:
         plain = table.astype(str) if table.dtype == object else table
         return np.fromiter((hash(row.tobytes()) for row in plain), dtype=np.int64, count=len(plain))
     return np.asarray(table.hash_rows().to_numpy())
+
+
+def _is_csr(X: Any) -> bool:
+    return hasattr(X, "indptr")  # without importing SciPy, which takes long
 
 
 def _frame(X: Any) -> Any:
