@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Quote, QuotedString
 from hydra.errors import HydraException
 
 from npbench.errors import RequestError
@@ -104,9 +105,4 @@ def as_word(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    if BARE_TEXT.fullmatch(text):
-        return text
-    # A quote is escaped by a backslash, and so are backslashes before it.
-    escaped = re.sub(r"(\\*)'", r"\1\1\\'", text)
-    trailing = re.search(r"\\*$", escaped)
-    return f"'{escaped}{trailing.group() if trailing else ''}'"
+    return text if BARE_TEXT.fullmatch(text) else QuotedString(text, Quote.single).with_quotes()
