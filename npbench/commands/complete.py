@@ -23,7 +23,7 @@ WITH_SETTINGS = ("fit", "plan", "report", "splits", "verify")
 WORDS: dict[str, Callable[[Sequence[str]], Iterable[str]]] = {
     "list": lambda words: [f"{kind}s" for kind in KINDS],
     "info": lambda words: [name for kind in KINDS.values() for name in kind.found()],
-    "data": lambda words: _names("dataset") if words else ("list", "info", "fetch", "verify", "path", "clean"),
+    "data": lambda words: _names("dataset") if words else ("list", "fetch", "verify", "path", "clean"),
     "new": lambda words: () if words else ("solver", "dataset", "metric"),
     "check": lambda words: _names(words[0]) if words else ("solver", "dataset", "metric", "plugin"),
 }

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from npbench import registry
 from npbench.commands.catalogue import shape_of
-from npbench.commands.info import ABSENT, CORRUPT, PRESENT, show, verified_copies
+from npbench.commands.info import ABSENT, CORRUPT, PRESENT, verified_copies
 from npbench.commands.list import named_rows
 from npbench.console import print_faults, write
 from npbench.contracts import DataFile, Dataset
@@ -50,8 +50,6 @@ def _parser() -> tuple[ArgumentParser, set[str]]:
         return added
 
     command("list", _list, "list each data set, its size, and whether its files are here")
-    info = command("info", _info, "show the description of a data set and the place of each file")
-    info.add_argument("names", nargs="+", metavar="NAME")
     fetch = command("fetch", _fetch, "download files that are in no data folder into the cache")
     fetch.add_argument("names", nargs="+", metavar="NAME")
     fetch.add_argument("--original", action="store_true", help="fetch the file that is read instead of them")
@@ -113,11 +111,6 @@ def _are_here(files: Iterable[DataFile]) -> bool:
 
 def _size(files: Iterable[DataFile]) -> int:
     return sum(file.size for file in files)
-
-
-def _info(options: Namespace) -> None:
-    for dataset in _datasets(options.names):
-        show("dataset", dataset.name, dataset)
 
 
 def _fetch(options: Namespace) -> Exit:

@@ -140,7 +140,7 @@ def test_default_run(npbench):
     [
         ("re", "report"),
         ("ver", "verify"),
-        ("data info pi", "pima"),
+        ("data fetch pi", "pima"),
         ("info ", "p_fa"),
         ("check solver cen", "centroid"),
         ("threshold --r", "--recall"),
@@ -189,7 +189,7 @@ def test_completion_imports_neither_hydra_nor_numerics():
 @pytest.mark.slow  # Hydra writes the script
 def test_bash_completes(tmp_path):
     script = """eval "$(npbench -sc install=bash)"
-        COMP_LINE="npbench data info pim"; COMP_POINT=${#COMP_LINE}; COMP_CWORD=3; hydra_bash_completion
+        COMP_LINE="npbench data fetch pim"; COMP_POINT=${#COMP_LINE}; COMP_CWORD=3; hydra_bash_completion
         echo "${COMPREPLY[@]}" """
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     ended = subprocess.run(["bash", "-c", script], check=False, capture_output=True, text=True, env=env)
