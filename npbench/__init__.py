@@ -141,14 +141,11 @@ def solver(name: str, /, **params: Any) -> Estimator:
     'sklearn.ensemble.RandomForestClassifier'
     """
     from npbench import contracts, registry
+    from npbench.config.files import settings_of
 
-    found = registry.installed()
-    if name not in found.solvers:
-        from npbench.config.files import settings_of
-
-        name, preset = settings_of(name)
-        params = {**preset, **params}
-    estimator: Estimator = contracts.resolve(found.solver(name).estimator)(**params)
+    found, preset = settings_of(name)
+    target = registry.installed().solver(found).estimator
+    estimator: Estimator = contracts.resolve(target)(**{**preset, **params})
     return estimator
 
 

@@ -28,7 +28,7 @@ from npbench.errors import RequestError, unknown_name
 from npbench.numerics import numba_cache
 from npbench.values import is_name
 
-T = TypeVar("T", Solver, Dataset, Metric)
+T = TypeVar("T")
 
 # Types of descriptions by kind.
 DESCRIBED: dict[str, type[Any]] = {"solver": Solver, "dataset": Dataset, "metric": Metric}
@@ -85,17 +85,18 @@ class Registry:
 
     def solver(self, name: str) -> Solver:
         """Return the solver called ``name``; raise RequestError with the nearest name otherwise."""
-        return self._find("solver", self.solvers, name)
+        return self.find("solver", self.solvers, name)
 
     def dataset(self, name: str) -> Dataset:
         """Return the data set called ``name``; raise RequestError with the nearest name otherwise."""
-        return self._find("dataset", self.datasets, name)
+        return self.find("dataset", self.datasets, name)
 
     def metric(self, name: str) -> Metric:
         """Return the metric called ``name``; raise RequestError with the nearest name otherwise."""
-        return self._find("metric", self.metrics, name)
+        return self.find("metric", self.metrics, name)
 
-    def _find(self, kind: str, table: Mapping[str, T], name: str) -> T:
+    def find(self, kind: str, table: Mapping[str, T], name: str) -> T:
+        """Return what a table of a kind has by that name; raise RequestError with the nearest name otherwise."""
         if name in table:
             return table[name]
         raise RequestError(" ".join([unknown_name(kind, name, table), *map(str, self.unavailable)]))

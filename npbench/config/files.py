@@ -11,7 +11,6 @@ from typing import Any
 import yaml
 
 from npbench import registry
-from npbench.errors import RequestError, unknown_name
 
 YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where PyYAML was built with it
 
@@ -72,9 +71,7 @@ def settings_of(name: str) -> tuple[str, dict[str, Any]]:
     found, files = registry.installed(), group_files("solver")
     if name in found.solvers:
         return name, {}
-    if name not in files:
-        reasons = map(str, found.unavailable)
-        raise RequestError(" ".join([unknown_name("solver", name, {*found.solvers, *files}), *reasons]))
+    found.find("solver", {**found.solvers, **files}, name)  # refuses an unknown name
     solver, node = merged_choice(name, files)
     node.pop("search", None)
     return solver, given(node)

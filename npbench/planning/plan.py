@@ -21,9 +21,9 @@ from npbench.errors import AbsentDataError, RequestError, collect_errors
 from npbench.evaluation.job import DataIdentity, Job, Request
 from npbench.evaluation.splits import Split
 from npbench.records import provenance
-from npbench.records.fields import SCHEMA
+from npbench.records.fields import METHOD, SCHEMA
 from npbench.records.files import RECORDS
-from npbench.records.reading import typed_by, with_methods
+from npbench.records.reading import with_methods
 from npbench.records.store import RecordStore
 from npbench.registry import installed
 from npbench.signature import imported_names
@@ -139,7 +139,8 @@ class Plan:
         found = stored if len(places) == len(stored) else stored[places["place"]]
         if "method" not in found.columns:
             return found
-        typed = typed_by(job.request for job, _ in self.jobs.parts)
+        asked = (job.request.columns for job, _ in self.jobs.parts)
+        typed = {tuple(columns[name] for name in METHOD): columns["method"] for columns in asked}
         return with_methods(found, lambda setting, stored: typed.get(setting) or stored or setting[0])
 
     def n_stored(self) -> int:

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -157,9 +156,3 @@ def with_methods(records: pl.DataFrame, method_of: Callable[[Setting, str | None
     # Of the records, a million perhaps, only the setting is copied.
     joined = records.select(METHOD).join(table, on=METHOD, how="left", nulls_equal=True, maintain_order="left")
     return records.with_columns(joined["method"])
-
-
-def typed_by(requests: Iterable[Any]) -> dict[Setting, str]:
-    """Return the choices that requests were typed with, by setting."""
-    asked = (request.columns for request in requests)
-    return {tuple(columns[name] for name in METHOD): columns["method"] for columns in asked}
