@@ -101,11 +101,9 @@ class _Composer:
         group, value, options = override.key_or_group, override.value(), self.groups.options(override.key_or_group)
         if override.is_hydra_override() or override.is_delete() or not options or value in options:
             return True
-        if isinstance(value, str):
-            hints = [_of_a_file(value), *map(str, registry.installed().unavailable)]
-            self.faults.append(" ".join(filter(None, [unknown_name(group, value, options), *hints])))
-        else:
-            self.faults.append(unknown_name(group, str(override.input_line).partition("=")[2], options))
+        name = value if isinstance(value, str) else str(override.input_line).partition("=")[2]
+        hints = [_of_a_file(name), *map(str, registry.installed().unavailable)]
+        self.faults.append(" ".join(filter(None, [unknown_name(group, name, options), *hints])))
         return False
 
     def _config(self, combination: Sequence[Override]) -> dict[str, Any] | None:
