@@ -22,7 +22,7 @@ from npbench.problem import Problem
 
 LEAST_ROWS, LEAST_OF_CLASS = 3000, 300  # of the first rung
 MOST_STOPPED = 5.0  # factor by which the number of candidates may fall from a rung to the next
-LAST = 2  # candidates that compete on all rows
+LAST = 2  # candidates that compete on all rows, if a search does not say more
 
 Search = Callable[..., Selection]
 
@@ -37,10 +37,10 @@ class Candidates(dict[str, list[Any]]):
             self[name] = [value for place, value in enumerate(values) if value not in values[:place]]
 
 
-def halved(limit: float | Callable[[Make[Any]], float]) -> Callable[[Search], Search]:
+def halved(limit: float | Callable[[Make[Any]], float], last: int = LAST) -> Callable[[Search], Search]:
     """Return a decorator of grid searches, which then take rungs where rows times candidates exceed ``limit``.
 
-    ``limit`` may be a function of ``make``. The search has the parameters of
+    ``limit`` may be a function of ``make``; ``last`` candidates compete on all rows. The search has the parameters of
     :func:`npbench.evaluation.selection.grid_search`, and the whole one is its ``__wrapped__``. Losses are infinite for
     candidates that were stopped before the last rung.
     """
@@ -54,10 +54,10 @@ def halved(limit: float | Callable[[Make[Any]], float]) -> Callable[[Search], Se
             used = np.zeros(len(y), bool)
             used[rows_in(folds)] = True
             most = limit(make) if callable(limit) else limit
-            if len(candidates) <= LAST or len(candidates) * used.sum() <= most:
+            if len(candidates) <= last or len(candidates) * used.sum() <= most:
                 return whole(make, X, y, folds, problem, search, n_threads)
             place, kept, unconverged = _places(y, used), np.arange(len(candidates)), 0
-            for share, n_left in _rungs(len(candidates), y[used]):
+            for share, n_left in _rungs(len(candidates), last, y[used]):
                 parts = [(fit[place[fit] < share], validate[place[validate] < share]) for fit, validate in folds]
                 parts = [fold for fold in parts if len(fold[1])]  # of single rows, those of the rung
                 few = Candidates([candidates[one] for one in kept])
@@ -82,12 +82,12 @@ def _places(y: np.ndarray, used: np.ndarray) -> np.ndarray:
     return place
 
 
-def _rungs(n_candidates: int, y: np.ndarray) -> Iterator[tuple[float, int]]:
+def _rungs(n_candidates: int, last: int, y: np.ndarray) -> Iterator[tuple[float, int]]:
     """Yield the share of each class that a rung takes, 1 in the last, and the number of candidates left after it."""
     rarer = 0.5 * (len(y) - abs(int(np.sign(y).sum())))
     first = max(LEAST_ROWS / len(y), LEAST_OF_CLASS / max(rarer, 1.0))
-    n_rungs = 1 + math.ceil(math.log(n_candidates / LAST, MOST_STOPPED)) if first < 1.0 else 1
+    n_rungs = 1 + math.ceil(math.log(n_candidates / last, MOST_STOPPED)) if first < 1.0 else 1
     for rung in range(n_rungs - 1):
         done = rung / (n_rungs - 1)
-        yield first ** (1.0 - done), math.ceil(n_candidates * (LAST / n_candidates) ** ((rung + 1) / (n_rungs - 1)))
-    yield 1.0, LAST
+        yield first ** (1.0 - done), math.ceil(n_candidates * (last / n_candidates) ** ((rung + 1) / (n_rungs - 1)))
+    yield 1.0, last

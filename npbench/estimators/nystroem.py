@@ -189,7 +189,7 @@ def with_landmarks(make: Make[Any], n_all: int, n_rows: int) -> Make[Any]:
     return partial(make, n_components=None if number is None else math.ceil(number * math.sqrt(n_rows / n_all)))
 
 
-@halved(200_000)  # ten bandwidths for 20,000 samples
+@halved(200_000, last=4)  # ten bandwidths for 20,000 samples; the best one becomes narrower with more of them
 def select(
     make: Make[Any], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:

@@ -28,6 +28,7 @@ STORED = Path(__file__).parents[2] / "results" / "published" / "halving.json"
 REAL = ("banana", "letter", "prompt_injection", "proteomics")  # of np_svm_thresholds
 TABLES = ("covid", "e401k", "flchain", "lending_club", "nass_dead", "smoker", "taxi_no_tip", "uninsured", "wa_churn")
 TABLES += ("yrbss_drive",)
+OF_SUITES = (*REAL, "ada", "caravan", "email", "keel_page_blocks0", "magic", "sylva")  # for gen
 MOST_ROWS, RHO = 4000, 0.1
 COARSE = [0.01, 0.1, 1.0, 10.0, 100.0]  # costs of ac_svm: 250 candidates
 LEAVES = {"min_samples_leaf": [1, 5, 20, 50]}
@@ -35,6 +36,7 @@ ROUNDS = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [7, 31]}
 SEARCHES = {
     "np_svm": ({}, None),
     "ac_svm": ({}, {"C_pos": COARSE, "C_neg": COARSE, "gamma": ["geomspace", 5e-5, 5000, 10]}),
+    "gen": ({}, None),
     "random_forest": (
         {"estimator": "sklearn.ensemble.RandomForestClassifier"},
         {"params": combinations(LEAVES)},
@@ -68,9 +70,9 @@ def compared(name, X, y):
     description = installed().solver(name if not fixed else "scorer")
     whole = resolve(description.selection).__wrapped__
     search = {key: grid_values(grid) for key, grid in (search or description.search).items()}
-    make = partial(resolve(description.estimator), random_state=0, **fixed)
-    if "rho" in make().get_params():
-        make = partial(make, rho=RHO)
+    make = partial(resolve(description.estimator), **fixed)
+    known = {"rho": RHO, "random_state": 0}
+    make = partial(make, **{key: value for key, value in known.items() if key in make().get_params()})
     folds = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
     found, seconds = [], []
     for select in (whole, halving.halved(0)(whole)):
@@ -125,7 +127,7 @@ if __name__ == "__main__":
     rows = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else []
     sources = [*REAL, *(given / f"{name}.csv" for name in TABLES if given)]
     for solver in SEARCHES:
-        for source in sources:
+        for source in OF_SUITES if solver == "gen" else sources:
             data = source if isinstance(source, str) else source.stem
             if not any((row["solver"], row["data"]) == (solver, data) for row in rows):
                 X, y = samples(source)

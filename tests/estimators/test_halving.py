@@ -28,11 +28,11 @@ def loss_of(candidate):
     return abs(candidate["C"] - 7) + abs(candidate["gamma"] - 3) / 10
 
 
-def searched(limit, y=Y, folds=FOLDS):
+def searched(limit, y=Y, folds=FOLDS, last=halving.LAST):
     """Return the result of a search with known losses, and the candidates and folds of each of its calls."""
     calls = []
 
-    @halved(limit)
+    @halved(limit, last)
     def search(make, X, y, folds, problem, search, n_threads):
         candidates = combinations(search)
         calls.append((candidates, folds))
@@ -41,8 +41,9 @@ def searched(limit, y=Y, folds=FOLDS):
     return search(None, np.zeros((len(y), 1)), y, folds, None, GRID), calls
 
 
-def test_the_last_candidates_have_all_rows_and_the_others_have_fewer_of_the_same():
-    found, calls = searched(N)
+@pytest.mark.parametrize("last", [halving.LAST, 5])
+def test_the_last_candidates_have_all_rows_and_the_others_have_fewer_of_the_same(last):
+    found, calls = searched(N, last=last)
     sizes, counts = [], []
     for candidates, folds in calls:
         counts.append(len(candidates))
@@ -51,7 +52,7 @@ def test_the_last_candidates_have_all_rows_and_the_others_have_fewer_of_the_same
             assert np.isin(fit, all_fit).all()
             assert np.isin(validate, all_validated).all()
     assert counts == sorted(counts, reverse=True)
-    assert (counts[0], counts[-1], sizes[-1]) == (100, halving.LAST, N)
+    assert (counts[0], counts[-1], sizes[-1]) == (100, last, N)
     assert sizes == sorted(sizes)
     assert sizes[0] == pytest.approx(halving.LEAST_ROWS, rel=0.01)
     for (_, few), (_, more) in pairwise(calls):
@@ -61,7 +62,7 @@ def test_the_last_candidates_have_all_rows_and_the_others_have_fewer_of_the_same
     for _, folds in calls:  # each class has the share of the rung
         assert np.mean(Y[folds[0][0]] > 0) == pytest.approx(np.mean(Y[FOLDS[0][0]] > 0), abs=0.02)
     assert (found.params, found.loss, found.n_candidates, found.n_unconverged) == (CHOICE, 0.0, 100, len(calls))
-    assert np.isfinite(found.losses).sum() == halving.LAST
+    assert np.isfinite(found.losses).sum() == last
     assert found.losses[73] == 0.0
 
 
