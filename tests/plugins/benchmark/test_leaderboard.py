@@ -399,7 +399,7 @@ def test_charts():
     ]
     ((ranks,),) = charts(frame(many), [])[1].rows
     assert [label.split()[0] for label in ranks.y_labels] == ["uzawa", "sgd", "gen"]
-    assert (list(ranks.series[0].y), ranks.parted) == ([2, 1, 0], [1.5, 0.5])  # each has a place of its own
+    assert ([list(one.y) for one in ranks.series], ranks.parted) == ([[2], [1], [0]], [1.5, 0.5])  # a place for each
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6))
