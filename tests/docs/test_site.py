@@ -112,9 +112,9 @@ def config():
 
 def test_benchmarks_across_commits_are_below_speed(site):
     page = (site / "speed" / "history" / "index.html").read_text()
-    assert "two-cores" in page
+    assert page.count("<h2") == 2  # of two machines, whose times are not compared
     assert "history.Fit.time_fit(np_svm, 600)" in page
-    assert page.count('<svg class="course"') == 16
+    assert page.count('<svg class="course"') == 2 * 16
 
 
 @pytest.mark.parametrize("ratio", [1.5, 2.5])
