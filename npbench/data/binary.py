@@ -13,7 +13,7 @@ import numpy as np
 from npbench.data import checks
 from npbench.data.checks import Features
 from npbench.errors import RequestError
-from npbench.numerics.copies import row_hashes
+from npbench.numerics.copies import is_sparse, row_hashes
 
 OPTIONAL = ("published", "categorical", "groups", "time")
 
@@ -133,14 +133,14 @@ class BinaryData:
     def arrays(self) -> dict[str, np.ndarray]:
         """Arrays that answers depend on: ``y``; ``X``, or ``indptr``, ``indices`` and ``data``; optional ones."""
         X = self.X
-        features = {"indptr": X.indptr, "indices": X.indices, "data": X.data} if checks.is_sparse(X) else {"X": X}
+        features = {"indptr": X.indptr, "indices": X.indices, "data": X.data} if is_sparse(X) else {"X": X}
         optional = {name: array for name in OPTIONAL if (array := getattr(self, name)) is not None}
         return {"y": self.y, **features, **optional}
 
     @cached_property
     def sha256(self) -> str:
         """Hash of the arrays, independent of their dtype and memory order; dense and CSR data differ."""
-        layout = "csr" if checks.is_sparse(self.X) else "dense"
+        layout = "csr" if is_sparse(self.X) else "dense"
         digest = hashlib.sha256(f"{layout} {self.X.shape[0]}x{self.X.shape[1]}".encode())
         for name, array in self.arrays.items():
             if name in OPTIONAL:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from npbench.data.wording import counted, listed
+from npbench.numerics.copies import is_sparse
 
 MAX_NAMED = 5
 Features: TypeAlias = Any  # ndarray or scipy.sparse.csr_array; SciPy ships no types
-
-
-def is_sparse(X: Any) -> bool:
-    """Return whether ``X`` is sparse, without importing SciPy: if it is not loaded, nothing is sparse."""
-    module = sys.modules.get("scipy.sparse")
-    return module is not None and bool(module.issparse(X))
 
 
 def features(X: Any, faults: list[str], *, copy: bool = True) -> Features | None:

@@ -7,8 +7,8 @@ from collections.abc import Container, Iterator
 import numpy as np
 
 from npbench.data.binary import BinaryData
-from npbench.data.checks import first, is_sparse
-from npbench.numerics.copies import copies
+from npbench.data.checks import first
+from npbench.numerics.copies import copies, is_sparse
 
 LEAST_ROWS = 20  # of each class: fewer are separated by chance
 LEAST_SHARE = 0.01  # of copies: ionosphere has 1 in 351, adult 57 in 48,842

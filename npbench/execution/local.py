@@ -19,13 +19,14 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from npbench.data import BinaryData, checks
+from npbench.data import BinaryData
 from npbench.data.cache import SharedData, share
 from npbench.evaluation.job import Job, JobStream, Options
 from npbench.execution.pool import Allow, Outcome, Returned, outcomes
 from npbench.execution.processes import Died, Ended, Nursery, Process, TimedOut, wait
 from npbench.execution.run import Limits, RunContext
 from npbench.execution.solving import IMPORTING, serve_fit, serve_fits
+from npbench.numerics.copies import is_sparse
 from npbench.planning.kernel_cache import kind_of
 from npbench.planning.plan import fits_of
 from npbench.records.provenance import available_cores
@@ -161,7 +162,7 @@ class Judge:
             self._group, self._noted = group, {}
         try:
             data = _opened(task.data)
-            kind = f"{kind_of(task.job)}{' sparse' * checks.is_sparse(data.X)}"
+            kind = f"{kind_of(task.job)}{' sparse' * is_sparse(data.X)}"
             seconds = self._prepare(kind, task, data)
             if task.only_compiles:
                 return {}
@@ -190,7 +191,7 @@ class Judge:
         if failed or kind in self._toys or self._is_warm(kind):
             return 0.0
         start = time.perf_counter()
-        toy = measure.toy_fitting(task.job, data.n_features, checks.is_sparse(data.X), task.options.n_threads)
+        toy = measure.toy_fitting(task.job, data.n_features, is_sparse(data.X), task.options.n_threads)
         try:
             self._warm_up(kind, toy)
         except Ended as ended:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from typing import Any
 
 import numpy as np
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether ``X`` is sparse, without importing SciPy: if it is not loaded, nothing is sparse."""
+    module = sys.modules.get("scipy.sparse")
+    return module is not None and bool(module.issparse(X))
 
 
 def copies(X: Any) -> np.ndarray:
@@ -20,14 +27,14 @@ def copies(X: Any) -> np.ndarray:
     [0, 1, 0]
     """
     rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))
-    table = X if _is_csr(X) or isinstance(X, np.ndarray) else _frame(X)
+    table = X if is_sparse(X) or isinstance(X, np.ndarray) else _frame(X)
     if table is None or len(table.shape) != 2:
         return rows
     hashes = row_hashes(table)
     _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
     if len(first) == len(rows):
         return rows
-    if _is_csr(table):  # a column is mostly 0: all values together take the place of its own
+    if is_sparse(table):  # a column is mostly 0: all values together take the place of its own
         n_values = np.diff(table.indptr)
         n_values = n_values * (2 * len(np.unique(table.data)) >= table.nnz)
     else:
@@ -46,7 +53,7 @@ def copies(X: Any) -> np.ndarray:
 
 def row_hashes(table: Any) -> np.ndarray:
     """Return a hash of each row of an array, CSR matrix or frame of Polars, equal for equal features."""
-    if _is_csr(table):
+    if is_sparse(table):
         ends = table.indptr.tolist()
         pairs = ((table.indices[a:b].tobytes(), table.data[a:b].tobytes()) for a, b in itertools.pairwise(ends))
         return np.fromiter(map(hash, pairs), dtype=np.int64, count=table.shape[0])
@@ -54,10 +61,6 @@ def row_hashes(table: Any) -> np.ndarray:
         plain = table.astype(str) if table.dtype == object else table
         return np.fromiter((hash(row.tobytes()) for row in plain), dtype=np.int64, count=len(plain))
     return np.asarray(table.hash_rows().to_numpy())
-
-
-def _is_csr(X: Any) -> bool:
-    return hasattr(X, "indptr")  # without importing SciPy, which takes long
 
 
 def _frame(X: Any) -> Any:

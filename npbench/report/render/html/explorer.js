@@ -76,8 +76,9 @@ class Explorer {
 
   // Rows with the same text in a column share a colour there: blue, then hues a golden angle apart.
   colour(rows, column) {
+    if (column < 0) return;
     const texts = [...new Set(rows.map((row) => this.texts[row][column]))];
-    for (const row of column < 0 ? [] : rows) {
+    for (const row of rows) {
       const hue = (210 + 222.5 * texts.indexOf(this.texts[row][column])) % 360;
       this.rows[row].cells[column].style.borderLeft = `.4rem solid hsl(${hue} 60% 50%)`;
     }
