@@ -1,7 +1,8 @@
 """Searches in rungs against whole searches, of real data sets and of tables.
 
 `python tests/benchmarks/test_halving.py [--tables FOLDER]` stores the rows that it measures, and leaves out those that
-are stored; FOLDER holds CSV files whose last column is the class, 0 or 1. Rungs are forced, from 1000 rows on.
+are stored; FOLDER holds CSV files whose last column is the class, 0 or 1. Rungs are forced; the first has a quarter of
+the rows.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from npbench.evaluation.grids import combinations, grid_values
 from npbench.numerics.rates import pooled_rates
 from npbench.problem import NeymanPearson
 from npbench.registry import installed
+from npbench_two_nu_svm.selection import _by_bandwidth
 
 STORED = Path(__file__).parents[2] / "results" / "published" / "halving.json"
 REAL = ("banana", "letter", "prompt_injection", "proteomics")  # of np_svm_thresholds
@@ -30,6 +32,7 @@ TABLES = ("covid", "e401k", "flchain", "lending_club", "nass_dead", "smoker", "t
 TABLES += ("yrbss_drive",)
 OF_SUITES = (*REAL, "ada", "caravan", "email", "keel_page_blocks0", "magic", "sylva")  # for gen
 MOST_ROWS, RHO = 4000, 0.1
+OF_BANDWIDTHS = 1500  # rows for two_nu_svm, whose search of 4000 takes more than five minutes
 COARSE = [0.01, 0.1, 1.0, 10.0, 100.0]  # costs of ac_svm: 250 candidates
 LEAVES = {"min_samples_leaf": [1, 5, 20, 50]}
 ROUNDS = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [7, 31]}
@@ -37,6 +40,7 @@ SEARCHES = {
     "np_svm": ({}, None),
     "ac_svm": ({}, {"C_pos": COARSE, "C_neg": COARSE, "gamma": ["geomspace", 5e-5, 5000, 10]}),
     "gen": ({}, None),
+    "two_nu_svm": ({}, None),
     "random_forest": (
         {"estimator": "sklearn.ensemble.RandomForestClassifier"},
         {"params": combinations(LEAVES)},
@@ -55,24 +59,29 @@ class Measured(NeymanPearson):
 
     def loss(self, folds):
         """Return the loss, and note its standard error from those of both rates."""
-        p_nd, p_fa = pooled_rates(folds)
-        y = np.concatenate([y for y, _ in folds])
-        n_pos, n_neg = np.sum(y > 0), np.sum(y < 0)
-        variance = p_nd * (1 - p_nd) / n_pos + (p_fa > self.rho) * p_fa * (1 - p_fa) / n_neg / self.rho**2
         loss = super().loss(folds)
-        self.errors[loss] = float(np.sqrt(variance))
+        self.errors[loss] = error(*pooled_rates(folds), np.concatenate([y for y, _ in folds]))
         return loss
+
+
+def error(p_nd, p_fa, y):
+    """Return the standard error of a loss with these rates."""
+    n_pos, n_neg = np.sum(y > 0), np.sum(y < 0)
+    variance = p_nd * (1 - p_nd) / n_pos + (p_fa > RHO) * p_fa * (1 - p_fa) / n_neg / RHO**2
+    return float(np.sqrt(variance))
 
 
 def compared(name, X, y):
     """Return losses, on all rows, of the choices of both searches, with the standard error, and CPU seconds."""
     fixed, search = SEARCHES[name]
     description = installed().solver(name if not fixed else "scorer")
-    whole = resolve(description.selection).__wrapped__
+    whole = _by_bandwidth.__wrapped__ if name == "two_nu_svm" else resolve(description.selection).__wrapped__
     search = {key: grid_values(grid) for key, grid in (search or description.search).items()}
     make = partial(resolve(description.estimator), **fixed)
     known = {"rho": RHO, "random_state": 0}
     make = partial(make, **{key: value for key, value in known.items() if key in make().get_params()})
+    if name == "two_nu_svm":
+        make, search = partial(make, nu_pos=search["nu_pos"], nu_neg=search["nu_neg"]), {"gamma": search["gamma"]}
     folds = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
     found, seconds = [], []
     for select in (whole, halving.halved(0)(whole)):
@@ -80,18 +89,25 @@ def compared(name, X, y):
         found.append(select(make, X, y, folds, Measured(RHO), search))
         seconds.append(time.process_time() - start)
     every, halved = found
-    loss = every.losses[combinations(search).index(halved.params)]
+    chosen, best = (combinations(search).index({key: one.params[key] for key in search}) for one in (halved, every))
+    loss = every.losses[chosen]
     return {
-        "whole": every.loss,
+        "whole": every.losses[best],
         "halved": loss,
-        "error": Measured.errors[every.loss],
+        "error": error(*rates_of(every), y) if name == "two_nu_svm" else Measured.errors[every.loss],
         "seconds": seconds[0],
         "halved_seconds": seconds[1],
     }
 
 
-def samples(path):
-    """Return at most 4000 standardised samples of a data set, or of a CSV file."""
+def rates_of(found):
+    """Return P_nd and P_fa of the candidate that a search over nu chose."""
+    (one,) = {(one.p_nd, one.p_fa) for one in found.trace if all(getattr(one, k) == v for k, v in found.params.items())}
+    return one
+
+
+def samples(path, most_rows):
+    """Return at most so many standardised samples of a data set, or of a CSV file."""
     if isinstance(path, str):
         data = npbench.load_dataset(path)
         X, y = data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X), data.y
@@ -104,7 +120,7 @@ def samples(path):
         plain = features.drop(words).cast(pl.Float64)
         plain = plain.with_columns(pl.all().fill_null(pl.all().median()))
         X = pl.concat([plain, features.select(few).to_dummies()], how="horizontal").to_numpy().astype(float)
-    rows = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
+    rows = np.random.default_rng(0).permutation(len(y))[:most_rows]
     X, y = np.asarray(X, float)[rows], np.asarray(y)[rows]
     X = X[:, X.std(axis=0) > 0]
     return (X - X.mean(axis=0)) / X.std(axis=0), y
@@ -123,14 +139,15 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--tables", type=Path)
     given = parser.parse_args().tables
-    halving.LEAST_ROWS, halving.LEAST_OF_CLASS = 1000, 100
     rows = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else []
     sources = [*REAL, *(given / f"{name}.csv" for name in TABLES if given)]
     for solver in SEARCHES:
-        for source in OF_SUITES if solver == "gen" else sources:
+        most_rows = OF_BANDWIDTHS if solver == "two_nu_svm" else MOST_ROWS
+        halving.LEAST_ROWS, halving.LEAST_OF_CLASS = most_rows // 4, most_rows // 40
+        for source in OF_SUITES if solver in ("gen", "two_nu_svm") else sources:
             data = source if isinstance(source, str) else source.stem
             if not any((row["solver"], row["data"]) == (solver, data) for row in rows):
-                X, y = samples(source)
+                X, y = samples(source, most_rows)
                 rows.append(
                     {"solver": solver, "data": data, "n": len(y), "features": X.shape[1], **compared(solver, X, y)}
                 )
