@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 from blocks import PUBLISHED, fenced, published, table
+from scipy.stats import wilcoxon
 
 from npbench.report.sheet import spread
 
@@ -80,6 +81,24 @@ def ensemble_seconds() -> str:
         f"\nA fit of the ensemble takes {median:.1f} times the CPU seconds of a forest in the median\n"
         f"of these data sets, more than 8 times on {(times['times'] > 8).sum()} of them, and most on {most}.\n"
     )
+
+
+def ensemble_splits() -> str:
+    """Return misses by promise and model, with differences from the forest that holds out half, over data sets."""
+    promise = pl.when(pl.col("params").str.contains('"cv"')).then(pl.lit("measured")).otherwise(pl.lit("guaranteed"))
+    found = published("ensemble_benchmark").with_columns(promise=promise)
+    mean = found.group_by("rho", "promise", "method", "dataset").agg(pl.mean("p_nd"))
+    forest = mean.filter(promise="guaranteed", method="random_forest").select("rho", "dataset", forest="p_nd")
+    beside = mean.join(forest, on=["rho", "dataset"]).sort("promise", "method", descending=[False, True])
+    rows: list[Row] = []
+    for (rho, kind, method), one in beside.group_by("rho", "promise", "method", maintain_order=True):
+        change = (one["p_nd"] - one["forest"]).to_numpy()
+        fewer, more, p = (change < 0).sum(), (change > 0).sum(), wilcoxon(change).pvalue if change.any() else 1.0
+        text = f", {change.mean():+.3f}, {fewer}/{more}, {p:.1g}" if change.any() else ""
+        cell = f"{statistics.fmean(one['p_nd']):.3f}{text}"
+        rows.append({"rho": rho, "model": f"{kind}: `{method}`", "n": len(one), "cell": cell})
+    rows.sort(key=lambda row: -row["rho"])
+    return crossed(rows, "{model}", "rho = {rho}, {n} sets", "{cell}", title="promise, model")
 
 
 def scale() -> str:

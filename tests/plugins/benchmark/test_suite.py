@@ -195,6 +195,7 @@ FEW = ["dataset=magic,keel_german"]
     [
         ("np_benchmark_small", [], 14 * 2 * (4 * 1 + 3 * 2 + 1 * 3)),
         ("np_benchmark", FEW, (17 + 10 * 3 + 7 * 2 + 17 + 4 + 6) * (3 * 3 + 5 * 2)),
+        ("ensemble_benchmark", [], 4 * 5 * (13 * 1 + 10 * 2 + 19 * 3)),
         ("np_svm_thresholds", [], 4 * 5 * (4 * 2 + 9 * 3)),
         ("pauc_benchmark", FEW, 17 * (3 * 3 + 5 * 2)),
         ("pauc_benchmark_small", [], 4 * 2 * (4 * 1 + 3 * 2 + 1 * 3)),
