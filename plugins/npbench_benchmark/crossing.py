@@ -104,5 +104,7 @@ def effects(values: np.ndarray, axis: int) -> list[Cell]:
 
 
 def _effect(differences: np.ndarray) -> Cell:
-    mean, limits = float(differences.mean()), mean_limits(differences)
-    return MISSING if limits is None else Cell(f"{mean:+.3f} {interval(limits, '+.3f')}", mean, further=ends(limits))
+    if (limits := mean_limits(differences)) is None:
+        return MISSING
+    mean = float(differences.mean())
+    return Cell(f"{mean:+.3f} {interval(limits, '+.3f')}", mean, further=ends(limits))

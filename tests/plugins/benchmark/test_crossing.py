@@ -68,6 +68,8 @@ def test_what_is_missing_is_not_compared():
     first, second = cells(sheet)
     assert (first["scorer"], second["scorer"], second["aligned"]) == ("forest", "boosting", "-")
     assert second["from forest"].startswith("+0.040 [")
+    _, thresholds = crossing("rho=0.1", crossed(without=[("boosting", "umbrella"), ("forest", "aligned")]))
+    assert {row["threshold"]: row["from half"] for row in cells(thresholds)}["aligned"] == "-"  # of no scorer
     only = [("boosting", "aligned"), ("boosting", "umbrella"), ("forest", "oob")]
     assert list(crossing("rho=0.1", crossed(without=[*only, ("forest", "umbrella")]))) == []
 
