@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 from blocks import PUBLISHED, fenced, published, table
-from scipy.stats import wilcoxon
 
 from npbench.report.sheet import spread
+from npbench.report.stats.paired import wilcoxon
 
 ITERATES = PUBLISHED / "narasimhan" / "ijcnn1_iterates.parquet"
 Row = Mapping[str, Any]
@@ -93,9 +93,9 @@ def ensemble_splits() -> str:
     rows: list[Row] = []
     for (rho, kind, method), one in beside.group_by("rho", "promise", "method", maintain_order=True):
         change = (one["p_nd"] - one["forest"]).to_numpy()
-        fewer, more, p = (change < 0).sum(), (change > 0).sum(), wilcoxon(change).pvalue if change.any() else 1.0
-        text = f", {change.mean():+.3f}, {fewer}/{more}, {p:.1g}" if change.any() else ""
-        cell = f"{statistics.fmean(one['p_nd']):.3f}{text}"
+        cell = f"{statistics.fmean(one['p_nd']):.3f}"
+        if (p := wilcoxon(change)) is not None:
+            cell += f", {change.mean():+.3f}, {(change < 0).sum()}/{(change > 0).sum()}, {p:.1g}"
         rows.append({"rho": rho, "model": f"{kind}: `{method}`", "n": len(one), "cell": cell})
     rows.sort(key=lambda row: -row["rho"])
     return crossed(rows, "{model}", "rho = {rho}, {n} sets", "{cell}", title="promise, model")
