@@ -232,15 +232,11 @@ def _negative(labels: Labels, plus: list[int], negative: Any, settings: Settings
 
 def _named(labels: Labels, setting: str, wanted: Any, settings: Settings, may_lack: bool) -> list[int]:
     """Return the places of labels that a setting names, in any spelling."""
-    places = {spelled(one): labels.find(one) for one in _several(wanted)}
+    places = {spelled(one): labels.find(one) for one in (wanted if isinstance(wanted, list) else [wanted])}
     if (unknown := [one for one, place in places.items() if place is None]) and not may_lack:
         named = listed(map(repr, unknown))
         raise RequestError(f"{settings(setting)} is {named}, which no row has. There are {labels.shown()}.")
     return [place for place in places.values() if place is not None]
-
-
-def _several(given: Any) -> list[Any]:
-    return given if isinstance(given, list) else [given]
 
 
 def _single(labels: Labels, places: list[int], otherwise: Any) -> Any:
