@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-SMALLEST_RATE = 1e-12  # the number of samples that it takes, and its logarithms, stay in range
 NAME = re.compile(r"\w[\w.+-]{0,59}")  # typed as a setting, printed, and part of file names
 
 
@@ -40,20 +39,6 @@ def is_range(ends: Any) -> bool:
     """Return whether ``ends`` are two rates, the first below the second."""
     is_pair = isinstance(ends, (tuple, list)) and len(ends) == 2 and all(map(is_number, ends))
     return is_pair and 0 <= ends[0] < ends[1] <= 1
-
-
-def require_rate(name: str, rate: Any, *, ends: bool = False) -> None:
-    """Raise a ValueError if ``rate`` is not a number between 0 and 1, strictly without ``ends``."""
-    if not is_number(rate) or not (0 <= rate <= 1 if ends else SMALLEST_RATE <= rate < 1):
-        expected = "from 0 to 1" if ends else f"of {SMALLEST_RATE:g} or more, below 1"
-        raise ValueError(f"{name} is {rate!r:.40}, expected a number {expected}: 1 % is 0.01.")
-
-
-def require_ranges(**ranges: Any) -> None:
-    """Raise a ValueError for a range of rates, by name, that is none."""
-    for name, ends in ranges.items():
-        if not is_range(ends):
-            raise ValueError(f"{name} is {ends!r}: expected two rates (lo, hi), 0 <= lo < hi <= 1, as in (0.02, 0.05)")
 
 
 def canonical(value: Any) -> str:

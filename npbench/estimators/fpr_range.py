@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.pauc_metrics import ranks_within
 from npbench.numerics.pauc_surrogates import threshold_within
-from npbench.values import require_ranges
+from npbench.values import is_range
 
 
 class Step(NamedTuple):
@@ -45,6 +45,13 @@ class FprRangeClassifier(BinaryClassifier):
 
     def _threshold(self, signs: np.ndarray, scores: np.ndarray) -> float:
         return threshold_within(signs, scores, *self.fpr_range)
+
+
+def require_ranges(**ranges: Any) -> None:
+    """Raise a ValueError for a range of rates, by name, that is none."""
+    for name, ends in ranges.items():
+        if not is_range(ends):
+            raise ValueError(f"{name} is {ends!r}: expected two rates (lo, hi), 0 <= lo < hi <= 1, as in (0.02, 0.05)")
 
 
 def narrowed(n: int, end: int, progress: float) -> int:

@@ -12,8 +12,8 @@ from scipy.optimize import brentq
 from scipy.special import betainc
 
 from npbench.numerics import pauc_metrics
-from npbench.thresholding.threshold import Threshold, as_scores, same_length, scored
-from npbench.values import is_number, require_rate
+from npbench.thresholding.threshold import Threshold, as_scores, require_rate, same_length, scored
+from npbench.values import is_number
 
 N_DRAWS = 10_000
 TAIL = 0.025  # on each side of the limits

@@ -16,13 +16,20 @@ from npbench import registry
 from npbench.contracts import Estimate, Metric, resolve
 from npbench.data.labels import classes, complete
 from npbench.errors import RequestError
+from npbench.estimators.fpr_range import require_ranges
 from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
 from npbench.problem import PROBLEMS, Problem
 from npbench.signature import fields
 from npbench.thresholding.classifier import scores_of
-from npbench.thresholding.threshold import clopper_pearson, refuse_others, require_both, same_length, scored
-from npbench.values import require_ranges, require_rate
+from npbench.thresholding.threshold import (
+    clopper_pearson,
+    refuse_others,
+    require_both,
+    require_rate,
+    same_length,
+    scored,
+)
 
 
 def tpr_at_fpr(

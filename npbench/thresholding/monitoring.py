@@ -15,8 +15,8 @@ from scipy.stats import kstwo
 from npbench.data.labels import Labels, classes
 from npbench.numerics.binomial_limits import rate_above
 from npbench.numerics.thresholds import RULES
-from npbench.thresholding.threshold import Threshold, as_scores, complement, same_length
-from npbench.values import is_whole, require_rate
+from npbench.thresholding.threshold import Threshold, as_scores, complement, require_rate, same_length
+from npbench.values import is_whole
 
 BLOCK = 1 << 20  # negatives that are tested at once
 ROUNDING = 1e-3  # of a logarithm of evidence, for 10^9 negatives

@@ -23,8 +23,8 @@ from npbench.numerics.class_weights import least_weights, lowered_weights
 from npbench.numerics.copies import copies
 from npbench.numerics.thresholds import PROMISES, RULES
 from npbench.thresholding.classifier import ALIGNED, ThresholdedClassifier, calibration_count, folds_by_class, held_out
-from npbench.thresholding.threshold import clopper_pearson, complement, measured, rounded_up
-from npbench.values import is_number, require_rate
+from npbench.thresholding.threshold import clopper_pearson, complement, measured, require_rate, rounded_up
+from npbench.values import is_number
 
 # The rule that counts the errors allowed to a class, and the promises that hold out samples for it.
 RULE_OF = {"guaranteed": "umbrella", "on average": "average", "measured": "umbrella", "none": "empirical"}

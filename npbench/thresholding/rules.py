@@ -28,11 +28,11 @@ from npbench.thresholding.threshold import (
     described,
     n_promises,
     quantiles_of,
+    require_rate,
     rounded_down,
     rounded_up,
     same_length,
 )
-from npbench.values import require_rate
 
 Rule = str | Callable[[np.ndarray, np.ndarray], float]
 MAX_TRIED_PRECISIONS = 60

@@ -21,10 +21,11 @@ from npbench.errors import RequestError
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.order_statistics import Ascending
-from npbench.values import is_number, is_whole, require_rate
+from npbench.values import is_number, is_whole
 
 CUSTOM = "custom"  # rule of the caller
 MAX_QUANTILES = 99
+SMALLEST_RATE = 1e-12  # the number of samples that it takes, and its logarithms, stay in range
 
 
 class _Stored(ABC):
@@ -516,6 +517,13 @@ def require_both(positive: np.ndarray) -> None:
     """Raise a ValueError if a class has no samples."""
     if np.all(positive) or not np.any(positive):
         raise ValueError(f"Expected both classes, got {int(np.sum(positive))} positives of {len(positive)}.")
+
+
+def require_rate(name: str, rate: Any, *, ends: bool = False) -> None:
+    """Raise a ValueError if ``rate`` is not a number between 0 and 1, strictly without ``ends``."""
+    if not is_number(rate) or not (0 <= rate <= 1 if ends else SMALLEST_RATE <= rate < 1):
+        expected = "from 0 to 1" if ends else f"of {SMALLEST_RATE:g} or more, below 1"
+        raise ValueError(f"{name} is {rate!r:.40}, expected a number {expected}: 1 % is 0.01.")
 
 
 def same_length(n: int, **columns: Any) -> None:

@@ -14,6 +14,7 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from npbench.estimators import out_of_bag
 from npbench.estimators.binary import BinaryClassifier
 from npbench.estimators.constraints import COUNT, FRACTION, TWO_OR_MORE, HasMethods, StrOptions
+from npbench.estimators.fpr_range import require_ranges
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
 from npbench.numerics import thresholds
@@ -21,7 +22,6 @@ from npbench.numerics.order_statistics import ascending
 from npbench.numerics.pauc_metrics import ranks_within
 from npbench.thresholding.classifier import ALIGNED, OOB, calibration_count, held_out
 from npbench.thresholding.rules import Asked, bounded, warn_if_saturated
-from npbench.values import require_ranges
 from npbench_scorer import inner
 from npbench_scorer.fits import Fit
 

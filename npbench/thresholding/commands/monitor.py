@@ -21,8 +21,7 @@ from npbench.report.render.drawing import own_style, save_picture
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.commands.batches import ScoreFile
 from npbench.thresholding.monitoring import Monitoring, monitor_placed, placed_scores
-from npbench.thresholding.threshold import GroupThresholds, Threshold, refuse_others
-from npbench.values import require_rate
+from npbench.thresholding.threshold import GroupThresholds, Threshold, refuse_others, require_rate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
