@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from npbench import __version__
-from npbench.errors import Exit, RequestError, unknown_name
+from npbench.errors import Exit, RequestError
 
 # Module of each command: in the room whose reader it serves, or among those about runs and the catalogue.
 COMMANDS = {
@@ -60,17 +60,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _command(name: str, words: Sequence[str]) -> int:
-    commands = COMMANDS
-    if name not in COMMANDS:
+    module = COMMANDS.get(name)
+    if module is None:
         from npbench.registry import installed
 
-        commands = {**installed().commands, **COMMANDS}
-        if name not in commands:
-            hint = "Settings are written key=value, as in solver=np_svm."
-            reasons = map(str, installed().unavailable)
-            raise RequestError(" ".join([unknown_name("command", name, commands), hint, *reasons]))
+        known, hint = {**installed().commands, **COMMANDS}, "Settings are written key=value, as in solver=np_svm."
+        module = installed().find("command", known, name, hint)
     place = words.index(name)  # a flag of Hydra may stand before it
-    code: int = importlib.import_module(commands[name]).run([*words[:place], *words[place + 1 :]])
+    code: int = importlib.import_module(module).run([*words[:place], *words[place + 1 :]])
     return code
 
 

@@ -95,11 +95,11 @@ class Registry:
         """Return the metric called ``name``; raise RequestError with the nearest name otherwise."""
         return self.find("metric", self.metrics, name)
 
-    def find(self, kind: str, table: Mapping[str, T], name: str) -> T:
+    def find(self, kind: str, table: Mapping[str, T], name: str, *hints: str) -> T:
         """Return what a table of a kind has by that name; raise RequestError with the nearest name otherwise."""
         if name in table:
             return table[name]
-        raise RequestError(" ".join([unknown_name(kind, name, table), *map(str, self.unavailable)]))
+        raise RequestError(" ".join([unknown_name(kind, name, table), *hints, *map(str, self.unavailable)]))
 
     def add(self, plugin: Any, provider: Provider) -> None:
         """Add what the hooks of ``plugin`` describe; nothing if one of them raises."""
