@@ -53,6 +53,13 @@ def atomic_write(path: Path, content: bytes) -> None:
         unfinished.unlink(missing_ok=True)
 
 
+def write_new(folder: Path, content: bytes, mark: str = "") -> Path:
+    """Write a file that no other command writes to, whose name sorts by time and ends in ``mark``; return its path."""
+    path = folder / f"{time.time_ns():020d}-{uuid.uuid4().hex[:12]}{mark}.parquet"
+    atomic_write(path, content)
+    return path
+
+
 def left_behind(folder: Path, pattern: str) -> list[Path]:
     """Return the files that match and are older than an hour: most of them are of commands that were killed."""
     found = []

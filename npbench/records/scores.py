@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import time
-import uuid
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +18,7 @@ import numpy as np
 import polars as pl
 from filelock import FileLock
 
-from npbench.records.files import SCORES, UNREADABLE, atomic_write, read_regular
+from npbench.records.files import SCORES, UNREADABLE, atomic_write, read_regular, write_new
 
 # Of one job: its key, and for each row of the test part its number, its label and its score.
 COLUMNS: dict[str, Any] = {
@@ -48,7 +46,6 @@ class ScoreStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._name = uuid.uuid4().hex[:12]
         self._touched: set[str] = set()
 
     def append(self, dataset: str, data_sha256: str, content: bytes) -> None:
@@ -57,7 +54,7 @@ class ScoreStore:
         singles = self.folder / stem
         singles.mkdir(parents=True, exist_ok=True)
         self._touched.add(stem)
-        atomic_write(singles / f"{time.time_ns():020d}-{self._name}.parquet", content)
+        write_new(singles, content)
 
     def keys(self) -> set[str]:
         """Return the keys of the jobs with scores."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
-import uuid
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -18,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from npbench.records.fields import FEATURES, SCHEMA, SCHEMA_VERSION
-from npbench.records.files import SCORES, atomic_write, left_behind, remove_unfinished, stamp
+from npbench.records.files import SCORES, left_behind, remove_unfinished, stamp, write_new
 from npbench.records.reading import parts, read
 from npbench.records.record import TEST_SCORES, Record
 from npbench.records.scores import ScoreStore, parquet
@@ -36,7 +34,6 @@ class RecordStore:
         self.folder = Path(folder)
         self.scores = ScoreStore(self.folder.with_name(SCORES))
         self._batch = batch
-        self._name = uuid.uuid4().hex[:12]  # so that no two commands write to one file
         self._is_open = False
         self._single: dict[Path, dict[str, Any]] = {}  # records that this store wrote to files of their own
 
@@ -50,7 +47,7 @@ class RecordStore:
         if content is not None:
             self.scores.append(str(record["dataset"]), str(record["data_sha256"]), content)
         row = {"schema_version": SCHEMA_VERSION, "stored_at": stamp(), **record}
-        self._single[self._write(_tabulated([row]), SINGLE)] = row
+        self._single[write_new(self.folder, parquet(_tabulated([row])), f"-{SINGLE}")] = row
         if len(self._single) >= self._batch:
             self.compact()
 
@@ -83,13 +80,8 @@ class RecordStore:
     def _warn(self, fault: str) -> None:
         warnings.warn(f"{fault} The same command runs jobs without a readable record again.", stacklevel=2)
 
-    def _write(self, frame: pl.DataFrame, mark: str) -> Path:
-        path = self.folder / f"{time.time_ns():020d}-{self._name}-{mark}.parquet"
-        atomic_write(path, parquet(frame))
-        return path
-
     def _merge(self, frame: pl.DataFrame, singles: Iterable[Path]) -> None:
-        self._write(frame, "merged")
+        write_new(self.folder, parquet(frame), "-merged")
         for path in singles:
             path.unlink(missing_ok=True)
 

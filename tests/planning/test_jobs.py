@@ -78,7 +78,7 @@ def test_a_million_jobs_are_planned_in_a_few_kilobytes():
 
 def held(n: int, folder, monkeypatch) -> int:
     """Bytes that the parent holds after a run of ``n`` jobs, without workers or files."""
-    monkeypatch.setattr("npbench.records.store.atomic_write", lambda path, content: None)
+    monkeypatch.setattr("npbench.records.files.atomic_write", lambda path, content: None)
 
     def executor(planned, limits, context):
         return (Record({**job.columns, "status": "ok"}) for job in planned)
