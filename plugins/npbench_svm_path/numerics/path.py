@@ -378,6 +378,7 @@ class _Follower:
     ) -> tuple[Stretch, Active]:
         side = active.side.copy()
         side[log.moves[: log.used[1], 0]] = LEFT  # samples already in the log were on the left at the start
+        length = float(length)  # the kernel would be compiled once more for an integer
         while (outcome := kernels.follow(self.samples, active, log, start, direction, length)) == FULL:
             active, log = enlarged_state(active), enlarged_log(log)
         if outcome == STALLED:
