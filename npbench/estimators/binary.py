@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -98,6 +99,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         if not getattr(self, "converged_", True):
             missed = getattr(self, "status_", "") in self._missed_bound
             yield MissedBound if missed else ConvergenceWarning, self._explanation()
+
+    @classmethod
+    @cache  # a search makes thousands of an estimator, each of which would read the signature again
+    def _get_param_names(cls) -> list[str]:
+        names: list[str] = super()._get_param_names()
+        return names
 
     def _validate_params(self) -> None:
         """Raise a ValueError for a parameter out of the range in ``_parameter_constraints``, if there are any."""

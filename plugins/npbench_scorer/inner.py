@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import inspect
 import warnings
@@ -30,9 +31,8 @@ def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -
         found = _imported(estimator) if "." in estimator else resolve(_description(estimator).estimator)
         if not hasattr(found, "__sklearn_tags__"):  # calling subprocess.Popen, say, would run what params name
             raise ValueError(_not_a_classifier(estimator))
-        takes = found._get_param_names() if hasattr(found, "_get_param_names") else list(params)
-        parameters = inspect.signature(found).parameters.values()
-        if not any(one.kind is one.VAR_KEYWORD for one in parameters):  # LightGBM passes any to its booster
+        takes, takes_any = _taken_by(found)
+        if not takes_any:
             _check_names(found.__name__, params, takes)
         # only solvers know what rho and q mean
         of_problem = {} if "." in estimator else {name: value for name, value in asked.items() if name in takes}
@@ -51,6 +51,14 @@ def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -
     if hasattr(model, "_parameter_constraints"):  # as scikit-learn does in fit, but before any work
         model._validate_params()
     return model
+
+
+@functools.cache  # of thousands of candidates
+def _taken_by(of_class: type) -> tuple[list[str], bool]:
+    """Return the parameters of a class, and whether it takes any: LightGBM passes them to its booster."""
+    parameters = inspect.signature(of_class).parameters
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    return (of_class._get_param_names() if hasattr(of_class, "_get_param_names") else [*parameters]), takes_any
 
 
 def has_grid_search(estimator: Any) -> bool:
