@@ -127,7 +127,9 @@ class LandmarkSample:
         return KernelClassifier.resolved_kernel(estimator, self._X)
 
     def gram(self, estimator: NystroemClassifier) -> np.ndarray:
-        """Return the features under the estimator's kernel, or their Gram matrix."""
+        """Return the features under the estimator's kernel, of a linear one the samples', or their Gram matrix."""
+        if estimator.kernel == "linear":
+            return without_offsets(self._X, offsets(self._X))[self._order]
         features = rows_of(estimator.landmarks(self._X).features(self._X), self._order)
         return features if self.features else to_numpy(features @ features.T).astype(self._dtype, copy=False)
 
@@ -137,7 +139,7 @@ def sample_of(
 ) -> KernelSample | LandmarkSample:
     """Return some rows under the kernels of the estimators, which are approximated all or not at all."""
     first = estimators[0]
-    if isinstance(first, NystroemClassifier) and first.n_landmarks(len(rows)) is not None:
+    if isinstance(first, NystroemClassifier) and (features or first.n_landmarks(len(rows)) is not None):
         return LandmarkSample(X, rows, dtype, features)
     return KernelSample(X[rows], estimators, dtype)
 

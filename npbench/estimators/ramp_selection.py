@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from npbench.contracts import Selection
 from npbench.estimators.halving import Candidates, halved
@@ -31,7 +32,7 @@ from npbench.estimators.kernel_sample import (
     shares_kernel,
 )
 from npbench.estimators.nystroem import with_landmarks
-from npbench.estimators.ramp import RampClassifier
+from npbench.estimators.ramp import UNSETTLED, RampClassifier
 from npbench.evaluation.grids import Grids, Make, combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Folds
@@ -61,7 +62,8 @@ def select(
     models = [make(**params) for params in candidates]
     # nothing to share without several C, or without one matrix for all folds
     shared = shares_gram(make(), search, len(rows))
-    newton = not shared and all(model.takes_newton_steps(len(rows)) for model in models)
+    linear = not issparse(X) and all(model.kernel == "linear" for model in models)
+    newton = not shared and (linear or all(model.takes_newton_steps(len(rows)) for model in models))
     shared = shared or (newton and shares_kernel(make(), search))
     several = len(search.get("C", ())) > 1 or newton or isinstance(search, Candidates)
     if len(candidates) < 2 or not shared or not several:
@@ -104,8 +106,8 @@ def _exact(
 def _by_newton_steps(
     along: Sequence[RampClassifier], features: Any, y: np.ndarray, validated: Any
 ) -> tuple[np.ndarray, Sequence[bool]]:
-    """Return what :func:`_exact` returns, from features of landmarks."""
-    svm = along[0].machine(Gram.of_features(features), y)
+    """Return what :func:`_exact` returns, from features of landmarks, or those of the linear kernel."""
+    svm = RampSVM(Gram.of_features(features), y, along[0].eta, along[0].tol, int(UNSETTLED * len(y)))
     found: list[SearchResult] = []
     start, C = along[0].start(svm), along[0].C
     for estimator in along:

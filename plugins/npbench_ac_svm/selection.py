@@ -43,7 +43,13 @@ from npbench_ac_svm.estimator import ACSVM
 COSTS = ("C_pos", "C_neg")
 
 
-@halved(20_000_000)  # the default grid, of 20,000 samples
+def _limit(make: Make[ACSVM]) -> float:
+    """Return the largest number of candidates times samples of a whole search; linear fits share nothing."""
+    # a hundred pairs of costs of 11,000 samples, or the default grid of 20,000
+    return 1_100_000 if make().kernel == "linear" else 20_000_000
+
+
+@halved(_limit)
 def select(
     make: Make[ACSVM], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
@@ -54,7 +60,8 @@ def select(
     the best constant, or of 1e-5 if the loss depends on the order of scores, which differ little at low costs. Falls
     back on independent fits if no work can be shared: for the linear kernel (LIBLINEAR takes no Gram matrix), if
     neither cost is searched, if the Gram matrix of all rows exceeds ``cache_size``, or if a kernel is not the same
-    function on every fold. Beyond the default grid on 20,000 samples, it is by successive halving.
+    function on every fold. Beyond the default grid on 20,000 samples, or the linear one on 11,000, it is by successive
+    halving.
     """
     rows, local_folds = ordered_by_fold(folds)
     make, candidates = with_landmarks(make, len(y), len(rows)), combinations(search)
