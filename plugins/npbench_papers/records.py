@@ -31,9 +31,7 @@ def values(records: pl.DataFrame, name: str) -> list[float]:
 
 def with_traces(records: pl.DataFrame, columns: Sequence[str]) -> list[tuple[dict[str, Any], pl.DataFrame]]:
     """Return each record of the problem np with the rows of its trace that have these columns."""
-    found = traces(records)
-    if not set(columns) <= set(found.columns):
-        found = found.clear().with_columns(pl.lit(None, pl.Float64).alias(name) for name in columns)
+    found = traces(records, columns)
     ordered = records.sort("dataset", "rho", "seed", "repeat").to_dicts()
     return [(record, found.filter(key=record["key"]).drop_nulls(columns)) for record in ordered]
 

@@ -50,8 +50,7 @@ def courses(records: pl.DataFrame, metrics: tuple[str, ...]) -> pl.DataFrame:
     The columns are ``dataset``, ``problem_params``, ``label`` and the problem's bounds, then ``AXES``, the objective,
     the metrics and the gap, null where a solver does not record them. Traces of searches have no rows.
     """
-    wanted = pl.DataFrame(schema=dict.fromkeys([*AXES, OBJECTIVE, *metrics, *SOURCES_OF_GAP], pl.Float64))
-    recorded = pl.concat([traces(records), wanted], how="diagonal")
+    recorded = traces(records, [*AXES, OBJECTIVE, *metrics, *SOURCES_OF_GAP])
     gap = pl.coalesce("gap", pl.col(OBJECTIVE) - pl.col("bound"), "kkt")
     # Only fits have an objective, though not necessarily at every step.
     fits = recorded.filter(pl.col(OBJECTIVE).is_not_null().any().over("key"))

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 import polars as pl
 
 
-def traces(records: pl.DataFrame) -> pl.DataFrame:
+def traces(records: pl.DataFrame, columns: Iterable[str] = ()) -> pl.DataFrame:
     """Return a row for each iteration of the final fits in records that have a trace.
 
-    The columns are ``key`` of the record, ``step`` from 0, and each recorded value, such as ``seconds`` or
-    ``objective``, as Float64; null where a solver does not record it.
+    The columns are ``key`` of the record, ``step`` from 0, those asked for, and each recorded value, such as
+    ``seconds`` or ``objective``, as Float64; null where a solver does not record it.
 
     >>> records = pl.DataFrame({"key": ["a", "b"], "trace": ['{"objective":[3,2.5]}', None]})
     >>> traces(records).rows()
     [('a', 0, 3.0), ('a', 1, 2.5)]
     """
-    parts = [pl.DataFrame(schema={"key": pl.String, "step": pl.Int64})]
+    parts = [pl.DataFrame(schema={"key": pl.String, "step": pl.Int64, **dict.fromkeys(columns, pl.Float64)})]
     for key, text in records.select("key", "trace").drop_nulls().rows():
-        columns = json.loads(text)
-        part = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64), strict=False)
+        recorded = json.loads(text)
+        part = pl.DataFrame(recorded, schema=dict.fromkeys(recorded, pl.Float64), strict=False)
         parts.append(part.select(pl.lit(key).alias("key"), pl.int_range(pl.len()).alias("step"), pl.all()))
     return pl.concat(parts, how="diagonal")

@@ -34,9 +34,7 @@ def surfaces(records: pl.DataFrame) -> pl.DataFrame:
 
     The selected point has the prefix ``chosen_``. Records of the problem np without such a trace have no rows.
     """
-    points = traces(records)
-    absent = [pl.lit(None, pl.Float64).alias(name) for name in (*POINT, *RATE_TITLES, "seconds") if name not in points]
-    visited = points.with_columns(absent).drop_nulls([*POINT, *RATE_TITLES])
+    visited = traces(records, [*POINT, *RATE_TITLES, "seconds"]).drop_nulls([*POINT, *RATE_TITLES])
     about = with_strategy(records).select("key", *ABOUT, *_chosen(records))
     return visited.join(about, on="key", maintain_order="left").select(
         "key", *ABOUT, "step", *POINT, *RATE_TITLES, "seconds", pl.col("^chosen_.*$")
