@@ -3,8 +3,6 @@
 The only module that imports scikit-learn's private names for them.
 """
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions  # noqa: F401 - for estimators

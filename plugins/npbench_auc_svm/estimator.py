@@ -1,7 +1,5 @@
 """The SVM for the full AUC as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 from npbench.estimators.parameters import keyword_parameters
 from npbench.estimators.pauc_linear import RankingClassifier
 
