@@ -36,9 +36,8 @@ class Palette:
     """Appearance of each label of a report, whatever the order of the labels.
 
     The colour belongs to the solver, the first word of a label; marker and dash differ between its settings. A series
-    without a label is drawn as text is. Markers of
-    solvers differ too, so that a figure printed in grey is readable. With more than seven solvers colours repeat, with
-    other markers and dashes.
+    without a label is drawn as text is. Markers of solvers differ too, so that a figure printed in grey is readable.
+    With more than seven solvers colours repeat, with other markers and dashes.
     """
 
     def __init__(self, labels: Iterable[str]) -> None:
