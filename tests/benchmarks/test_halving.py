@@ -77,14 +77,15 @@ def compared(name, X, y):
     """Return losses, on all rows, of the choices of both searches, with the standard error, and CPU seconds."""
     fixed, search = SEARCHES[name]
     description = installed().solver("scorer" if "estimator" in fixed else name.removesuffix("_linear"))
-    whole = _by_bandwidth.__wrapped__ if name == "two_nu_svm" else resolve(description.selection).__wrapped__
+    in_rungs, error_of = resolve(description.selection), lambda found: Measured.errors[found.loss]
     search = {key: grid_values(grid) for key, grid in (search or description.search).items()}
     make = partial(resolve(description.estimator), **fixed)
     known = {"rho": RHO, "random_state": 0}
     make = partial(make, **{key: value for key, value in known.items() if key in make().get_params()})
-    if name == "two_nu_svm":
+    if name == "two_nu_svm":  # its rungs are of bandwidths
+        in_rungs, error_of = _by_bandwidth, lambda found: error(*rates_of(found), y)
         make, search = partial(make, nu_pos=search["nu_pos"], nu_neg=search["nu_neg"]), {"gamma": search["gamma"]}
-    folds = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
+    whole, folds = in_rungs.__wrapped__, list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
     found, seconds = [], []
     for select in (whole, halving.halved(0)(whole)):
         start = time.process_time()
@@ -96,7 +97,7 @@ def compared(name, X, y):
     return {
         "whole": every.losses[best],
         "halved": loss,
-        "error": error(*rates_of(every), y) if name == "two_nu_svm" else Measured.errors[every.loss],
+        "error": error_of(every),
         "seconds": seconds[0],
         "halved_seconds": seconds[1],
     }
