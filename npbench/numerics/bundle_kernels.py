@@ -1,7 +1,5 @@
 """Kernels of :mod:`npbench.numerics.bundle`: maximum of a concave quadratic over the unit simplex by an active set."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

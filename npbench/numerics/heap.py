@@ -4,8 +4,6 @@ That takes O(n + k log n) for k of n samples, where a sort takes O(n log n). ``n
 seconds to the compile time of a kernel.
 """
 
-from __future__ import annotations
-
 from numba import njit
 from numba.extending import register_jitable
 

@@ -13,8 +13,6 @@ precision a step takes 0.27 us, about 800 cycles for 16 operations on each of 54
 cache bounds it. From some thousand samples on, the bytes of the rows do.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable

@@ -1,7 +1,5 @@
 """Kernels of :mod:`npbench_ac_svm.cost_grid`."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable

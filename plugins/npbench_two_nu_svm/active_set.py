@@ -1,7 +1,5 @@
 """Optimum without a sample from that of all, by exchanges of free weights and bounds; see ``reduced_hulls``."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable

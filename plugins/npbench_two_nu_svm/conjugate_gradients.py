@@ -6,8 +6,6 @@ The products are bound by the bytes of Q_FF, hence read the upper triangle of a 
 The caller takes the step in double precision.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable

@@ -6,8 +6,6 @@ groups of samples come first. See :mod:`npbench_two_nu_svm.reduced_hulls` for th
 turn: Numba would compile each again, for seconds, within every kernel that calls it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable

@@ -1,7 +1,5 @@
 """Solver loop of the reduced hulls: pair steps, and Newton or conjugate gradient steps; see ``reduced_hulls``."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable

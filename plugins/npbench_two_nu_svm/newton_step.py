@@ -1,7 +1,5 @@
 """Newton steps over the free weights with an inverse that follows their set; see ``reduced_hulls``."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable

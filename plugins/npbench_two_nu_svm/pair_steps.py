@@ -1,7 +1,5 @@
 """Pair steps, levels of both classes and feasible starts, in the notation of ``reduced_hulls``."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable
