@@ -3,7 +3,8 @@
 One matrix of squared distances serves all bandwidths, and one Gram matrix all folds and costs of a kernel. On each
 fold, :mod:`npbench_ac_svm.cost_grid` solves all pairs of costs, each from the solution for lower costs. One product
 with the kernel values of the validation samples gives all scores. With landmarks of many samples, Newton steps in the
-weights of their features take the place of SMO.
+weights of their features take the place of SMO; with the linear kernel of as many as have no Gram matrix, in those of
+the samples, of LIBLINEAR. There the intercept is free, which LIBLINEAR counts among the weights.
 
 Errors of all candidates on the folds are noted for jobs that differ in the bound only: these fit nothing twice.
 """
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from npbench.contracts import Selection
 from npbench.estimators.halving import halved
@@ -43,13 +45,7 @@ from npbench_ac_svm.estimator import ACSVM
 COSTS = ("C_pos", "C_neg")
 
 
-def _limit(make: Make[ACSVM]) -> float:
-    """Return the largest number of candidates times samples of a whole search; linear fits share nothing."""
-    # a hundred pairs of costs of 11,000 samples, or the default grid of 20,000
-    return 1_100_000 if make().kernel == "linear" else 20_000_000
-
-
-@halved(_limit)
+@halved(20_000_000)  # the default grid, of 20,000 samples
 def select(
     make: Make[ACSVM], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
@@ -58,18 +54,18 @@ def select(
     Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
     are searched at the same time. A fit of the search ends at a duality gap of ``tol``, relative to the objective of
     the best constant, or of 1e-5 if the loss depends on the order of scores, which differ little at low costs. Falls
-    back on independent fits if no work can be shared: for the linear kernel (LIBLINEAR takes no Gram matrix), if
-    neither cost is searched, if the Gram matrix of all rows exceeds ``cache_size``, or if a kernel is not the same
-    function on every fold. Beyond the default grid on 20,000 samples, or the linear one on 11,000, it is by successive
-    halving.
+    back on independent fits if no work can be shared: for the linear kernel of few samples (LIBLINEAR takes no Gram
+    matrix), if neither cost is searched, if the Gram matrix of all rows exceeds ``cache_size``, or if a kernel is not
+    the same function on every fold. Beyond the default grid on 20,000 samples, it is by successive halving.
     """
     rows, local_folds = ordered_by_fold(folds)
     make, candidates = with_landmarks(make, len(y), len(rows)), combinations(search)
     models = [make(**params) for params in candidates]
-    newton = all(model.takes_newton_steps(len(rows)) for model in models)
-    linear = "linear" in search.get("kernel", [make().kernel])
-    alike = shares_kernel(make(), search) if newton else shares_gram(make(), search, len(rows))
-    if not set(COSTS) & set(search) or linear or not alike or len(candidates) < 2:
+    linear, fits = {model.kernel == "linear" for model in models}, shares_gram(make(), search, len(rows))
+    features = linear == {True} and not issparse(X) and not fits
+    newton = features or all(model.takes_newton_steps(len(rows)) for model in models)
+    alike = shares_kernel(make(), search) if newton else fits and True not in linear
+    if not set(COSTS) & set(search) or not alike or len(candidates) < 2:
         return grid_search(make, X, y, folds, problem, search, n_threads)
     sample, y = sample_of(X, rows, models, np.float32, newton), y[rows]
     # models of one setting differ only in their costs, and in what the sample does not show

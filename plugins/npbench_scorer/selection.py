@@ -38,8 +38,7 @@ def _limit(make: Callable[..., Scorer]) -> float:
     """Return the rows times candidates from which a search takes rungs: that of the solver inside."""
     scorer = make()
     if has_grid_search(scorer.estimator):
-        limit = getattr(_search_of(scorer), "limit", np.inf)
-        return float(limit(scorer.without_threshold) if callable(limit) else limit)
+        return float(getattr(_search_of(scorer), "limit", np.inf))
     if scorer.search_by == "ranking":
         return RANKED
     return TREES if "max_depth" in scorer.without_threshold().get_params() else np.inf

@@ -13,7 +13,6 @@ from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import least_loss
 from npbench.problem import NeymanPearson
 from npbench.registry import installed
-from npbench_ac_svm.estimator import ACSVM
 from npbench_scorer.estimator import Scorer
 from npbench_scorer.selection import _limit
 
@@ -125,10 +124,6 @@ def test_a_scorer_takes_rungs_as_what_is_inside():
     }
     own = resolve(installed().solver("np_svm").selection).limit
     assert list(limits.values()) == [own, 300_000, np.inf]
-    of_kernel = resolve(installed().solver("ac_svm").selection).limit
-    exact, linear = (of_kernel(partial(ACSVM, kernel=kernel)) for kernel in ("rbf", "linear"))
-    assert _limit(partial(Scorer, estimator="ac_svm")) == exact
-    assert _limit(partial(Scorer, estimator="ac_svm", params={"kernel": "linear"})) == linear < exact
 
 
 def test_forests_are_searched_in_rungs(monkeypatch):
