@@ -123,7 +123,9 @@ class LandmarkSample:
         self._dtype, self.features = dtype, features
 
     def kernel(self, estimator: NystroemClassifier) -> Kernel:
-        """Return the estimator's kernel, not approximated."""
+        """Return the estimator's kernel, not approximated; all gamma of a linear one are the same."""
+        if estimator.kernel == "linear":
+            return Kernel("linear")
         return KernelClassifier.resolved_kernel(estimator, self._X)
 
     def gram(self, estimator: NystroemClassifier) -> np.ndarray:

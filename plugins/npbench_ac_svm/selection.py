@@ -61,10 +61,10 @@ def select(
     rows, local_folds = ordered_by_fold(folds)
     make, candidates = with_landmarks(make, len(y), len(rows)), combinations(search)
     models = [make(**params) for params in candidates]
-    linear, fits = {model.kernel == "linear" for model in models}, shares_gram(make(), search, len(rows))
-    features = linear == {True} and not issparse(X) and not fits
-    newton = features or all(model.takes_newton_steps(len(rows)) for model in models)
-    alike = shares_kernel(make(), search) if newton else fits and True not in linear
+    linear, has_gram = [model.kernel == "linear" for model in models], shares_gram(make(), search, len(rows))
+    newton = all(linear) and not has_gram and not issparse(X)
+    newton = newton or all(model.takes_newton_steps(len(rows)) for model in models)
+    alike = shares_kernel(make(), search) if newton else has_gram and not any(linear)
     if not set(COSTS) & set(search) or not alike or len(candidates) < 2:
         return grid_search(make, X, y, folds, problem, search, n_threads)
     sample, y = sample_of(X, rows, models, np.float32, newton), y[rows]
