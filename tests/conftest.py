@@ -7,6 +7,7 @@ import functools
 import gc
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -56,8 +57,16 @@ gc.disable()  # until tests are collected: nothing of theirs is garbage
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave most cases of large grids to the slow tests."""
+    """Leave most cases of large grids to the slow tests, and part those that compile the same kernels from others."""
     leave_most(items)
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> int:
+    """Return where a test comes: two workers begin at either end, and each kernel compiles in one of them."""
+    if item.path.relative_to(ROOT).parts[1] not in ("conformance", "estimators", "numerics", "plugins", "testing"):
+        return 1
+    return 0 if re.search("two_?nu|svm_?path", item.nodeid, re.IGNORECASE) else 2  # half of all seconds of compiling
 
 
 def pytest_collection_finish() -> None:
