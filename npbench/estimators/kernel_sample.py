@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy.sparse import issparse
 
 from npbench.estimators.kernel import MEGABYTE, KernelClassifier
 from npbench.estimators.nystroem import NystroemClassifier
@@ -76,6 +77,11 @@ def shares_kernel(estimator: KernelClassifier, search: Mapping[str, Sequence[Any
     return not is_scaled and "precomputed" not in kernels
 
 
+def has_features(X: Any, models: Sequence[KernelClassifier]) -> bool:
+    """Return whether dense samples are features of all kernels themselves, the linear one being the only."""
+    return not issparse(X) and all(model.kernel == "linear" for model in models)
+
+
 class KernelSample:
     """A sample whose squared distances are computed once for all bandwidths, those of ``estimators``.
 
@@ -114,7 +120,8 @@ class KernelSample:
 class LandmarkSample:
     """A :class:`KernelSample` of some rows whose kernels are approximated by landmarks, drawn from these rows.
 
-    ``features`` says whether :meth:`gram` returns the features in place of their Gram matrix.
+    A linear kernel has no landmarks: its features are those of the rows. ``features`` says whether :meth:`gram`
+    returns features in place of their Gram matrix.
     """
 
     def __init__(self, X: Any, rows: np.ndarray, dtype: Any = float, features: bool = False) -> None:

@@ -18,13 +18,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from npbench.contracts import Selection
 from npbench.estimators.halving import Candidates, halved
 from npbench.estimators.kernel_sample import (
     KernelSample,
     LandmarkSample,
+    has_features,
     ordered_by_fold,
     sample_of,
     search_by_kernel,
@@ -62,8 +62,8 @@ def select(
     models = [make(**params) for params in candidates]
     # nothing to share without several C, or without one matrix for all folds
     shared = shares_gram(make(), search, len(rows))
-    linear = not issparse(X) and all(model.kernel == "linear" for model in models)
-    newton = not shared and (linear or all(model.takes_newton_steps(len(rows)) for model in models))
+    landmarks = all(model.takes_newton_steps(len(rows)) for model in models)
+    newton = not shared and (landmarks or has_features(X, models))
     shared = shared or (newton and shares_kernel(make(), search))
     several = len(search.get("C", ())) > 1 or newton or isinstance(search, Candidates)
     if len(candidates) < 2 or not shared or not several:

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from npbench.contracts import Selection
 from npbench.estimators.halving import halved
 from npbench.estimators.kernel_sample import (
     Scored,
+    has_features,
     ordered_by_fold,
     sample_of,
     search_by_kernel,
@@ -61,10 +61,11 @@ def select(
     rows, local_folds = ordered_by_fold(folds)
     make, candidates = with_landmarks(make, len(y), len(rows)), combinations(search)
     models = [make(**params) for params in candidates]
-    linear, has_gram = [model.kernel == "linear" for model in models], shares_gram(make(), search, len(rows))
-    newton = all(linear) and not has_gram and not issparse(X)
-    newton = newton or all(model.takes_newton_steps(len(rows)) for model in models)
-    alike = shares_kernel(make(), search) if newton else has_gram and not any(linear)
+    has_gram = shares_gram(make(), search, len(rows))
+    landmarks = all(model.takes_newton_steps(len(rows)) for model in models)
+    newton = landmarks or (not has_gram and has_features(X, models))
+    linear = any(model.kernel == "linear" for model in models)
+    alike = shares_kernel(make(), search) if newton else has_gram and not linear
     if not set(COSTS) & set(search) or not alike or len(candidates) < 2:
         return grid_search(make, X, y, folds, problem, search, n_threads)
     sample, y = sample_of(X, rows, models, np.float32, newton), y[rows]
