@@ -24,7 +24,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from functools import cache, wraps
 from math import exp, inf, isfinite, log, nextafter
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -179,11 +179,12 @@ def _of_records(claim: Claim, records: pl.DataFrame) -> Iterator[Entry]:
     needed = {claim["measure"], claim.get("minus"), "dataset", "solver", "solver_status", *PARAMETERS}
     used = {*_keys(claim), *cells, *units, *needed}
     good = records.filter(status="ok").with_columns(cpu_seconds=CPU_SECONDS)
+    parameters = cache(json.loads)  # records of one setting share them
     for row in good.select(name for name in good.columns if name in used).to_dicts():
-        about = row | {name: value for part in PARAMETERS for name, value in json.loads(row[part]).items()}
+        about = row | {name: value for part in PARAMETERS for name, value in parameters(row[part]).items()}
         value = _value(claim, *(about.get(claim.get(name)) for name in ("measure", "minus")))
         if value is not None and _is_among(about, claim.get("where", {})):
-            case, unit = (canonical([about.get(name) for name in names]) for names in (cells, units))
+            case, unit = (repr([about.get(name) for name in names]) for names in (cells, units))
             yield Entry(about, value, case, unit, row["dataset"])
 
 
