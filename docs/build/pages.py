@@ -268,7 +268,7 @@ def _leagues(stored: pl.DataFrame, first: int) -> None:
         for league in setting.leagues:
             sheet = ranked(setting.text, league, setting.records)
             cut = f", the first {first} of {len(sheet.rows)}" if first < len(sheet.rows) else ""
-            cog.outl(f"\n{len(league.datasets)} data sets, `{setting.text}`{league.title}{cut}:")
+            cog.outl(f"\n{counted(len(league.datasets), 'data set')}, `{setting.text}`{league.title}{cut}:")
             cog.outl(table(sheet.columns, sheet.texts[:first]))
             cog.outl(" ".join(note for note in sheet.notes[1:] if note not in (RATE_NOTE, *RANK_NOTES)))
     cog.outl(f"\n{processors(stored)}\n")

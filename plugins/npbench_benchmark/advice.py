@@ -14,7 +14,7 @@ from npbench.report.select.labels import method_labels
 from npbench.report.sheet import counted, some
 from npbench.report.stats.paired import MIN_VALUES, SIGNIFICANCE_LEVEL, hodges_lehmann, shift_interval
 from npbench_benchmark import leaderboard
-from npbench_benchmark.leaderboard import League, Setting, Standing, bounded, settings
+from npbench_benchmark.leaderboard import League, Setting, Standing, bounded, separable, settings
 
 LOGISTIC = "sklearn.linear_model.LogisticRegression"
 # Linear methods that train for a range of the curve, as typed.
@@ -63,11 +63,12 @@ def advice(records: pl.DataFrame, quote: Quote = str) -> list[str]:
     """Return what to use for each promise, the strongest first, and for large data sets.
 
     Named are the method with the lowest mean rank in the first place of its league, the cheapest that shares this
-    place and is nearly as good, and the first with few negatives where it is another. Without a bound, a sentence says
-    whether linear methods that train for a range gain on logistic regression.
+    place and is nearly as good, and the first with few negatives where it is another; at settings with enough data sets
+    to separate methods, if there are any. Without a bound, a sentence says whether linear methods that train for a
+    range gain on logistic regression.
     """
     found: dict[str, list[First]] = {}
-    for setting in settings(records):
+    for setting in separable(settings(records)):
         parts = {one.promise: one for one in setting.among(setting.kinds()["few"])}
         for league in setting.leagues:
             part = parts.get(league.promise)
@@ -205,8 +206,14 @@ def _gains_at(setting: Setting, quote: Quote) -> Iterator[str]:
 
 
 def reach(records: pl.DataFrame) -> str:
-    """Return how far the ranking carries: where data sets come from, and how hard they are at the largest setting."""
-    setting = settings(records)[0]
+    """Return how far the ranking carries: where data sets come from, and how hard they are at the largest setting.
+
+    Settings with too few data sets to separate methods are named, if others have enough.
+    """
+    every = settings(records)
+    setting = every[0]
+    n_few = {one.text: one.records["dataset"].n_unique() for one in every if one not in separable(every)}
+    too_few = [f" {text} is on {counted(n, 'data set')}, too few to separate methods." for text, n in n_few.items()]
     of, each = setting.kinds(), setting.records.unique("dataset")
     is_minority = each.select(pl.col("n_positive") * 2 < pl.col("n_samples")).to_series()
     n_keel = {kind: sum(name.startswith(KEEL) for name in names) for kind, names in of.items()}
@@ -215,5 +222,5 @@ def reach(records: pl.DataFrame) -> str:
         f"Of {len(of['all'])} data sets, {n_keel['all']} are KEEL's, and positives are the minority on "
         f"{is_minority.sum()}. Saturated, where the median method misses under {100 * leaderboard.SATURATED:.0f} % and "
         f"one or two samples decide ranks: {next(hard)}. Weak, where it misses over {100 * leaderboard.WEAK:.0f} %: "
-        f"{next(hard)}."
+        f"{next(hard)}.{''.join(too_few)}"
     )

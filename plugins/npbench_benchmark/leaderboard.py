@@ -21,7 +21,7 @@ from npbench.records.fields import METHOD
 from npbench.report.select.labels import method_labels
 from npbench.report.select.metrics import better
 from npbench.report.select.pairing import setting_text
-from npbench.report.stats.paired import Limits, kept
+from npbench.report.stats.paired import MIN_VALUES, Limits, kept
 from npbench.report.stats.ranks import ranking
 from npbench_benchmark.board.statement import is_tuned
 from npbench_benchmark.promises import SIZES, Promise, expected
@@ -175,6 +175,11 @@ def settings(records: pl.DataFrame) -> list[Setting]:
     found = [Setting(setting_text(str(params)), group) for (params,), group in ordered]
     _KNOWN.append((records, found))
     return found
+
+
+def separable(found: Sequence[Setting]) -> Sequence[Setting]:
+    """Return the settings with enough data sets to separate methods; all of them if none has enough."""
+    return [one for one in found if one.records["dataset"].n_unique() >= MIN_VALUES] or found
 
 
 def _leagues(records: pl.DataFrame, results: pl.DataFrame, left: Collection[str] | None = None) -> list[League]:

@@ -28,6 +28,7 @@ from npbench_benchmark.leaderboard import (
     judge,
     np_scores,
     ranked_by,
+    separable,
     settings,
     table,
 )
@@ -80,7 +81,7 @@ def explorer(frames: Sequence[pl.DataFrame]) -> list[Sheet]:
     results: list[dict[str, Entry]] = []
     for records in frames:
         problem, found = str(records["problem"][0]), settings(records)
-        common = set.intersection(*({*setting.records["dataset"]} for setting in found))
+        common = set.intersection(*({*setting.records["dataset"]} for setting in separable(found)))
         for setting in found:
             about: dict[str, Entry] = {"method": "", "problem": problem, "setting": setting.text}  # the first columns
             for kind, names in setting.kinds(common).items():

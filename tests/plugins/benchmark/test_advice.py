@@ -86,11 +86,23 @@ def test_of_those_that_share_the_place_the_fastest_is_the_cheapest():
 
 
 def test_bounds_with_fewer_data_sets_are_also_compared_on_those_that_all_have():
-    hard = {"names": NAMES[:4]}
-    at_all = [results("alpha", [0.9] * 4 + [0.1] * 4, params=UMBRELLA, rho=0.1)]
+    hard = {"names": NAMES[:6]}
+    at_all = [results("alpha", [0.9] * 6 + [0.1] * 2, params=UMBRELLA, rho=0.1)]
     text = advice(made(*at_all, results("alpha", 0.95, params=UMBRELLA, rho=0.05, p_fa=0.0, **hard)))[0]
-    assert "misses 0.50, 0.95 at rho 0.1, 0.05 (0.90, 0.95 on the 4 of every bound)" in text
+    assert "misses 0.70, 0.95 at rho 0.1, 0.05 (0.90, 0.95 on the 6 of every bound)" in text
     assert "every bound" not in advice(made(*at_all))[0]
+
+
+def test_a_bound_on_few_data_sets_stands_beside_the_advice_only_if_another_has_enough():
+    def at(rho, n):
+        return results("beta", 0.1, p_fa=0.0, rho=rho, names=NAMES[:n], params=UMBRELLA)
+
+    alone = line(advice(made(at(0.1, 8))), "Guaranteed")
+    assert line(advice(made(at(0.1, 8), at(0.01, 5))), "Guaranteed") == alone
+    assert "rho=0.01 is on 5 data sets" in reach(made(at(0.1, 8), at(0.01, 5)))
+    assert "0.01" in line(advice(made(at(0.01, 5))), "Guaranteed")
+    assert "0.01" in line(advice(made(at(0.1, 8), at(0.01, 6))), "Guaranteed")
+    assert "too few" not in reach(made(at(0.1, 8), at(0.01, 6)))
 
 
 @pytest.mark.parametrize(("above", "word"), [(0, "kept"), (4, "kept within noise")])

@@ -309,6 +309,18 @@ def test_kinds_of_data_sets():
     assert found["weak", "np_svm"]["P_nd"] == "0.720"
 
 
+def test_a_bound_on_few_data_sets_does_not_decide_what_is_common():
+    n_sets = {0.1: 8, 0.05: 7, 0.01: 5}
+    records = [
+        {**result("gen", f"d{n}", 0, rho, 0.2), "key": f"{rho}{n}", "rho": rho, "problem_params": f'{{"rho":{rho}}}'}
+        for rho, number in n_sets.items()
+        for n in range(number)
+    ]
+    rows = cells(sheet_of(tables(frame(records), []), "leaderboard"))
+    common = {row["setting"]: row["data sets"] for row in rows if row["kind of data"] == "common"}
+    assert common == {"rho=0.1": "7/7", "rho=0.05": "7/7", "rho=0.01": "5/5"}
+
+
 def test_a_method_that_leaves_its_league_has_no_place_on_a_part_of_the_data():
     names = [f"s{n}" for n in range(8)]
     alarms = {name: 0.3 if name < "s6" else 0.0 for name in names}
