@@ -175,13 +175,17 @@ def test_times_are_grouped_by_day(ending, capsys):
         npbench.Threshold.from_json(found.to_json())
 
 
-def test_groups_have_a_row_each(capsys):
+@pytest.mark.usefixtures("drawn")
+def test_groups_have_a_row_and_a_curve_each(capsys):
     threshold.run(["scores.parquet", *COLUMNS, "--by", "g", "--output", "out"])
     assert stored("out") == npbench.threshold(TABLE["s"], TABLE["y"], by=TABLE["g"], pos_label="attack")
-    assert monitor.run(["scores.csv", "--threshold", "out/threshold.json"]) is Exit.OK
+    assert monitor.run(["scores.csv", "--threshold", "out/threshold.json", "--no-chart"]) is Exit.OK
     assert "b: false alarms" in capsys.readouterr().out
     with pytest.raises(RequestError, match=r"alpha is 1\.5"):
         monitor.run(["scores.csv", "--threshold", "out/threshold.json", "--alpha", "1.5"])
+    TABLE.with_columns(pl.col("s") + 1).write_csv("drift.csv")
+    assert monitor.run(["drift.csv", "--threshold", "out/threshold.json", "--output", "drift.png"]) is Exit.FAILED
+    assert Path("drift.png").read_bytes().startswith(b"\x89PNG")
     TABLE.with_columns(g=pl.lit("c")).write_csv("c.csv")
     with pytest.raises(RequestError, match="'c'"):
         monitor.run(["c.csv", "--threshold", "out/threshold.json"])
@@ -279,7 +283,6 @@ def test_impossible_requests_are_refused(words, message):
         threshold.run(words)
 
 
-@pytest.mark.usefixtures("drawn")
 def test_monitor_reads_columns_from_the_threshold_and_returns_a_code(capsys):
     threshold.run(["scores.parquet", *COLUMNS])
     assert monitor.run(["scores.csv", *STORED]) is Exit.OK
@@ -294,7 +297,7 @@ def test_monitor_reads_columns_from_the_threshold_and_returns_a_code(capsys):
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("file", ["no/where.png", "chart.xyz", "scores.csv/chart.png"])
-@pytest.mark.usefixtures("drawn")
+@pytest.mark.usefixtures("saved")
 def test_monitor_that_cannot_draw_keeps_its_verdict(capsys, file):
     threshold.run(["scores.parquet", *COLUMNS])
     assert monitor.run(["scores.csv", *STORED, "--output", file]) is Exit.OK
@@ -365,7 +368,6 @@ def test_settings_of_matplotlib_for_screens_harm_no_command(tmp_path):
     assert Path("monitor.png").exists()
 
 
-@pytest.mark.usefixtures("drawn")
 def test_monitor_follows_the_time(capsys):
     threshold.run(["scores.parquet", *COLUMNS])
     TABLE.with_columns(pl.when(pl.col("t") < 750).then(pl.col("s") + 1).otherwise("s")).write_csv("late.csv")
