@@ -3,6 +3,7 @@
 import functools
 import sys
 from types import ModuleType
+from unittest.mock import patch
 
 import cvxpy as cp
 import numpy as np
@@ -26,9 +27,10 @@ X, Y = X[ORDER], (SIGNS[ORDER] > 0).astype(int)
 
 @pytest.fixture(autouse=True)
 def _few_trees(monkeypatch):
-    """Leave one small forest of five, and a few rounds of boosting."""
+    """Leave one small forest of five, a few rounds of boosting, and two folds."""
     forests, boosting = ensemble._forests, ensemble._boosting
-    monkeypatch.setattr(ensemble, "_boosting", lambda words: boosting(words).set_params(max_iter=20))
+    monkeypatch.setattr(ensemble, "_boosting", lambda words: boosting(words).set_params(max_iter=5))
+    monkeypatch.setattr(ensemble, "N_FOLDS", 2)
     monkeypatch.setattr(ensemble, "N_TREES", 50)
     monkeypatch.setattr(ensemble, "_forests", lambda n, n_trees: dict(list(forests(n, 50).items())[:1]))
 
@@ -49,9 +51,14 @@ def voted():
 
 
 @functools.cache
+def recorded():
+    """Return the classifier fitted to the Gaussians with its defaults, and the samples that its vote was fitted to."""
+    with patch.object(SoftVote, "fit", autospec=True, side_effect=SoftVote.fit) as fit:
+        return NPEnsemble(rho=0.1, random_state=0).fit(X, Y), fit.call_args.args[1]
+
+
 def fitted():
-    """Return the classifier fitted to the Gaussians with its defaults."""
-    return NPEnsemble(rho=0.1, random_state=0).fit(X, Y)
+    return recorded()[0]
 
 
 def umbrella(n, rho=0.1, delta=0.05):
@@ -106,12 +113,9 @@ def test_the_same_seed_gives_the_same_scores(n_jobs):
     assert first.threshold_ == second.threshold_
 
 
-def test_held_out_negatives_do_not_reach_the_members(monkeypatch):
-    seen = []
-    fit = SoftVote.fit
-    monkeypatch.setattr(SoftVote, "fit", lambda self, X, y: seen.append(X) or fit(self, X, y))
-    first = NPEnsemble(rho=0.1, random_state=0).fit(X, Y)
-    held_out = ~(X[:, np.newaxis] == seen[0]).all(axis=2).any(axis=1)
+def test_held_out_negatives_do_not_reach_the_members():
+    first, seen = recorded()
+    held_out = ~(X[:, np.newaxis] == seen).all(axis=2).any(axis=1)
     assert held_out.sum() == first.result_.n_negatives
     other = np.where(held_out[:, np.newaxis], -X, X)
     second = NPEnsemble(rho=0.1, random_state=0).fit(other, Y)
