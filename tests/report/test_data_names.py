@@ -47,7 +47,8 @@ def test_two_files_are_two_data_sets_for_filters_and_labels():
     assert collect([results], {"dataset": "two.csv"}).records["key"].to_list() == ["two.csv"]
 
 
-def test_a_name_that_was_typed_is_printed_and_reported(npbench, tmp_path):
+def test_a_name_that_was_typed_is_printed_and_reported(npbench, monkeypatch):
+    monkeypatch.setattr("npbench.report.files.figures", lambda *_: {})  # drawing takes seconds
     table = pl.DataFrame({"x": [37 * n % 17 / 2 for n in range(100)], "w": [0.5, 1.5] * 50, "y": [0] * 60 + [1] * 40})
     table.write_csv("own.csv")
     words = ["dataset=file", "dataset.path=own.csv", "dataset.label=y", "solver=gen_linear", "repeats=1"]

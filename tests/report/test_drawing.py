@@ -35,6 +35,12 @@ def saved(what, palette, folder):
     return paper.save_drawing(paper.draw(what, palette), what.name, folder)
 
 
+@pytest.fixture
+def only_svg(monkeypatch):
+    """Leave out the other files, which take two thirds of the time."""
+    monkeypatch.setattr(paper, "METADATA", {"svg": {}})
+
+
 def only_axes(*series, palette=PALETTE, **panel):
     """Return the axes of a chart with one panel of these series, laid out."""
     figure = paper.draw(chart(Panel(**{"title": "p", "x_title": "x", "y_title": "y", **panel}, series=series)), palette)
@@ -200,6 +206,7 @@ def circles(path):
     return {one.find(f"{svg}title").text: (float(one.get("cx")), float(one.get("cy"))) for one in found}
 
 
+@pytest.mark.usefixtures("only_svg")
 def test_points_have_titles_with_setting_data_set_and_values(tmp_path):
     bars = Series(EVIL, [0.05, 0.1], [0.2, 0.4], [0.1, 0.3], [0.3, 0.5])
     dots = Series("gen", [0.1, 1.1], [0.25, 0.5], joined=False)
@@ -210,7 +217,7 @@ def test_points_have_titles_with_setting_data_set_and_values(tmp_path):
         Panel("", "", "P_fa", [dots], x_labels=["breast", "pima"]),
         Panel("rho=0.1", "", "", [curve], dataset="heart"),
     ]
-    _, svg, _ = saved(chart(*panels, columns=3), Palette(["gen", EVIL]), tmp_path)
+    (svg,) = saved(chart(*panels, columns=3), Palette(["gen", EVIL]), tmp_path)
     found = circles(svg)
     evil = EVIL.replace("\x1b", r"\x1b")
     assert f"{evil}\npima\nbound ρ: 0.05\nP_fa: 0.2 (0.1 to 0.3)" in found
@@ -218,11 +225,12 @@ def test_points_have_titles_with_setting_data_set_and_values(tmp_path):
     assert sum("heart" in title for title in found) <= MAX_TITLES
 
 
+@pytest.mark.usefixtures("only_svg")
 def test_titles_are_where_points_are_drawn_and_settings_of_matplotlib_stay_as_they_are(tmp_path):
     points = Series("gen", [1.0, 2.0, 4.0], [0.1, 0.4, 0.2])
     before = dict(mpl.rcParams)
     figure = paper.draw(chart(Panel("p", "x", "y", [points])), PALETTE)
-    _, svg, _ = paper.save_drawing(figure, "one", tmp_path)
+    (svg,) = paper.save_drawing(figure, "one", tmp_path)
     assert dict(mpl.rcParams) == before
     figure.set_dpi(72)
     height = figure.get_size_inches()[1] * 72
@@ -273,7 +281,9 @@ LONG = [f"two_nu_svm strategy=wcd C={C} kernel=rbf gamma=0.001" for C in range(8
 @pytest.mark.parametrize("columns", [1, 3])
 def test_no_text_is_cut_off_or_overlaps(columns):
     palette = Palette(LONG)
-    panels = [Panel("data set", "bound on false alarms ρ", "P_fa", [series(one) for one in LONG]) for _ in range(6)]
+    panels = [
+        Panel("data set", "bound on false alarms ρ", "P_fa", [series(one) for one in LONG]) for _ in range(2 * columns)
+    ]
     figure = paper.draw(chart(*panels, columns=columns), palette)
     assert overlaps(figure) == []
     assert figure.get_figwidth() == (3.3 if columns == 1 else 6.9)
@@ -288,7 +298,7 @@ def test_no_text_of_a_ranking_is_cut_off_or_overlaps(labels):
 
 
 @given(
-    st.lists(st.tuples(st.floats(0.003, 20), st.floats(0.2, 0.9)), min_size=2, max_size=30, unique=True),
+    st.lists(st.tuples(st.floats(0.003, 20), st.floats(0.2, 0.9)), min_size=2, max_size=20, unique=True),
     st.integers(1, 30),
     st.booleans(),
 )
@@ -337,18 +347,12 @@ def test_small_bounds_have_room_beside_the_large_ones_and_a_rate_of_0_is_shown()
     assert "0" in {text.get_text() for text in axes.get_yticklabels()}
 
 
-def test_a_users_settings_of_matplotlib_change_no_file(tmp_path):
+def test_files_are_reproducible_whatever_a_user_sets_and_embed_fonts(tmp_path):
     what = chart(Panel("pima", "bound ρ", "P_fa", [series("gen")], identity="ρ"))
-    expected = [path.read_bytes() for path in saved(what, PALETTE, tmp_path)]
+    first = saved(what, PALETTE, tmp_path / "a")
     with mpl.rc_context({"text.usetex": True, "figure.dpi": 300, "font.family": "serif", "savefig.bbox": "tight"}):
-        drawn = [path.read_bytes() for path in saved(what, PALETTE, tmp_path)]
+        again = saved(what, PALETTE, tmp_path / "b")
         assert mpl.rcParams["text.usetex"]
-    assert drawn == expected
-
-
-def test_files_are_reproducible_and_embed_fonts(tmp_path):
-    what = chart(Panel("pima", "bound ρ", "P_fa", [series("gen")], identity="ρ"))
-    first, again = (saved(what, PALETTE, tmp_path / name) for name in ("a", "b"))
     assert [path.name for path in first] == ["figure.pdf", "figure.svg", "figure.png"]
     for one, other in zip(first, again, strict=True):
         assert one.read_bytes() == other.read_bytes()

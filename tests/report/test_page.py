@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import zlib
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
@@ -97,13 +98,12 @@ def sections():
 
 @functools.cache  # drawing takes seconds
 def pictures():
-    drawn = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for chart in (chart for section in sections() for chart in section.charts):
-            _, svg, _ = drawing.save_drawing(
-                drawing.draw(chart, Palette([*LABELS, "place=1", "place=3"])), chart.name, Path(folder)
-            )
-            drawn[chart.name] = svg.read_text(encoding="utf-8")
+    charts = {chart.name: chart for section in sections() for chart in section.charts}
+    palette, drawn = Palette([*LABELS, "place=1", "place=3"]), {}
+    with tempfile.TemporaryDirectory() as folder, patch.object(drawing, "METADATA", {"svg": {}}):
+        for name, chart in charts.items():
+            (svg,) = drawing.save_drawing(drawing.draw(chart, palette), name, Path(folder))
+            drawn[name] = svg.read_text(encoding="utf-8")
     return {**drawn, "own": drawn["roc"]}  # of an experiment, not a chart of a section
 
 
