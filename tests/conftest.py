@@ -10,7 +10,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,26 +128,26 @@ def raw_dataset() -> Callable[[str], Dataset]:
 
 
 @pytest.fixture
-def stranger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def stranger(stranger_site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Install a third party's plugin, and one that cannot be imported, for the length of a test.
 
     They provide ``solver=centroid`` and ``dataset=blobs`` without YAML, to this process and to those it starts.
     """
-    with _stranger_installed(tmp_path_factory.mktemp("site"), monkeypatch):
+    with _stranger_installed(stranger_site, monkeypatch):
         yield
 
 
 @pytest.fixture(scope="module")
-def stranger_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def stranger_of_module(stranger_site: Path) -> Iterator[None]:
     """Install the same plugins for all tests of a module, which can then share what they read."""
-    with pytest.MonkeyPatch.context() as patch, _stranger_installed(tmp_path_factory.mktemp("site"), patch):
+    with pytest.MonkeyPatch.context() as patch, _stranger_installed(stranger_site, patch):
         yield
 
 
 def _install(patch: pytest.MonkeyPatch, distribution: str, version: str, plugins: str, *folders: Path) -> None:
     """Write metadata into the first of some folders, and let Python find them, here and in processes started here."""
     metadata = folders[0] / f"{distribution.replace('-', '_')}-{version}.dist-info"
-    metadata.mkdir()
+    metadata.mkdir(exist_ok=True)
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
     (metadata / "entry_points.txt").write_text(f"[npbench]\n{plugins}\n")
     for folder in folders:
@@ -154,9 +155,39 @@ def _install(patch: pytest.MonkeyPatch, distribution: str, version: str, plugins
         patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
 
 
+@pytest.fixture(scope="session")
+def stranger_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the third party's packages, which stay as they are."""
+    site = tmp_path_factory.mktemp("stranger")
+    (site / "npbench_broken.py").write_text("import no_such_library\n")
+    return site
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _plugins_read_once(stranger_site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Read the same plugins once, which takes a tenth of a second; those that a test writes may change."""
+    written, load = tmp_path_factory.getbasetemp(), registry.load
+    read: dict[frozenset[EntryPoint], registry.Registry] = {}
+
+    def stays(point: EntryPoint) -> bool:
+        folder = point.dist and Path(str(point.dist.locate_file("")))
+        return bool(folder) and (folder == stranger_site or not folder.is_relative_to(written))
+
+    def load_once(points: Iterable[EntryPoint]) -> registry.Registry:
+        found = frozenset(points)
+        if not all(map(stays, found)):
+            return load(found)
+        if found not in read:
+            read[found] = load(found)
+        return read[found]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "load", load_once)
+        yield
+
+
 @contextlib.contextmanager
 def _stranger_installed(site: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
-    (site / "npbench_broken.py").write_text("import no_such_library\n")
     plugins = "stranger = npbench_stranger\nbroken = npbench_broken"
     _install(patch, "npbench-stranger", "1.2", plugins, site, ROOT / "tests" / "stranger")
     registry.installed.cache_clear()
