@@ -230,6 +230,12 @@ def npbench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return run
 
 
+@pytest.fixture
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw nothing in reports, which saves seconds."""
+    monkeypatch.setattr("npbench.report.files.figures", lambda *_: {})
+
+
 @functools.cache  # as large as the number of combinations of plugins in the tests, where npbench keeps one
 def _groups(*asked: Any) -> object:
     from npbench.config.groups import Groups

@@ -314,7 +314,9 @@ OTHER_NAMES = ("a=b", "é ü", "e(f)", "x~y", "~t", "日本", "h#i", "q'uo", "[1
 
 
 @pytest.mark.parametrize("name", ["é=a (f)", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHER_NAMES)])
-def test_any_folder_name_works_or_the_advice_does_as_typed_in_a_shell(npbench, stranger, name):
+def test_any_folder_name_works_or_the_advice_does_as_typed_in_a_shell(npbench, stranger, name, request):
+    if name not in OTHER_NAMES:
+        request.getfixturevalue("without_figures")
     code, output, errors = npbench(*BLOBS, "repeats=1", f"results={name}")
     if code:
         (word,) = shlex.split(errors.rpartition(" type ")[2].rstrip(".\n"))
@@ -347,7 +349,16 @@ def test_a_folder_that_is_removed_during_a_run_ends_it(npbench, stranger, monkey
     assert npbench(*BLOBS, "repeats=3")[0] == 0
 
 
-def test_a_removed_current_folder_is_named():
+def test_a_removed_current_folder_is_named(refused):
+    Path("gone").mkdir()
+    os.chdir("gone")
+    Path("../gone").rmdir()
+    (line,) = refused("plan")
+    assert "current folder" in line
+
+
+@pytest.mark.slow  # starts a process; the test above removes the folder of this one
+def test_a_folder_that_is_removed_before_the_start_is_named():
     leave = "import os; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone')"
     code = f"{leave}; from npbench.cli import main; main(['plan'])"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

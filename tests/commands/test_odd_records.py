@@ -96,8 +96,7 @@ def test_odd_record_is_named_and_the_rest_is_reported(odd):
         assert "0.050±0.000" in summarised(planned=4)
 
 
-def test_all_odd_records_together_are_reported_in_every_form(report, monkeypatch):
-    monkeypatch.setattr(files, "figures", lambda *_: {})  # drawing takes seconds
+def test_all_odd_records_together_are_reported_in_every_form(report, without_figures):
     stored("a.parquet", record(), record(repeat=1))
     for number, (columns, _) in enumerate(ODD.values()):
         stored(f"b{number}.parquet", record("uzawa", number, **columns))
@@ -117,7 +116,7 @@ def test_newer_records_are_one_line():
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX pipes")
-def test_files_that_cannot_be_opened_are_named(report):
+def test_files_that_cannot_be_opened_are_named(report, without_figures):
     stored("a.parquet", record())
     stored("b.parquet", record("uzawa"))
     latin = os.fsdecode(b"na\xefve.parquet")

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import sample_records
-from npbench.report import escape, files
+from npbench.report import escape
 
 FORMS = ("report.html", "report.md", "records.parquet", "tables", "figures")
 
@@ -31,12 +31,6 @@ def results():
 def answer(npbench):
     """Return a function that carries out ``npbench report``: its exit code, what it printed, and its errors."""
     return functools.partial(npbench, "report")
-
-
-@pytest.fixture
-def without_figures(monkeypatch):
-    """Draw nothing, which saves seconds."""
-    monkeypatch.setattr(files, "figures", lambda *_: {})
 
 
 def test_report_is_printed_and_written_in_every_form(answer, results):

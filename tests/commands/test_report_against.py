@@ -14,7 +14,7 @@ def store(place, **columns):
 
 
 @pytest.fixture
-def report(npbench):
+def report(npbench, without_figures):
     """Return a function that compares records with those of the folder ``before``."""
     store("before")
     return lambda *words: npbench("report", *words, "--against", "before", "--output", "out")
