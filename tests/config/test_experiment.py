@@ -1,5 +1,6 @@
 """Experiments: their form, what they run, and that they change no job."""
 
+import itertools
 import json
 from collections import Counter
 from pathlib import Path
@@ -14,7 +15,7 @@ from npbench.commands import list as listing
 from npbench.config import search_path
 from npbench.config.command_line import compose_all, parse
 from npbench.config.compose import compose
-from npbench.config.experiment import Experiment, check, split_off
+from npbench.config.experiment import Experiment, check, load, split_off
 from npbench.errors import RequestError
 from npbench.records.store import RecordStore
 
@@ -82,17 +83,21 @@ def test_typed_settings_win(loader):
     ]
 
 
-def test_typed_data_sets_run_in_the_sweeps_that_name_them(loader):
+def test_typed_data_sets_run_in_the_sweeps_that_name_them():
     sweeps = {
         "small": {"problem.rho": 0.1, "dataset": "pima, heart"},
         "large": {"problem.rho": "0.1,0.01", "dataset": "breast,pima"},
     }
-    written(sweeps=sweeps, crossed={"own": {}, "other": {"solver": "np_svm"}}, settings={"solver": "gen,centroid"})
+    crossed, settings = {"own": {}, "other": {"solver": "np_svm"}}, {"solver": "gen,centroid"}
+    asked = check("demo", {"title": "Mine", "sweeps": sweeps, "crossed": crossed, "settings": settings})
 
-    def ran(*words):
-        found, _, faults = composed("+experiment=demo", *words)
-        assert not faults
-        return Counter((c.solver.name, c.dataset.name, c.problem.rho) for c in found)
+    def ran(*typed):
+        found = Counter()
+        for line in asked.command_lines(typed):
+            given = {key: value.replace(" ", "").split(",") for key, _, value in (word.partition("=") for word in line)}
+            rhos = map(float, given["problem.rho"])
+            found.update(itertools.product(given["solver"], given["dataset"], rhos))
+        return found
 
     both = [(solver, rho) for solver in ("gen", "centroid", "np_svm") for rho in (0.1, 0.01)]
     assert ran("dataset=breast") == {(solver, "breast", rho): 1 for solver, rho in both}
@@ -105,9 +110,9 @@ def test_typed_data_sets_run_in_the_sweeps_that_name_them(loader):
     assert ran("dataset=pima", "solver=gen") == {("gen", "pima", 0.1): 2, ("gen", "pima", 0.01): 1}
     assert ran("dataset=blobs", "solver=sgd") == {("sgd", "blobs", 0.1): 4, ("sgd", "blobs", 0.01): 2}
     crossed = {"own": {}, "half": {"solver": "random_forest", "solver.threshold": "average"}}
-    written(sweeps=sweeps, crossed=crossed, settings={"solver": "gen"})
+    asked = check("demo", {"title": "Mine", "sweeps": sweeps, "crossed": crossed, "settings": {"solver": "gen"}})
     mixed = "solver=sgd,random_forest"
-    assert ran("dataset=heart", mixed) == {("sgd", "heart", 0.1): 1, ("scorer", "heart", 0.1): 1}
+    assert ran("dataset=heart", mixed) == {("sgd", "heart", 0.1): 1, ("random_forest", "heart", 0.1): 1}
 
 
 def test_settings_may_be_deleted_before_data_are_named():
@@ -181,10 +186,9 @@ def test_each_sweep_runs_with_each_of_the_crossed_settings(loader):
 def test_file_is_not_a_mapping(loader):
     for text in ("title: [a\n", "", "- a\n"):
         Path("mine/experiment/odd.yaml").write_text(text)
-        _, experiment, faults = composed("+experiment=odd")
-        assert experiment is None
-        assert faults
-        assert all(fault.startswith("The experiment 'odd' ") and "\n" not in fault for fault in faults)
+        with pytest.raises(RequestError) as refusal:
+            load(loader, "odd")
+        assert all(fault.startswith("The experiment 'odd' ") and "\n" not in fault for fault in refusal.value.faults)
 
 
 @pytest.mark.parametrize(
@@ -192,8 +196,8 @@ def test_file_is_not_a_mapping(loader):
 )
 def test_experiment_in_the_style_of_hydra(loader, text):
     Path("mine/experiment/theirs.yaml").write_text(f"# @package _global_\n{text}")
-    _, _, (fault,) = composed("+experiment=theirs")
-    assert "sweeps" in fault
+    with pytest.raises(RequestError, match="sweeps"):
+        load(loader, "theirs")
 
 
 def test_one_experiment_a_command():
@@ -221,7 +225,7 @@ def test_faults_are_a_line_each(answer, stranger):
     assert not Path("nowhere").exists()
 
 
-def test_run_prints_the_table_and_resumes(answer, stranger):
+def test_run_prints_the_table_and_resumes(answer, stranger, without_figures):
     written(note="Reduced: to nothing")
     by_hand = ["dataset=blobs", "solver=centroid", "solver.shrinkage=0.5", "problem.rho=0.1", "repeats=1"]
     assert answer(*by_hand)[0] == 0
@@ -250,7 +254,7 @@ def test_run_prints_the_table_and_resumes(answer, stranger):
     assert RecordStore(Path("results/records")).frame().equals(frame)
 
 
-def test_common_jobs_count_once(answer, stranger):
+def test_common_jobs_count_once(answer, stranger, without_figures):
     written(sweeps={"one": {"solver": "centroid"}, "two": {"solver": "centroid", "problem.rho": "0.05,0.1"}})
     assert answer("+experiment=demo")[0] == 0
     code, text = answer("report", "--experiment", "demo")
