@@ -81,6 +81,7 @@ def test_every_solver_has_a_page_in_the_navigation_with_all_sections(name):
 FEW_STEPS = {"pauc_boost": {"max_iter": 5}, "pauc_gbdt": {"max_iter": 5}, "pauc_sbcd": {"max_iter": 4}}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", SOLVERS)
 def test_every_parameter_and_every_attribute_is_on_the_page(name, built):
     described = contracts.resolve(registry.installed().solvers[name].estimator)

@@ -74,7 +74,7 @@ def test_shares_and_classes_are_nearly_those_of_single_rows(protocol):
 
 def test_every_group_is_tested_on_in_its_share_of_the_repeats():
     # The largest groups are the ones that a division begins with; the largest has a tenth of the rows.
-    sizes = [20, 18, *[1, 2, 3, 4] * 16]
+    sizes = [10, 9, *[1, 2, 3, 4] * 8]
     groups = np.repeat(np.arange(len(sizes)), sizes)
     y = np.where(np.arange(len(groups)) % 2, 1, -1)
     data = BinaryData.checked(np.zeros((len(y), 1)), y, groups=groups)

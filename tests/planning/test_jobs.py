@@ -77,8 +77,9 @@ def test_a_million_jobs_are_planned_in_a_few_kilobytes():
 
 
 def held(n: int, folder, monkeypatch) -> int:
-    """Bytes that the parent holds after a run of ``n`` jobs, without workers or files."""
+    """Bytes that the parent holds after a run of ``n`` jobs, without workers or files, whose content takes seconds."""
     monkeypatch.setattr("npbench.records.files.atomic_write", lambda path, content: None)
+    monkeypatch.setattr("npbench.records.store.parquet", lambda frame: bytes(5000))
 
     def executor(planned, limits, context):
         return (Record({**job.columns, "status": "ok"}) for job in planned)
