@@ -9,7 +9,11 @@ from npbench.thresholding.ensemble import PACKAGES, SoftVote
 RANDOM = np.random.default_rng(0)
 Y = np.arange(300) % 3 == 0
 X = RANDOM.normal(size=(300, 3)) + 2 * Y[:, np.newaxis]
-QUICK = {"lightgbm": {"n_estimators": 10}, "xgboost": {"n_estimators": 10}, "catboost": {"iterations": 10}}
+QUICK = {
+    "lightgbm": {"n_estimators": 10, "n_jobs": 1},
+    "xgboost": {"n_estimators": 10, "n_jobs": 1},
+    "catboost": {"iterations": 10, "thread_count": 1},
+}
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -25,7 +29,9 @@ def test_they_take_words_as_labels(name, pos_label):
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_they_join_the_vote_by_name(name):
+def test_they_join_the_vote_by_name(name, monkeypatch):
     pytest.importorskip(name)
+    of_class, options = PACKAGES[name]
+    monkeypatch.setitem(PACKAGES, name, (of_class, options | QUICK[name]))
     vote = SoftVote(members=[name], n_estimators=50, random_state=0).fit(X, Y)
     assert np.mean(vote.predict(X) == Y) > 0.9
