@@ -31,7 +31,7 @@ def test_false_alarms_and_misses_are_both_bounded(n, rho, recall, power, steps):
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("power", [3, 200])
 def test_both_bounds_hold_in_a_few_draws(power):
-    both_bounded(100, 0.1, 0.9, power, None, 200)
+    both_bounded(100, 0.1, 0.9, power, None, 120)
 
 
 def both_bounded(n, rho, recall, power, steps, draws):

@@ -92,7 +92,7 @@ def test_misses_are_those_of_the_metric(step):
 def test_limits_of_misses_are_those_of_a_bootstrap_that_weights_each_sample(correlation):
     first, second, positive = drawn(4, 2000, 400, correlation, mean=(2.0, 2.3))
     rng, differences = np.random.default_rng(0), []
-    for _ in range(1500):
+    for _ in range(600):
         weight = rng.exponential(size=2400)
         missed = []
         for scores in (first, second):

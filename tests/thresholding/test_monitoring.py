@@ -38,12 +38,12 @@ def test_evidence_is_the_mixture_of_bets(k, n, rho):
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(("rho", "n"), [(0.05, 1000), (0.2, 300)])
-def test_a_kept_bound_is_rejected_at_most_at_the_level(rho, n):
+def test_a_kept_bound_is_rejected_at_most_at_the_level(rho, n, draws):
     rng, deployed = RNG(0), bounding(rho)
-    found = [npbench.monitor(rng.normal(size=n), threshold=deployed, alpha=0.1) for _ in range(1000)]
+    found = [npbench.monitor(rng.normal(size=n), threshold=deployed, alpha=0.1) for _ in range(draws)]
     rejected = sum(one.exceeded for one in found)
-    assert binomtest(rejected, 1000, 0.1, alternative="greater").pvalue > 0.001
-    assert rejected > 20  # the test is not idle
+    assert binomtest(rejected, draws, 0.1, alternative="greater").pvalue > 0.001
+    assert rejected > 0.02 * draws  # the test is not idle
 
 
 def test_a_higher_rate_is_detected_and_stays_detected():
@@ -66,28 +66,28 @@ def test_only_negatives_count_if_there_are_labels():
     assert "label" in str(without)
 
 
-def test_changed_scores_are_noticed_and_equal_ones_keep_the_level():
+def test_changed_scores_are_noticed_and_equal_ones_keep_the_level(draws):
     rng = RNG(2)
     shifted = 0
-    for _ in range(150):
+    for _ in range(draws // 2):
         deployed = npbench.threshold(rng.normal(size=200), np.zeros(200), rho=0.1)
         shifted += npbench.monitor(rng.normal(size=300), threshold=deployed, alpha=0.1).shifted
-    assert binomtest(shifted, 150, 0.1, alternative="greater").pvalue > 0.001
+    assert binomtest(shifted, draws // 2, 0.1, alternative="greater").pvalue > 0.001
     found = npbench.monitor(rng.normal(-1, size=300), threshold=deployed)
     assert found.shifted
     assert not found.exceeded
     assert not found.ok
 
 
-def test_a_distance_that_is_said_to_be_found_is_found():
+def test_a_distance_that_is_said_to_be_found_is_found(draws):
     rng, missed = RNG(3), 0
-    for _ in range(100):
+    for _ in range(draws // 4):
         deployed = npbench.threshold(rng.random(400), np.zeros(400), rho=0.1)
         new = rng.random(400)
         found = npbench.monitor(new, threshold=deployed, alpha=0.1)
         far = npbench.monitor(new + found.smallest_shift, threshold=deployed, alpha=0.1)
         missed += not far.shifted
-    assert binomtest(missed, 100, 0.1, alternative="greater").pvalue > 0.001
+    assert binomtest(missed, draws // 4, 0.1, alternative="greater").pvalue > 0.001
 
 
 SIZES = [(40, 100, 0), (200, 300, 0), (200, 300, 12)]
@@ -95,10 +95,10 @@ KEPT = [[(*sizes, keep) for sizes in SIZES] for keep in (False, True)]
 
 
 @pytest.mark.parametrize(("n", "n_new", "distinct", "keep"), [*diagonal(KEPT, every=3)])
-def test_quantiles_keep_the_level_as_all_scores_do(n, n_new, distinct, keep):
+def test_quantiles_keep_the_level_as_all_scores_do(n, n_new, distinct, keep, draws):
     """The test at quantiles sees at most the distance of Kolmogorov and Smirnov, which scipy computes."""
     rng, rejected = RNG(5), 0
-    for _ in range(100):
+    for _ in range(draws // 4):
         old, new = (rng.integers(0, distinct, m) / 7 if distinct else rng.normal(size=m) for m in (n, n_new))
         deployed = npbench.threshold(old, np.zeros(n), rho=0.3, keep_scores=keep)
         found = npbench.monitor(new, threshold=deployed, alpha=0.1)
@@ -108,7 +108,7 @@ def test_quantiles_keep_the_level_as_all_scores_do(n, n_new, distinct, keep):
             later = kstwo.sf(exact.statistic - 1 / n - 1e-9, round(n * n_new / (n + n_new)))
             assert found.shift_p_value <= later
         rejected += found.shifted
-    assert binomtest(rejected, 100, 0.1, alternative="greater").pvalue > 0.001
+    assert binomtest(rejected, draws // 4, 0.1, alternative="greater").pvalue > 0.001
     drifted = npbench.monitor(new + 1, threshold=deployed, alpha=0.1)
     assert drifted.shifted
 
@@ -146,9 +146,9 @@ WITHOUT_GUARANTEE = [
 
 @pytest.mark.parametrize(("rule", "randomized", "digits"), [*diagonal(WITHOUT_GUARANTEE, every=4)])
 @pytest.mark.filterwarnings("ignore:.*share the largest score")
-def test_thresholds_that_may_exceed_their_bound_raise_no_alarm(rule, randomized, digits):
+def test_thresholds_that_may_exceed_their_bound_raise_no_alarm(rule, randomized, digits, draws):
     rng, exceeded, above = RNG(4), 0, 0
-    for seed in range(300):
+    for seed in range(draws // 2):
         scores = np.round(rng.normal(size=60), digits)
         deployed = npbench.threshold(scores, np.zeros(60), rho=0.1, rule=rule, randomized=randomized, random_state=seed)
         new = np.round(rng.normal(size=1500), digits)
@@ -157,8 +157,8 @@ def test_thresholds_that_may_exceed_their_bound_raise_no_alarm(rule, randomized,
         above += npbench.monitor(new, threshold=bounding_at(deployed.value), alpha=0.1).exceeded
     assert found.promised == 0.1
     assert found.rho > 0.15
-    assert binomtest(exceeded, 300, 0.1, alternative="greater").pvalue > 0.001
-    assert binomtest(above, 300, 0.1, alternative="greater").pvalue < 0.001
+    assert binomtest(exceeded, draws // 2, 0.1, alternative="greater").pvalue > 0.001
+    assert binomtest(above, draws // 2, 0.1, alternative="greater").pvalue < 0.001
     drifted = npbench.monitor(rng.normal(1.5, size=1500), threshold=deployed, alpha=0.1)
     assert drifted.exceeded
     assert "0.1" in str(drifted)
@@ -179,7 +179,7 @@ def test_labels_that_have_not_come_count_for_no_class(missing):
     assert npbench.monitor(scores, words, threshold=bounding(0.01), pos_label="attack").n_pending == 10
 
 
-def test_a_window_is_tested_alone():
+def test_a_window_is_tested_alone(draws):
     rng, deployed = RNG(5), bounding(0.05)
     scores = np.r_[rng.normal(-1, size=5000), rng.normal(0.7, size=400)]  # a good past hides the change
     y = np.resize([0, 1], 5400)
@@ -191,8 +191,8 @@ def test_a_window_is_tested_alone():
     assert "2500" in str(found)
     with pytest.raises(ValueError, match="window"):
         npbench.monitor(scores, threshold=deployed, window=0)
-    kept = sum(npbench.monitor(rng.normal(size=900), threshold=deployed, window=300).exceeded for _ in range(300))
-    assert binomtest(kept, 300, 0.05, alternative="greater").pvalue > 0.001
+    kept = sum(npbench.monitor(rng.normal(size=900), threshold=deployed, window=300).exceeded for _ in range(draws))
+    assert binomtest(kept, draws, 0.05, alternative="greater").pvalue > 0.001
 
 
 def test_abstaining_thresholds_are_monitored_by_their_alarms():

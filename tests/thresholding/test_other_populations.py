@@ -52,11 +52,11 @@ def test_true_negatives_keep_the_bound_under_wrong_labels(n, n_pos, rho, purity,
     assert np.mean(found < plain) > (0.4 if steps is None else 0.01)
 
 
-def test_a_wrong_share_breaks_the_promise():
+def test_a_wrong_share_breaks_the_promise(draws):
     rng = np.random.default_rng(0)
     found = [
         contaminated_umbrella(mixed(rng, 1000, 1.0, 2.0, None), mixed(rng, 300, 0.0, 2.0, None), 0.05, 0.1, 0.9, 0.0)
-        for _ in range(200)
+        for _ in range(draws // 2)
     ]
     assert not kept(norm.sf(found) > 0.05, 0.1)
 
@@ -189,9 +189,9 @@ def test_contamination_takes_both_classes():
         npbench.threshold(np.arange(200.0), np.zeros(200), contamination=(0.9, 0))
 
 
-def test_a_batch_of_alarms_has_few_false_ones():
+def test_a_batch_of_alarms_has_few_false_ones(draws):
     rng, level, shares = np.random.default_rng(0), 0.2, []
-    for _ in range(DRAWS):
+    for _ in range(3 * draws):
         negatives, batch = np.sort(rng.normal(size=100)), np.r_[rng.normal(size=40), rng.normal(3, size=10)]
         # the recipe of docs/more-bounds.md
         p_values = (1 + len(negatives) - np.searchsorted(negatives, batch)) / (1 + len(negatives))

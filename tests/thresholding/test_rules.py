@@ -12,16 +12,10 @@ import pytest
 from scipy.stats import binomtest, norm
 
 import npbench
-from grids import SLOW, diagonal, slow
+from grids import diagonal, slow
 from npbench.numerics.thresholds import RULES, fewest_negatives, umbrella
 from npbench.thresholding.multiclass import ClassBounds
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
-
-
-@pytest.fixture(params=[200, pytest.param(1000, marks=SLOW)])
-def draws(request):
-    """Return the number of samples of a simulation: slow tests take more, and find smaller faults."""
-    return request.param
 
 
 def not_rejected(violations, draws, delta):
