@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from grids import SLOW
 from npbench.report.stats.ranks import fewest_to_separate, ranking
 
 TABLES = arrays(
@@ -52,23 +53,25 @@ def test_methods_that_differ_on_every_data_set_are_separated_and_equal_ones_are_
     assert ranking(values[:5]).places[4] == 5  # few data sets: by mean rank alone
 
 
-def test_places_are_shared_by_equal_methods_in_most_draws():
+@pytest.mark.parametrize("draws", [40, pytest.param(400, marks=SLOW)])
+def test_places_are_shared_by_equal_methods_in_most_draws(draws):
     """Either of two equal methods is called better in 2.5 % of the draws of data sets."""
     random = np.random.default_rng(1)
-    apart = sum(len({*ranking(random.random((30, 2))).places}) > 1 for _ in range(120))
-    assert stats.binomtest(apart, 120, 0.05).pvalue > 0.001
+    apart = sum(len({*ranking(random.random((30, 2))).places}) > 1 for _ in range(draws))
+    assert stats.binomtest(apart, draws, 0.05).pvalue > 0.001
 
 
-def test_limits_of_ranks_cover_the_true_mean():
+@pytest.mark.parametrize("draws", [30, pytest.param(300, marks=SLOW)])
+def test_limits_of_ranks_cover_the_true_mean(draws):
     random = np.random.default_rng(2)
     truth = 1 + np.mean(random.random((100_000, 3))[:, :1] + 0.1 > random.random((100_000, 3))[:, 1:], axis=0).sum()
     covered = 0
-    for _ in range(60):
+    for _ in range(draws):
         values = random.random((40, 3))
         values[:, 0] += 0.1
         low, high = ranking(values).rank_limits[0]
         covered += low <= truth <= high
-    assert stats.binomtest(covered, 60, 0.95).pvalue > 0.001
+    assert stats.binomtest(covered, draws, 0.95).pvalue > 0.001
 
 
 def test_power_of_the_number_of_data_sets():

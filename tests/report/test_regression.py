@@ -238,7 +238,7 @@ def test_other_bound_needs_force_and_unmatched_settings_are_counted():
         assert expected in found
 
 
-@pytest.mark.parametrize("n_pairs", [20, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_pairs", [10, pytest.param(60, marks=pytest.mark.slow)])
 def test_identical_methods_rarely_regress(n_pairs):
     # Runs of the same method with noise of its own: limits that leave out 0 are few, as 95 % promises.
     random = np.random.default_rng(0)
