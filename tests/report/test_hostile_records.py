@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
+from grids import SLOW
 from npbench.records.fields import FIELDS, SCHEMA, Role
 from npbench.report import escape, files
 from npbench.report.assemble import assemble
@@ -80,13 +81,12 @@ def written(monkeypatch):
     return report
 
 
-@pytest.mark.one_in(5)
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_text_is_shown_as_text(written, kind):
+@pytest.mark.parametrize("kinds", [[*HOSTILE], *(pytest.param([kind], marks=SLOW, id=kind) for kind in HOSTILE)])
+def test_hostile_text_is_shown_as_text(written, kinds):
     put(Path("secret.json"), b'{"token": "TOKEN"}')
     sound = [record(key=f"sound{n}", repeat=n, p_fa=0.1, p_nd=0.2, np_score=0.3) for n in range(3)]
     plain = Elements(written(*sound)["page"]).found
-    shown = written(*sound, *(hostile(HOSTILE[kind], number) for number in range(6)))
+    shown = written(*sound, *(hostile(HOSTILE[kinds[n % len(kinds)]], n) for n in range(max(6, 3 * len(kinds)))))
     for form, text in shown.items():
         controls = {letter for letter in text if letter < " " or letter in DIRECTIONS or "\x7f" <= letter < "\xa0"}
         assert controls <= {"\n", "\t"}, form
