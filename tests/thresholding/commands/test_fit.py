@@ -78,6 +78,7 @@ def test_a_solver_with_a_threshold_of_its_own_holds_out_no_further_negatives():
     assert model.result_.guaranteed
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
