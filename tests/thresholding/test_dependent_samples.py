@@ -164,8 +164,9 @@ def test_copies_break_the_promise_unless_they_stay_together(cv):
 
 def test_copies_on_both_sides_are_counted_in_a_warning():
     rows = np.r_[:600, np.flatnonzero(Y == 0)[:40]]
-    for cv in (StratifiedKFold(3, shuffle=True, random_state=0), "oob"):
-        with pytest.warns(UserWarning, match="80 of 400" if cv == "oob" else "of 400"):
-            NPThresholdClassifier(RandomForestClassifier(50, random_state=0), rho=0.1, cv=cv).fit(X[rows], Y[rows])
+    forest, folds = RandomForestClassifier(50, random_state=0), StratifiedKFold(3, shuffle=True, random_state=0)
+    for inner, cv, words in ((LogisticRegression(), folds, "of 400"), (forest, "oob", "80 of 400")):
+        with pytest.warns(UserWarning, match=words):
+            NPThresholdClassifier(inner, rho=0.1, cv=cv).fit(X[rows], Y[rows])
     model = NPThresholdClassifier(LogisticRegression(), rho=0.1, cv=3, random_state=0).fit(X[rows], Y[rows])
     assert model.result_.n_negatives == 360

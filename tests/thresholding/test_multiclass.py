@@ -47,6 +47,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow(reason="dozens of fits; those of NPThresholdClassifier are in every run")
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_checks_pass():
     model = Bounded(LogisticRegression(), promise="on average", cv=2)
