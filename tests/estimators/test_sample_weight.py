@@ -68,7 +68,7 @@ def test_scikit_learn_finds_weights_equal_to_repetition(model, check):
 
 
 def test_landmark_features_in_single_precision_take_weights():
-    features, y = gaussians(200, d=12)
+    features, y = gaussians(100, d=6)
     features = features.astype(np.float32)
     counts = np.random.default_rng(2).integers(1, 4, len(y))
     rows = np.repeat(np.arange(len(y)), counts)

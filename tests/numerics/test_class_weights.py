@@ -107,7 +107,7 @@ def test_held_out_samples_promise_each_bound(rule, n):
     shares = np.exp(log_p.T) / np.exp(log_p.T).sum(axis=1, keepdims=True)
     bounds = {0: 0.4, 1: 0.4, 3: 0.3}
     allowed = {k: RULES[rule].accepted(n, rate, 0.05 / 3) for k, rate in bounds.items()}
-    codes, rates, draws = np.repeat([0, 1, 3], n), [], 1000
+    codes, rates, draws = np.repeat([0, 1, 3], n), [], 500
     for _ in range(draws):
         kinds = np.concatenate([random.choice(64, n, p=shares[k]) for k in bounds])
         log_c = lowered_weights(log_p[kinds], codes, allowed, np.zeros(4), np.full(4, -np.inf))

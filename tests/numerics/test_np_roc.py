@@ -87,7 +87,7 @@ def test_bands_are_subsampled_and_reach_both_ends():
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("rounded", [False, True])
 def test_limits_fail_with_probability_at_most_delta(rounded):
-    delta, n_neg, n_pos, repeats = 0.1, 60, 40, 2000
+    delta, n_neg, n_pos, repeats = 0.1, 60, 40, 1000
     rng = np.random.default_rng(1)
     ranks = np.array([60, 57, 50, 35])
     failed = np.zeros((3, len(ranks)))

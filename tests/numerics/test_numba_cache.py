@@ -81,7 +81,7 @@ def test_a_disk_that_is_full_costs_time_only(tmp_path, monkeypatch):
     assert resolve("unsaved_kernel:step")(1) == 2
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.slow  # a process that imports and runs the compiler
 @pytest.mark.parametrize("first", ["", "import numba; "])
 def test_kernels_are_compiled_although_the_compiler_is_switched_off(tmp_path, first):
     (tmp_path / "kernel.py").write_text(KERNEL)
