@@ -167,8 +167,7 @@ def test_hull_is_the_top_of_three_curves_and_all_are_drawn():
     # The paper's remark: varying the asymmetry alone has strong concavities.
     by_asymmetry = frame.filter(curve="by asymmetry")
     assert np.max(np.interp(by_asymmetry["u"], hull["u"], hull["v"]) - by_asymmetry["v"].to_numpy()) > 0.2
-    right = figures.by_intercept_and_asymmetry(figures.HUMPS, "square").axes[1]
-    frame = figures.three_curves(figures.HUMPS, "square")
+    right = figures.by_intercept_and_asymmetry(figures.HUMPS, "hinge").axes[1]
     for line, name in zip(right.lines, figures.CURVES, strict=False):
         assert line.get_label() == name
         assert line.get_xdata().tolist() == frame.filter(curve=name)["u"].to_list()

@@ -34,7 +34,7 @@ def cases(names):
     return [pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name for name in sorted(names)]
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("name", cases(SHIPPED))
 def test_experiment_composes(name):
     found = composed(name)
