@@ -65,8 +65,9 @@ def test_functions_of_pandas_are_not_called(tmp_path):
     assert written.exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"\x80\x04.", b"no pickle", pickle.dumps([1]), bytes(packaged.MAX_BYTES + 1)])
-def test_a_damaged_or_huge_pickle_is_refused(tmp_path, content):
+@pytest.mark.parametrize("content", [b"", b"\x80\x04.", b"no pickle", pickle.dumps([1]), bytes(1001)])
+def test_a_damaged_or_huge_pickle_is_refused(tmp_path, monkeypatch, content):
+    monkeypatch.setattr(packaged, "MAX_BYTES", 1000)
     path = pickled(tmp_path, content)
     with pytest.raises((pickle.UnpicklingError, EOFError, AttributeError, IndexError)):
         packaged.unpickled(path)

@@ -64,12 +64,8 @@ def test_official_files(raw_dataset, name):
     assert loading.load(raw_dataset(name)).sha256 == OFFICIAL[name]
 
 
-LARGE = {"letter", "magic", "thyroid"}  # thousands of rows
-MIRRORED = [pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name for name in OFFICIAL]
-
-
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("name", MIRRORED)
+@pytest.mark.slow  # fetches wheels if they are not cached; official files are read in every run
+@pytest.mark.parametrize("name", OFFICIAL)
 def test_mirrors(name, monkeypatch):
     monkeypatch.delenv("NPBENCH_DATA", raising=False)
     monkeypatch.setattr(sources, "_checkout_folders", lambda root: [])

@@ -101,6 +101,7 @@ def adult_rows(raw_dataset):
     return [dict(zip(COLUMNS, row, strict=True)) for row in (*train, *test[1:])]
 
 
+@pytest.mark.slow  # compares 48,842 rows word by word; their positives and duplicates are counted in every run
 def test_adult_is_coded_as_documented(adult_rows, raw_dataset):
     data = load_dataset(raw_dataset("adult").name)
     assert (data.n_samples, data.n_features, data.n_positive) == (48842, 13, 37155)
@@ -116,6 +117,7 @@ def test_adult_is_coded_as_documented(adult_rows, raw_dataset):
     assert len(pairs) == 16 == len(dict(pairs)) == len({number for _, number in pairs})
 
 
+@pytest.mark.slow  # reads 48,842 rows five times; their positives and duplicates are counted in every run
 def test_samples_of_adult_follow_the_seed(raw_dataset):
     raw_dataset("adult")
     whole, sample, again = load_dataset("adult"), load_dataset("adult_sample"), load_dataset("adult_sample", seed=0)
