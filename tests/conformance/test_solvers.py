@@ -21,6 +21,10 @@ SOUND = Solver(
 )
 
 
+# Faults that scikit-learn finds, and npbench only names, as it does those of other checks in every run.
+BESIDE = pytest.mark.slow
+
+
 def faulty(name="Sound", **changes):
     return dataclasses.replace(SOUND, estimator=f"npbench_faulty:{name}", **changes)
 
@@ -71,10 +75,10 @@ def test_a_sound_solver_passes(checks_of, install):
         ("linear_scores", faulty("Bent"), "off the mean"),
         ("scikit_learn", faulty("Rounding"), "checks of scikit-learn fail: .*check_"),
         ("scikit_learn", faulty("NoClasses"), "check_classifiers_classes"),
-        ("scikit_learn", faulty("WrongPredict"), "check_classifiers_train"),
-        ("scikit_learn", faulty("OneClassUnnamed"), "check_classifiers_one_label"),
-        ("scikit_learn", faulty("TakesNaN"), "check_estimators_nan_inf"),
-        ("scikit_learn", faulty("ScoresNaN"), "check_estimators_nan_inf"),
+        pytest.param("scikit_learn", faulty("WrongPredict"), "check_classifiers_train", marks=BESIDE),
+        pytest.param("scikit_learn", faulty("OneClassUnnamed"), "check_classifiers_one_label", marks=BESIDE),
+        pytest.param("scikit_learn", faulty("TakesNaN"), "check_estimators_nan_inf", marks=BESIDE),
+        pytest.param("scikit_learn", faulty("ScoresNaN"), "check_estimators_nan_inf", marks=BESIDE),
         ("scikit_learn", faulty("Forgetful"), "check_estimators_pickle"),
         ("job_np", faulty("Columns"), "status failed: ValueError: decision_function returned"),
         ("job_np", faulty(select="npbench_faulty:no_search"), "ArithmeticError: no search today"),

@@ -43,10 +43,10 @@ def test_many_samples_have_the_derivatives_of_all_pairs():
 def test_training_for_a_range_pays_there():
     """One feature ranks best near the top, another one the whole; stumps cannot combine them."""
     rng = np.random.default_rng(4)
-    y = np.repeat([1, -1], [2000, 18_000])
-    X = rng.normal(scale=0.7, size=(20_000, 2)) + np.where((y > 0)[:, None], [3.0, 0.0], [0.0, 2.0])
-    X[rng.choice(np.flatnonzero(y < 0), 900, replace=False)] += np.array([3.5, -4.5])
-    options = {"max_iter": 40, "max_leaf_nodes": 3, "random_state": 0}
+    y = np.repeat([1, -1], [1000, 9000])
+    X = rng.normal(scale=0.7, size=(10_000, 2)) + np.where((y > 0)[:, None], [3.0, 0.0], [0.0, 2.0])
+    X[rng.choice(np.flatnonzero(y < 0), 450, replace=False)] += np.array([3.5, -4.5])
+    options = {"max_iter": 20, "max_leaf_nodes": 3, "random_state": 0}
     part, full = (PAUCGBDT(fpr_range=(0, hi), **options).fit(X, y).decision_function(X) for hi in (0.05, 1.0))
     areas = [pairwise(y, f, 0.0, 0.05).value for f in (part, full)]
     assert areas[0] > areas[1]

@@ -205,8 +205,8 @@ def test_zero_leaves_the_classifier_as_it_is():
     alone = LogisticRegression().fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X))
     assert (model.thresholds_[0], model.n_calibration_, model.status_) == (0.0, 0, "zero")
-    forest = Scorer(estimator=FOREST, params={"random_state": 3}, threshold="zero").fit(X, Y)
-    alone = RandomForestClassifier(random_state=3).fit(X, (Y > 0).astype(int))
+    forest = Scorer(estimator=FOREST, params={"n_estimators": 10, "random_state": 3}, threshold="zero").fit(X, Y)
+    alone = RandomForestClassifier(10, random_state=3).fit(X, (Y > 0).astype(int))
     np.testing.assert_array_equal(forest.decision_function(X) > 0, alone.predict_proba(X)[:, 1] > 0.5)
 
 

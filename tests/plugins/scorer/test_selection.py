@@ -53,7 +53,7 @@ SELECTIONS = [
 
 @pytest.mark.filterwarnings("ignore:The negative scores of the 3 folds")
 @pytest.mark.usefixtures("shared")
-@pytest.mark.parametrize(("fixed", "search", "folds"), [*diagonal(SELECTIONS, every=4)])
+@pytest.mark.parametrize(("fixed", "search", "folds"), [*diagonal(SELECTIONS, every=6)])
 def test_losses_are_those_of_independent_fits(fixed, search, folds):
     make, problem = partial(scorer, **fixed), QValue(fixed["q"]) if "q" in fixed else PROBLEM
     quick, slow = (method(make, X, Y, folds, problem, search) for method in (select, grid_search))

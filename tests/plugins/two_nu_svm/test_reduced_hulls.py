@@ -416,6 +416,7 @@ def test_intervals_decide_most_signs():
     assert left.n_refits <= 3
 
 
+@pytest.mark.slow  # 1600 samples; the inverse and the conjugate gradients each have quick tests
 def test_conjugate_gradients_give_way_to_an_inverse():
     """They hardly move along 848 free weights, whose matrix has condition 1e8."""
     X, y = sample(800, 800, d=8, shift=0.25)
