@@ -39,7 +39,7 @@ def checks(estimator):
         yield pytest.param(case, check, marks=marks, id=f"{shown}-{name}")
 
 
-CHECKS = [*diagonal(map(checks, [*estimators(FIRST), GeneScore()]), every=8)]
+CHECKS = [*diagonal(map(checks, [*estimators(FIRST), GeneScore()]), every=16)]
 
 
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)

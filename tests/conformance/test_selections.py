@@ -116,6 +116,7 @@ def test_threads_unused_rows_and_the_order_of_grids_change_nothing(case):
     assert here == there
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("case", BY_PLANES, ids=str)
 def test_unconverged_fits_are_counted_and_one_cost_falls_back(case):
     X, y = case.data

@@ -50,7 +50,7 @@ PRECISE = {
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("name", "params"), EVERY)
 def test_sparse_samples_give_the_scores_of_dense_ones(name, params):
     make = partial(made, name, **{**PRECISE.get(name, {}), **params})
