@@ -98,6 +98,7 @@ def test_pageblocks_are_read_number_by_number_with_gzip(raw_dataset, monkeypatch
         load(dataset)
 
 
+@pytest.mark.slow  # parses a large table twice; the loader checks its size and positives whenever it is read
 def test_proteomics_are_as_documented_and_read_number_by_number(raw_dataset):
     (file,) = raw_dataset("proteomics").files
     with sources.find(file).open(newline="") as stream:

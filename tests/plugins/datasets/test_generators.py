@@ -106,6 +106,7 @@ def test_the_largest_share_is_the_best_of_all_thresholds(q, share_false, separat
     assert largest_share(q, share_false, separation) == pytest.approx(best, rel=2e-3, abs=1e-12)
 
 
+@pytest.mark.slow  # 200,000 samples; smaller generators are as hard as documented in every run
 def test_covertype_like_is_as_hard_as_documented_with_the_kinds_of_features_of_covertype():
     data = load_dataset("covertype_like", n_pos=100_000, n_neg=100_000, seed=1)
     score = data.X[:, :10].sum(axis=1)
@@ -211,6 +212,7 @@ def test_classes_are_shuffled_and_separated(documents):
     assert areas[1] > 0.95
 
 
+@pytest.mark.slow  # draws a data set of its own; seeds and chunks of other generators have quick tests
 def test_chunks_of_documents_differ(monkeypatch):
     monkeypatch.setattr("npbench_datasets.rcv1_like.DRAWS_AT_ONCE", 50_000)
     data = load_dataset("rcv1_like", n_pos=1500, n_neg=1501, n_features=4000, density=0.05, seed=6)

@@ -157,6 +157,7 @@ def test_curves_of_each_population():
     assert not row["consistent"]
 
 
+@pytest.mark.slow  # draws a thousand asymmetries twice; hulls and curves have quick tests
 def test_hull_is_the_top_of_three_curves_and_all_are_drawn():
     frame = figures.three_curves(figures.HUMPS, "hinge")
     hull = frame.filter(curve="by both")

@@ -87,6 +87,7 @@ def test_chart_matches_table():
     assert chart.notes
 
 
+@pytest.mark.slow  # composes ten combinations, as other experiments are in every run
 def test_experiment_leaves_out_stated_negatives():
     asked = requested(parse(["+experiment=guarantee", "repeats=1"]))
     requests, experiment = asked.requests, asked.experiment

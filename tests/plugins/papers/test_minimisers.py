@@ -189,6 +189,7 @@ def test_equal_means_give_zero_weights():
         assert found.db.min() > 0.1
 
 
+@pytest.mark.slow  # 999 minimisations of each loss; several at once are tested for any population
 def test_a_thousand_asymmetries_at_once():
     gamma = np.arange(1, 1000) / 1000
     for loss in LOSSES:

@@ -5,6 +5,7 @@ import itertools
 import json
 
 import numpy as np
+import pytest
 
 import sample_records
 from npbench.report.render.drawing import draw_first
@@ -97,12 +98,16 @@ def test_line_where_false_alarms_equal_the_bound():
     assert bar.get_ylabel() == "validated rate"
 
 
-def test_smallest_searches_are_drawn_and_records_without_traces_give_advice():
+@pytest.mark.slow  # draws three figures; larger searches are drawn in every run
+def test_smallest_searches_are_drawn():
     kept = [(p, q) for p in (0.1, 0.9) for q in (0.1, 0.2)]  # a grid that keeps rho
     for points in ([(0.5, 0.5)], [(0.5, 0.25), (0.5, 1.0)], kept):
         drawn = figure(frame(record("cd", visited(points, gamma=(0.5,)), rho=0.9)))
         drawn.savefig(io.BytesIO(), dpi=50)
         assert len(drawn.axes) == 3
+
+
+def test_records_without_traces_give_advice():
     for records in (frame(record("cd", None)), frame(record("cd", None)).clear()):
         assert surfaces(records).is_empty()
         (text,) = figure(records).texts

@@ -108,6 +108,7 @@ def test_a_range_from_zero_is_convex_and_the_structural_svm():
     assert (dc.objective_, dc.duality_gap_) == (struct.objective_, struct.duality_gap_)
 
 
+@pytest.mark.slow  # six fits to 1650 samples; answers are compared in every run, and this is about their time
 @pytest.mark.any_processor
 def test_warm_starts_take_fewer_planes_than_cold_ones(monkeypatch):
     from npbench_pauc_dc import cccp

@@ -31,6 +31,7 @@ def test_the_constraint_on_the_ratio_of_the_rates_is_met(q, kernel):
     assert p_fa / (1 - p_nd) == pytest.approx(q, abs=q / 20 + 1e-9)
 
 
+@pytest.mark.slow  # 1200 samples; np_svm takes the same steps without a Gram matrix in every run
 def test_without_a_gram_matrix_a_large_multiplier_gives_the_same_answer():
     """The multiplier doubles 20 times, which moves many samples from one large bound to another."""
     random = np.random.default_rng(0)

@@ -83,7 +83,7 @@ def test_optimum_matches_a_conic_solver(problem):
 @given(problems())
 def test_multipliers_meet_the_first_order_conditions(problem):
     X_pos, X_neg, loss, _, bounds, ball = problem
-    result = minimise(*problem[:4], bounds=bounds, ball=ball, max_iter=300)
+    result = minimise(*problem[:4], bounds=bounds, ball=ball, max_iter=60)
     assume(result.status == "converged")
     w, m = result.w, result.multipliers
     # Multipliers may not exist if a single point is feasible; they then grow until rounding stops them.

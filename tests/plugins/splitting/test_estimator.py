@@ -324,6 +324,7 @@ def test_unusable_constraints_are_refused(constraint, message):
         SplittingNP(constraints=[constraint]).fit(X, Y)
 
 
+@pytest.mark.slow  # three runs; constraints reach the estimator, and words a solver, in every run
 def test_the_command_line_takes_constraints(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     words = ["solver=splitting", "dataset=breast", "repeats=1", "execution.n_jobs=1"]

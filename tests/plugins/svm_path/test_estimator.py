@@ -61,6 +61,7 @@ def test_refit_with_the_choice_gives_the_same_classifier(options):
     assert stage[2:5] == tuple(chosen.values())
 
 
+@pytest.mark.slow  # three paths of 600 samples; choices are compared with all others in test_choice.py
 def test_better_intercept_or_asymmetry_is_chosen():
     # Bimodal: the minimiser of the hinge loss is pulled by a far group, as in figure 4 of the paper.
     rng = np.random.default_rng(3)
@@ -130,6 +131,7 @@ def test_smallest_of_tied_totals():
     np.testing.assert_allclose(np.array(totals) * S.var(axis=0).sum(), [1e-3, 10**-0.5])
 
 
+@pytest.mark.slow  # explores two paths; the main line is searched in every run
 def test_lines_beside_the_explored_one_compete():
     model = SVMPath(rho=0.1, **FAST).fit(X, Y)
     main = model.trace_[0].total

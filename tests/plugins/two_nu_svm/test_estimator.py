@@ -39,7 +39,7 @@ def test_fixed_parameters_equal_libsvm(nu_pos, nu_neg):
     np.testing.assert_allclose(scores(model), expected, atol=1e-12)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("strategy", ["bs", "bbs", "gs", "wgs", "cd", "wcd"])
 @pytest.mark.parametrize("cv", [None, 3])
 def test_refit_with_the_choice_gives_the_same_classifier(strategy, cv):

@@ -369,7 +369,7 @@ LEFT_OUT = [
 ]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(("features", "name", "caps"), LEFT_OUT)
 def test_leave_one_out_errors_match_a_conic_solver(features, name, caps):
     X, y = sample(7, 8, seed=3)

@@ -132,6 +132,7 @@ def test_other_parameters_are_searched_one_after_the_other():
     assert found.n_candidates == sum(one.n_candidates for one in apart)
 
 
+@pytest.mark.slow  # a run and its surfaces; the search itself is compared with LIBSVM in every run
 def test_it_runs_from_the_command_line(raw_dataset, npbench):
     raw_dataset("thyroid")
     asked = "solver=two_nu_svm solver.strategy=wcd dataset=thyroid protocol=permutations problem.rho=0.1 repeats=1"
