@@ -115,8 +115,8 @@ class NPThresholdClassifier(ThresholdedClassifier):
     Raises
     ------
     ValueError
-        In ``fit``: if the positive class is unclear, there are too few held-out negatives for the promise, or no
-        threshold keeps all bounds.
+        In ``fit``: if the positive class is unclear, a split fits and scores the same rows, there are too few held-out
+        negatives for the promise, or no threshold keeps all bounds.
 
     Warns
     -----
@@ -391,8 +391,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         elif isinstance(self.cv, Integral):
             splits = folds_by_class(int(self.cv), positive, together, random)
         else:
-            found = check_cv(self.cv, y, classifier=True).split(X, y, groups)
-            splits = [(every[train], every[test]) for train, test in found]  # rows or masks
+            splits = own_splits(self.cv, X, y, groups)
         if len(splits) > 1 and isinstance(_last_step(self.estimator), OneClassSVM):
             raise ValueError(
                 f"cv={self.cv}: scores of OneClassSVM grow with the number of samples, so that folds have another "
@@ -591,6 +590,19 @@ def folds_by_class(n_folds: int, codes: np.ndarray, together: np.ndarray, random
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=random).split(first, last)
     parts = [np.isin(place, test) for _, test in folds]
     return [(np.flatnonzero(~part), np.flatnonzero(part)) for part in parts]
+
+
+def own_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) -> Splits:
+    """Return the splits of a user as rows; raise a ValueError if one of them fits and scores the same rows."""
+    every = np.arange(len(y))
+    found = check_cv(cv, y, classifier=True).split(X, y, groups)
+    splits = [(every[train], every[test]) for train, test in found]  # rows or masks
+    if n_shared := max((len(np.intersect1d(*split)) for split in splits), default=0):
+        raise ValueError(
+            f"A split of cv has {n_shared} rows on both sides: a classifier scores negatives that it was fitted to too "
+            "low, and false alarms would exceed the bound. Pass (train, test) without a row in common, or an int."
+        )
+    return splits
 
 
 def _require_apart(splits: Splits, together: np.ndarray, positive: np.ndarray, grouped: bool) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
-from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, check_is_fitted
@@ -22,7 +21,14 @@ from npbench.estimators.samples import canonical
 from npbench.numerics.class_weights import least_weights, lowered_weights
 from npbench.numerics.copies import copies
 from npbench.numerics.thresholds import PROMISES, RULES
-from npbench.thresholding.classifier import ALIGNED, ThresholdedClassifier, calibration_count, folds_by_class, held_out
+from npbench.thresholding.classifier import (
+    ALIGNED,
+    ThresholdedClassifier,
+    calibration_count,
+    folds_by_class,
+    held_out,
+    own_splits,
+)
 from npbench.thresholding.threshold import clopper_pearson, complement, measured, require_rate, rounded_up
 from npbench.values import is_number
 
@@ -264,7 +270,12 @@ class NPMulticlassClassifier(ThresholdedClassifier):
             codes, random = np.unique(y[rows], return_inverse=True)[1], check_random_state(self.random_state)
             splits = folds_by_class(self.cv, codes, together, random)
         else:
-            splits = check_cv(self.cv, y[rows], classifier=True).split(_safe_indexing(X, rows), y[rows])
+            splits = own_splits(self.cv, _safe_indexing(X, rows), y[rows])
+        if unscored := len(rows) - len(np.unique(np.concatenate([test for _, test in splits]))):
+            raise ValueError(
+                f"cv={self.cv} leaves {unscored} of {len(rows)} samples without a score: use folds that hold out each "
+                "sample, or an int."
+            )
         log_p = np.empty((len(rows), len(self.classes_)))
         for train, test in splits:
             model = self._fitted(X, y, rows[train], params)

@@ -18,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from class_samples import Reader, gaussians
-from npbench import NPThresholdClassifier, Threshold
+from npbench import NPMulticlassClassifier, NPThresholdClassifier, Threshold
 
 X, SIGNS = gaussians(600, shift=1.5)
 ORDER = np.random.default_rng(0).permutation(600)
@@ -59,6 +59,21 @@ def test_groups_are_on_one_side_and_count_once(cv):
     assert "group" in model.result_.promise
     assert Threshold.from_json(model.result_.to_json()) == model.result_
     assert model.result_.guaranteed == (cv is None)
+
+
+MASK = np.arange(600) < 400
+
+
+@pytest.mark.parametrize(
+    ("split", "n_shared"), [((np.arange(600),) * 2, 600), ((MASK, MASK), 400), ((ORDER[:450], ORDER[449:]), 1)]
+)
+def test_rows_on_both_sides_of_a_split_are_refused(split, n_shared):
+    for model in (
+        NPThresholdClassifier(Reader(), rho=0.1, cv=[split]),
+        NPMulticlassClassifier(LogisticRegression(), bounds={0: 0.2}, promise="measured", cv=[split]),
+    ):
+        with pytest.raises(ValueError, match=f"{n_shared} rows on both sides"):
+            model.fit(X, Y)
 
 
 @pytest.mark.filterwarnings("ignore:The groups parameter")

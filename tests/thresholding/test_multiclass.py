@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
@@ -219,3 +219,9 @@ def test_copies_are_on_one_side_and_count_once(promise):
 def test_three_labels_have_a_class_of_their_own():
     with pytest.raises(ValueError, match="NPMulticlassClassifier"):
         NPThresholdClassifier(LogisticRegression()).fit(*drawn(600))
+
+
+def test_folds_that_leave_samples_without_a_score_are_refused():
+    model = NPMulticlassClassifier(LogisticRegression(), bounds={0: 0.2}, cv=ShuffleSplit(3), promise="measured")
+    with pytest.raises(ValueError, match="of 600 samples without a score"):
+        model.fit(*drawn(600))
