@@ -85,14 +85,14 @@ def test_np_score_follows_from_the_confusion_matrix():
         (metrics.partial_auc, {"fpr_range": (0.0, 1.0)}, norm.cdf(1.5 / np.sqrt(2))),
     ],
 )
-def test_limits_cover_the_population(metric, options, truth, draws):
+def test_limits_cover_the_population(metric, options, truth):
     rng, y = np.random.default_rng(3), np.repeat([0, 1], [200, 100])
     covered = 0
-    for _ in range(draws):
+    for _ in range(300):
         found = metric(y, rng.normal(1.5 * y), confidence=0.9, **options)
         assert found.low <= found.value <= found.high
         covered += found.low <= truth <= found.high
-    assert binomtest(covered, draws, 0.9).pvalue > 0.001
+    assert binomtest(covered, 300, 0.9).pvalue > 0.001
 
 
 def test_limits_of_np_score_cover_the_population():

@@ -18,13 +18,18 @@ from npbench.thresholding.multiclass import ClassBounds
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
 
 
+def simulated(first, *others):
+    """Return cases with their number of draws: the first with few in each run, and all with more in slow tests."""
+    return [(*first, 200), *(slow((*case, 1000)) for case in (first, *others))]
+
+
 def not_rejected(violations, draws, delta):
     """Whether an exact test at level 0.001 accepts that the probability of a violation is at most delta."""
     return binomtest(int(violations), draws, delta, alternative="greater").pvalue > 0.001
 
 
-@pytest.mark.parametrize(("rho", "delta", "n"), [(0.1, 0.1, 40), slow((0.05, 0.05, 150))])
-def test_promise_holds_and_is_not_wasted(draws, rho, delta, n):
+@pytest.mark.parametrize(("rho", "delta", "n", "draws"), simulated((0.1, 0.1, 40), (0.05, 0.05, 150)))
+def test_promise_holds_and_is_not_wasted(rho, delta, n, draws):
     rng = np.random.default_rng(0)
     negatives = rng.normal(size=(draws, n))
     y = np.zeros(n, dtype=int)
@@ -54,9 +59,9 @@ def test_all_groups_keep_their_bound_at_once(draws):
 
 
 @pytest.mark.parametrize(
-    "options", [slow(({"recall": 0.5},)), slow(({"precision": 0.75},)), {"recall": 0.25, "precision": 0.7}]
+    ("options", "draws"), simulated(({"recall": 0.25, "precision": 0.7},), ({"recall": 0.5},), ({"precision": 0.75},))
 )
-def test_several_promises_are_kept_at_once(draws, options):
+def test_several_promises_are_kept_at_once(options, draws):
     rng, rho, delta, n = np.random.default_rng(3), 0.1, 0.1, 300
     kept_in, broken = 0, 0
     for _ in range(draws):
@@ -73,9 +78,10 @@ def test_several_promises_are_kept_at_once(draws, options):
     assert kept_in > draws / 2
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("options", [{"recall": 0.7}, slow(({"precision": 0.8},)), {"recall": 0.5, "precision": 0.7}])
-def test_other_rates_are_promised_without_a_bound_on_false_alarms(draws, options):
+@pytest.mark.parametrize(
+    ("options", "draws"), simulated(({"recall": 0.7},), ({"precision": 0.8},), ({"recall": 0.5, "precision": 0.7},))
+)
+def test_other_rates_are_promised_without_a_bound_on_false_alarms(options, draws):
     rng, delta, n = np.random.default_rng(8), 0.1, 300
     kept_in, broken, values = 0, 0, []
     for _ in range(draws):
@@ -186,9 +192,8 @@ def test_printed_rates_are_rounded_to_the_safe_side(n_groups):
     assert float(re.search(r"recall at least (\S+\d)", promise)[1]) < one.recall
 
 
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("rate", ["recall", "precision"])
-def test_a_rate_on_the_edge_is_rarely_promised(draws, rate):
+@pytest.mark.parametrize(("rate", "draws"), simulated(("recall",), ("precision",)))
+def test_a_rate_on_the_edge_is_rarely_promised(rate, draws):
     """The true rate at the threshold is just below the bound: each promise is a broken one."""
     rng, delta, n, refused = np.random.default_rng(4), 0.2, 200, 0
     for _ in range(draws):
