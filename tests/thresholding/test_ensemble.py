@@ -27,10 +27,11 @@ X, Y = X[ORDER], (SIGNS[ORDER] > 0).astype(int)
 
 @pytest.fixture(autouse=True)
 def _few_trees(monkeypatch, request):
-    """Leave one small forest of five, a few rounds of boosting, and two folds, which are five in slow tests."""
+    """Leave one small forest of five, few rounds of boosting, and fewer and two folds in tests that are not slow."""
+    rounds, folds = (20, 5) if request.node.get_closest_marker("slow") else (5, 2)
     forests, boosting = ensemble._forests, ensemble._boosting
-    monkeypatch.setattr(ensemble, "_boosting", lambda words: boosting(words).set_params(max_iter=10))
-    monkeypatch.setattr(ensemble, "N_FOLDS", 5 if request.node.get_closest_marker("slow") else 2)
+    monkeypatch.setattr(ensemble, "_boosting", lambda words: boosting(words).set_params(max_iter=rounds))
+    monkeypatch.setattr(ensemble, "N_FOLDS", folds)
     monkeypatch.setattr(ensemble, "N_TREES", 50)
     monkeypatch.setattr(ensemble, "_forests", lambda n, n_trees: dict(list(forests(n, 50).items())[:1]))
 
