@@ -298,7 +298,7 @@ def test_no_text_of_a_ranking_is_cut_off_or_overlaps(labels):
 
 
 @given(
-    st.lists(st.tuples(st.floats(0.003, 20), st.floats(0.2, 0.9)), min_size=2, max_size=20, unique=True),
+    st.lists(st.tuples(st.floats(0.003, 20), st.floats(0.2, 0.9)), min_size=2, max_size=30, unique=True),
     st.integers(1, 30),
     st.booleans(),
 )
