@@ -297,6 +297,7 @@ def test_no_text_of_a_ranking_is_cut_off_or_overlaps(labels):
     assert overlaps(paper.draw(drawn, Palette(f"place={one}" for one in places))) == []
 
 
+@pytest.mark.slow(reason="places dozens of names; test_few_points_have_all_names_beside_them is in every run")
 @given(
     st.lists(st.tuples(st.floats(0.003, 20), st.floats(0.2, 0.9)), min_size=2, max_size=30, unique=True),
     st.integers(1, 30),

@@ -170,6 +170,7 @@ def test_mixtures_are_noted(change, expected):
     assert expected in environment_notes({}, change)
 
 
+@pytest.mark.slow(reason="hashes all sources of each solver; test_equal_environments_are_counted is in every run")
 def test_one_commit_is_no_mixture_whatever_the_solvers_and_metrics():
     solvers = registry.installed().solvers.values()
     computed = [metric.compute for metric in registry.installed().metrics.values()]

@@ -36,7 +36,7 @@ BAGS = [
 
 
 @pytest.mark.parametrize(
-    ("bag", "pos_label"), [*diagonal([[(bag, pos_label) for bag in BAGS] for pos_label in (0, 1)], every=4)]
+    ("bag", "pos_label"), [*diagonal([[(bag, pos_label) for bag in BAGS] for pos_label in (0, 1)], every=5)]
 )
 def test_scores_are_votes_of_members_that_have_not_seen_the_sample(bag, pos_label):
     model = NPThresholdClassifier(bag, rho=0.1, cv="oob", pos_label=pos_label, random_state=0).fit(X, Y)

@@ -28,6 +28,7 @@ def test_they_take_words_as_labels(name, pos_label):
     assert guarded.predict_proba(X).shape == (300, 2)
 
 
+@pytest.mark.slow(reason="five forests beside; a stand-in joins the vote in test_ensemble.py in every run")
 @pytest.mark.parametrize("name", QUICK)
 def test_they_join_the_vote_by_name(name, monkeypatch):
     pytest.importorskip(name)

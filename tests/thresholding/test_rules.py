@@ -144,10 +144,9 @@ def advice(scores, y, options):
     return {}
 
 
-ASKED = [{"rho": 0.01}, {"rho": 0.07, "delta": 1e-4}, {"recall": 0.9}, {"precision": 0.9}]
-
-
-ADVISED = [[(asked, grouped) for asked in (*ASKED, {"recall": 0.7, "precision": 0.7})] for grouped in (False, True)]
+ASKED = [{"recall": 0.7, "precision": 0.7}, {"rho": 0.01}, {"recall": 0.9}, {"precision": 0.9}]
+ASKED += [{"rho": 0.07, "delta": 1e-4}]
+ADVISED = [[(asked, grouped) for asked in ASKED] for grouped in (False, True)]
 
 
 @pytest.mark.parametrize(("asked", "grouped"), [*diagonal(ADVISED, every=5)])
