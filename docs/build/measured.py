@@ -13,6 +13,7 @@ from blocks import PUBLISHED, fenced, published, table
 
 from npbench.report.sheet import spread
 from npbench.report.stats.paired import wilcoxon
+from npbench_benchmark.leaderboard import settings
 
 ITERATES = PUBLISHED / "narasimhan" / "ijcnn1_iterates.parquet"
 Row = Mapping[str, Any]
@@ -99,6 +100,24 @@ def ensemble_splits() -> str:
         rows.append({"rho": rho, "model": f"{kind}: `{method}`", "n": len(one), "cell": cell})
     rows.sort(key=lambda row: -row["rho"])
     return crossed(rows, "{model}", "rho = {rho}, {n} sets", "{cell}", title="promise, model")
+
+
+def ensemble_above() -> str:
+    """Return how many test parts of these data sets are above the bound, by promise and model, and how many may be."""
+    rows = [
+        {
+            "rho": setting.value,
+            "promise": league.promise,
+            "model": one.label.split()[0],
+            "one": one,
+            "says": one.verdict,
+        }
+        for setting in settings(published("ensemble_benchmark"))
+        for league in setting.leagues
+        for one in league.methods
+    ]
+    cell = "{one.above} of {one.n_jobs}, {one.allowed:.1%} allowed: {says}"
+    return crossed(rows, "{promise}: `{model}`", "rho = {rho}", cell, title="promise, model")
 
 
 def scale() -> str:
