@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from npbench.data.labels import classes
 from npbench.numerics.np_roc import NPROC, np_roc
-from npbench.thresholding.threshold import complement, scored
+from npbench.thresholding.threshold import complement, require_rate, scored
 
 
 class NPRocDisplay:
@@ -70,13 +70,14 @@ class NPRocDisplay:
         delta : float, default=0.05
             Probability that a limit fails, in ]0, 1[.
         pos_label : int, float, bool or str, optional
-            Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
+            Label of the positives; by default the ``pos_label_`` of the classifier, or 1 for labels in {0, 1} or
+            {-1, 1}.
         name : str, optional
             Label of the curve; the name of the class by default.
         ax : matplotlib Axes, optional
             Axes to draw on; new ones by default.
         """
-        label = classes(y, pos_label)[1].positive
+        label = classes(y, getattr(estimator, "pos_label_", None) if pos_label is None else pos_label)[1].positive
         from npbench.thresholding.classifier import scores_of  # scikit-learn, which a column of scores does not need
 
         scores = scores_of(estimator, X, label)
@@ -109,6 +110,8 @@ class NPRocDisplay:
 
     def plot(self, ax: Any = None, *, rho: float | None = None, name: str | None = None, **line: Any) -> Self:
         """Plot the bands; parameters as in :meth:`from_estimator`, and properties of the curve for ``Axes.plot``."""
+        if rho is not None:
+            require_rate("rho", rho)
         if ax is None:
             import matplotlib.pyplot as plt
 

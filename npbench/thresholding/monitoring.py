@@ -12,10 +12,17 @@ import numpy as np
 from scipy.special import betaincc, betaln
 from scipy.stats import kstwo
 
-from npbench.data.labels import Labels, classes
+from npbench.data.labels import Classes, Labels, classes
 from npbench.numerics.binomial_limits import rate_above
 from npbench.numerics.thresholds import RULES
-from npbench.thresholding.threshold import Threshold, as_scores, complement, require_rate, same_length
+from npbench.thresholding.threshold import (
+    Threshold,
+    as_scores,
+    complement,
+    refuse_others,
+    require_rate,
+    same_length,
+)
 from npbench.values import is_whole
 
 BLOCK = 1 << 20  # negatives that are tested at once
@@ -148,7 +155,7 @@ def monitor(
     alpha : float, default=0.05
         Level of each test, in ]0, 1[.
     pos_label : int, float, bool or str, optional
-        Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
+        Label of the positives; by default both labels are those of the threshold.
     window : int, optional
         Number of the latest negatives to test alone, so that a long good past hides no change. The level is that of
         one window, fixed beforehand: of many windows, each rejects wrongly with probability up to alpha.
@@ -169,16 +176,21 @@ def monitor(
     >>> found.exceeded, found.shifted
     (True, True)
     """
+    if not isinstance(threshold, Threshold):
+        raise ValueError(
+            f"threshold is a {type(threshold).__name__}, expected a Threshold: make one by npbench.threshold, and test "
+            "each of GroupThresholds.groups on its own."
+        )
     scores, n_pending = as_scores(scores), 0
     if y is not None:
         labels = Labels(y)
         same_length(len(scores), y=labels)
-        signs, _ = classes(labels, pos_label, drop_missing=True)
+        known = Classes(pos_label, None)
+        if pos_label is None:
+            known = Classes(threshold.positive, threshold.negative)
+            refuse_others(labels, known)
+        signs, _ = classes(labels, *known, drop_missing=True)
         scores, n_pending = scores[signs < 0], labels.n_missing
-    if not isinstance(threshold, Threshold):
-        raise ValueError(
-            f"threshold is a {type(threshold).__name__}, expected a Threshold: test each group on its own."
-        )
     placed, labelled = [placed_scores(threshold, scores)], y is not None
     return monitor_placed(placed, threshold, alpha, window=window, n_pending=n_pending, labelled=labelled)
 

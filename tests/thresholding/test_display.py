@@ -49,6 +49,22 @@ def test_estimators_are_scored_for_the_positive_label(ax, pos_label):
     assert shown.line_.get_label() == "LogisticRegression"
 
 
+def test_a_classifier_with_a_positive_label_is_scored_for_it(ax):
+    X, y = gaussians(300, shift=1.5)
+    words = np.where(y > 0, "fraud", "ok")
+    model = npbench.NPThresholdClassifier(LogisticRegression(), rho=0.1, pos_label="fraud").fit(X, words)
+    shown = npbench.NPRocDisplay.from_estimator(model, X, words, ax=ax)
+    expected = npbench.NPRocDisplay.from_scores(model.scores(X), y, ax=ax)
+    np.testing.assert_array_equal(shown.line_.get_ydata(), expected.line_.get_ydata())
+
+
+@pytest.mark.parametrize("rho", [7, 0, "0.1"])
+def test_a_bound_that_is_no_rate_is_refused(ax, rho):
+    with pytest.raises(ValueError, match="rho"):
+        npbench.NPRocDisplay.from_scores(np.arange(100.0), np.repeat([0, 1], 50), rho=rho, ax=ax)
+    assert not ax.lines
+
+
 def test_new_axes_are_made():
     mpl.use("agg")
     shown = npbench.NPRocDisplay.from_scores(np.arange(100.0), np.repeat([0, 1], 50))

@@ -66,6 +66,19 @@ def test_only_negatives_count_if_there_are_labels():
     assert "label" in str(without)
 
 
+@pytest.mark.parametrize("labels", [(0, 1), ("fraud", "ok"), (2, 1)])
+def test_the_labels_of_the_threshold_count(labels):
+    rng, y = RNG(0), np.repeat(labels, [200, 800])
+    scores = rng.normal(np.repeat([2.0, 0.0], [200, 800]))
+    deployed = npbench.threshold(scores, y, rho=0.05, pos_label=labels[0])
+    found = npbench.monitor(scores, y, threshold=deployed)
+    assert (found.n_negatives, found.false_alarms, found.ok) == (800, deployed.false_alarms, True)
+    assert npbench.monitor(scores, y == labels[0], threshold=deployed, pos_label=True) == found
+    assert npbench.monitor(scores[199:201], y[199:201], threshold=deployed).n_negatives == 1
+    with pytest.raises(ValueError, match="neither class: 'other'"):
+        npbench.monitor(scores, np.where(y == labels[0], "other", y.astype(str)), threshold=deployed)
+
+
 def test_changed_scores_are_noticed_and_equal_ones_keep_the_level(draws):
     rng = RNG(2)
     shifted = 0
@@ -134,6 +147,8 @@ def test_unusable_samples_are_refused():
     grouped = npbench.threshold(np.arange(200.0), np.zeros(200), by=np.resize([0, 1], 200))
     with pytest.raises(ValueError, match="GroupThresholds"):
         npbench.monitor([1.0], threshold=grouped)
+    with pytest.raises(ValueError, match=r"float.*npbench\.threshold"):
+        npbench.monitor([1.0], threshold=1.0)
     with pytest.raises(ValueError, match="alpha"):
         npbench.monitor([1.0], threshold=deployed, alpha=0)
 
