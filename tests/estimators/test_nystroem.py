@@ -211,7 +211,7 @@ COSTS = [0.01, 0.1, 1.0, 10.0]
     ("name", "settings", "search"),
     [
         ("np_svm", {"rho": 0.1}, {"C": COSTS, "gamma": [0.1, 1.0]}),  # which the linear kernel does not have
-        ("q_svm", {"q": 0.1}, {"C": COSTS}),
+        slow(("q_svm", {"q": 0.1}, {"C": COSTS})),
         slow(("uzawa", {"rho": 0.1}, {"C": COSTS})),
         ("ac_svm", {}, {"C_pos": COSTS[1:], "C_neg": COSTS[1:]}),
     ],

@@ -62,7 +62,8 @@ IN_RANGES = [
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("name", "span"), [*diagonal(IN_RANGES, every=3)])
 def test_thresholds_have_a_rate_in_the_range(name, span):
-    scores = solver(name, fpr_range=span).fit(X, Y).decision_function(X)
+    fewer = {"max_iter": 5} if name == "pauc_sbcd" else {}  # its threshold is set at the end
+    scores = solver(name, fpr_range=span, **fewer).fit(X, Y).decision_function(X)
     assert span[0] <= np.mean(scores[Y < 0] > 0) <= span[1]
 
 

@@ -65,7 +65,7 @@ def published(folder):
     return latest(parts(folder / "records", faults.append, columns), columns), faults
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("name", cases(PUBLISHED))
 def test_published_records_answer_every_job(name):
     """As ``npbench report --experiment NAME results=FOLDER`` finds them: by settings, from any code."""
