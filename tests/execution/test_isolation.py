@@ -57,6 +57,7 @@ def test_a_solver_that_replaces_metrics_changes_none(data, run):
         assert records[job.key]["roc"] == plain[honest.key]["roc"]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_neither_frames_nor_memory_nor_files_have_a_test_label(data, run, kind, tmp_path):
     kept = BinaryData(kind(data.X), data.y, "kept")

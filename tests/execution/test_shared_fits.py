@@ -88,19 +88,19 @@ def test_a_search_by_ranking_is_shared_by_all_thresholds_and_bounds(stored, tmp_
             dataclasses.replace(
                 job, request=dataclasses.replace(job.request, params=fixed | kind, search=grid, problem=rho)
             ),
-            [0, 1],
+            [0],
         )
         for kind in kinds
         for rho in (NeymanPearson(rho=0.2), NeymanPearson(rho=0.1))
     )
     counts, records = stored(local.records, list(planned), n_jobs=n_jobs)
-    assert counts == {"ok": 16}
+    assert counts == {"ok": 8}
     n_folds = job.request.protocol.folds
-    chosen = {(one["repeat"], one["rho"], one["chosen_params"]) for one in records.values()}
-    assert len(chosen) == 4  # one choice for each bound
-    by_split = [len({params for repeat, _, params in chosen if repeat == split}) for split in (0, 1)]
+    chosen = {(one["rho"], one["chosen_params"]) for one in records.values()}
+    assert len(chosen) == 2  # one choice for each bound
+    n_chosen = len({params for _, params in chosen})
     # three candidates in each fold; of each that is chosen, a fit without half, without .6, and to two folds and to all
-    assert len([*tmp_path.glob("?" * 32)]) == sum(3 * n_folds + n_chosen * (1 + 1 + 3) for n_chosen in by_split)
+    assert len([*tmp_path.glob("?" * 32)]) == 3 * n_folds + n_chosen * (1 + 1 + 3)
     assert all(one["select_seconds"] >= 0.05 * 3 * n_folds for one in records.values())
 
 
