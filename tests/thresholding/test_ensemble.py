@@ -25,10 +25,15 @@ ORDER = np.random.default_rng(0).permutation(200)
 X, Y = X[ORDER], (SIGNS[ORDER] > 0).astype(int)
 
 
+@pytest.fixture
+def five_folds():
+    """Let the ensemble of a test take as many folds as that of users, and more rounds of boosting."""
+
+
 @pytest.fixture(autouse=True)
 def _few_trees(monkeypatch, request):
-    """Leave one small forest of five, few rounds of boosting, and fewer and two folds in tests that are not slow."""
-    rounds, folds = (20, 5) if request.node.get_closest_marker("slow") else (5, 2)
+    """Leave one small forest of five, a few rounds of boosting, and two folds unless a test asks for ``five_folds``."""
+    rounds, folds = (20, 5) if "five_folds" in request.fixturenames else (5, 2)
     forests, boosting = ensemble._forests, ensemble._boosting
     monkeypatch.setattr(ensemble, "_boosting", lambda words: boosting(words).set_params(max_iter=rounds))
     monkeypatch.setattr(ensemble, "N_FOLDS", folds)
@@ -242,6 +247,7 @@ def test_a_vote_in_another_threshold_abstains():
 
 
 @pytest.mark.slow  # hundreds of fits
+@pytest.mark.usefixtures("five_folds")
 @pytest.mark.parametrize(("promise", "above"), [("guaranteed", 0.05), ("measured", 0.1)])
 def test_the_rate_is_kept_as_promised(promise, above):
     n, draws = 76, 150
