@@ -54,6 +54,8 @@ class Monitoring:
         Number of samples without a label, which count as neither class, and of negatives before the window.
     promised : float, optional
         Bound of the threshold, if it promises nothing about a single sample and ``rho`` is therefore larger.
+    tested : bool
+        Whether the bound is tested. If it is for true negatives, where some labels are wrong, only scores are.
     """
 
     rho: float
@@ -69,6 +71,7 @@ class Monitoring:
     n_pending: int = 0
     n_before: int = 0
     promised: float | None = None
+    tested: bool = True
 
     @property
     def exceeded(self) -> bool:
@@ -86,7 +89,9 @@ class Monitoring:
         return not (self.exceeded or self.shifted)
 
     def evidence_after(self, n: np.ndarray) -> np.ndarray:
-        """Return the logarithm of the e-value after the first n negatives."""
+        """Return the logarithm of the e-value after the first n negatives; 0 if the bound is not tested."""
+        if not self.tested:
+            return np.zeros(len(n))
         return betting_evidence(self.alarms_among(n), n, self.rho) + _log_stake(self.promised)
 
     def alarms_among(self, n: np.ndarray) -> np.ndarray:
@@ -102,10 +107,13 @@ class Monitoring:
             else f"no evidence of a rate above {self.rho:g}"
         )
         valid = f"for one window; {self.n_before} earlier negatives left out" if self.n_before else "valid at any time"
-        lines = [
-            f"false alarms: {self.false_alarms} of {self.n_negatives} negatives, {rate:.2%}; {verdict} "
-            f"(p = {min(1.0, math.exp(-self.evidence)):.2g} at level {self.alpha:g}, {valid})"
-        ]
+        test = f"{verdict} (p = {min(1.0, math.exp(-self.evidence)):.2g} at level {self.alpha:g}, {valid})"
+        if not self.tested:
+            test = (
+                f"not tested: the bound of {self.rho:g} is on true negatives, and some labels may be wrong. "
+                "Count alarms on negatives that a person has checked."
+            )
+        lines = [f"false alarms: {self.false_alarms} of {self.n_negatives} negatives, {rate:.2%}; {test}"]
         if self.promised is not None:
             lines.append(
                 f"Tested is {self.rho:g}, the most that the calibration sample explains: this threshold may exceed "
@@ -142,7 +150,8 @@ def monitor(
     valid once, on a file that is not chosen by looking at it.
 
     A threshold by the rule "average" or "empirical" exceeds rho about every other time from the start; tested is then
-    whether the rate exceeds what the calibration sample explains, at level alpha together.
+    whether the rate exceeds what the calibration sample explains, at level alpha together. One with ``contamination``
+    bounds the rate of true negatives, which labels do not show: tested are the scores alone.
 
     Parameters
     ----------
@@ -238,12 +247,13 @@ def monitor_placed(
         step = float(np.max(np.diff(shares, prepend=0, append=1)))  # between these scores, a distance is seen less it
         distance = min(1.0, _surely_found(n, len(placed), alpha) + step)
     alarms = placed > np.searchsorted(marks, threshold.value)
+    tested = threshold.contamination is None
     return Monitoring(
         rho,
         alpha,
         len(placed),
         int(np.sum(alarms)),
-        *_strongest(alarms, rho, _log_stake(promised), -math.log(alpha)),
+        *(_strongest(alarms, rho, _log_stake(promised), -math.log(alpha)) if tested else (0.0, None)),
         shift_p_value=p_value,
         smallest_shift=distance,
         labelled=labelled,
@@ -251,6 +261,7 @@ def monitor_placed(
         n_pending=n_pending,
         n_before=n_before,
         promised=promised,
+        tested=tested,
     )
 
 

@@ -1,6 +1,7 @@
 """Monitoring: the level of both tests in simulations, drift that is detected, and what is refused."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -192,6 +193,24 @@ def test_labels_that_have_not_come_count_for_no_class(missing):
     assert "10" in str(found)
     words = np.where(y == 1, "attack", np.where(y == 0, "ok", None))
     assert npbench.monitor(scores, words, threshold=bounding(0.01), pos_label="attack").n_pending == 10
+
+
+def test_alarms_are_not_counted_where_labels_may_be_wrong():
+    rng = RNG(7)
+
+    def drawn(n, shift=0.0):
+        return rng.normal(shift + 3 * (rng.random(n) < 0.05))  # a positive of twenty is labelled negative
+
+    scores, y = np.r_[drawn(3000), rng.normal(3, size=1000)], np.repeat([0, 1], [3000, 1000])
+    deployed = npbench.threshold(scores, y, rho=0.05, contamination=(0.95, 0))
+    found = npbench.monitor(drawn(3000), np.zeros(3000), threshold=deployed)
+    assert found.false_alarms > 0.06 * 3000
+    assert (found.tested, found.exceeded, found.ok) == (False, False, True)
+    assert not np.any(found.evidence_after(np.arange(1, 3001)))
+    assert "person" in str(found)
+    assert npbench.monitor(drawn(3000, 0.3), np.zeros(3000), threshold=deployed).shifted
+    checked = replace(deployed, contamination=None)
+    assert npbench.monitor(rng.normal(0.3, size=3000), threshold=checked).exceeded
 
 
 def test_a_window_is_tested_alone(draws):
