@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+COARSE = 0.05  # share of equal values, or of smallest steps, from which on equal values are chance
+
 
 def is_sparse(X: Any) -> bool:
     """Return whether ``X`` is sparse, without importing SciPy: if it is not loaded, nothing is sparse."""
@@ -18,8 +20,13 @@ def is_sparse(X: Any) -> bool:
 def copies(X: Any) -> np.ndarray:
     """Return for each row the first row that it is a copy of, which may be itself.
 
-    Rows of a few categories or grades repeat by nature: they are copies only if they have values, neither missing nor
-    0, in two features of which half of such values or more are distinct. Lists and texts have no copies.
+    Rows of a few categories or grades repeat by nature. Equal rows are copies only if one of these holds:
+
+    - In two features, they have values, neither missing nor 0, and half of all such values are distinct.
+    - They have two such values or more, one of which has a fine scale and occurs in no other distinct row.
+    - Too many rows occur as often as they do, such as three times each, without being a full grid of values.
+
+    Lists and texts have no copies.
 
     Examples
     --------
@@ -30,25 +37,57 @@ def copies(X: Any) -> np.ndarray:
     table = X if is_sparse(X) or isinstance(X, np.ndarray) else _frame(X)
     if table is None or len(table.shape) != 2:
         return rows
-    hashes = row_hashes(table)
-    _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
+    _, first, place, times = np.unique(row_hashes(table), return_index=True, return_inverse=True, return_counts=True)
     if len(first) == len(rows):
         return rows
-    if is_sparse(table):  # a column is mostly 0: all values together take the place of its own
-        n_values = np.diff(table.indptr)
-        n_values = n_values * (2 * len(np.unique(table.data)) >= table.nnz)
-    else:
-        import polars as pl
+    copied = (_copied_sparse if is_sparse(table) else _copied)(table[first], times)
+    return np.where(copied[place], first[place], rows)
 
-        n_values = np.zeros(len(rows), dtype=int)
-        for values in table.T if isinstance(table, np.ndarray) else table:
-            column = pl.Series(values.astype(str) if values.dtype == object else values, nan_to_null=True)
-            present = (column != 0).fill_null(False) if column.dtype.is_numeric() else column.is_not_null()
-            if 2 * column.filter(present).n_unique() >= present.sum():
-                n_values += present.to_numpy()
-                if n_values.min() == 2:  # all rows are compared
-                    break
-    return np.where(n_values >= 2, first[place], rows)
+
+def _copied_sparse(distinct: Any, times: np.ndarray) -> np.ndarray:
+    """Return which of the distinct rows are copied: a column is mostly 0, all values together take its place."""
+    several = np.diff(distinct.indptr) >= 2
+    return several & (_is_alike(times) | (2 * len(np.unique(distinct.data)) >= distinct.nnz))
+
+
+def _copied(distinct: Any, times: np.ndarray) -> np.ndarray:
+    """Return which of the distinct rows of an array or a frame are copied, by how many times each occurs."""
+    import polars as pl
+
+    alike, n_cells = _is_alike(times), 1.0
+    n_distinct, n_varying, fine = np.zeros((3, len(times)), dtype=int)
+    for values in distinct.T if isinstance(distinct, np.ndarray) else distinct:
+        column = pl.Series(values.astype(str) if values.dtype == object else values, nan_to_null=True)
+        is_number = column.dtype.is_numeric()
+        present = ((column != 0).fill_null(False) if is_number else column.is_not_null()).to_numpy()
+        n_values = column.filter(present).n_unique()
+        n_cells *= column.n_unique()
+        n_distinct += present & (2 * n_values >= times[present].sum())
+        n_varying += present & (n_values > 1)
+        if is_number and _is_fine(column.filter(present).to_numpy()):
+            fine += present & column.is_unique().to_numpy()
+        copied = (n_distinct >= 2) | ((n_varying >= 2) & (fine > 0)) | (alike & (n_cells >= 2 * len(times)))
+        if copied[times > 1].all():
+            break
+    return copied
+
+
+def _is_fine(values: np.ndarray) -> bool:
+    """Return whether few values are equal, and few of the others are neighbours on a grid such as years."""
+    steps = np.diff(np.unique(values.astype(float)))
+    n_equal, n_neighbours = len(values) - len(steps) - 1, np.sum(steps < 1.5 * steps.min(initial=np.inf))
+    return len(steps) > 0 and max(n_equal, n_neighbours) <= COARSE * len(steps)
+
+
+def _is_alike(times: np.ndarray) -> np.ndarray:
+    """Return which of the distinct rows occur as many times as too many others do for draws from a population.
+
+    For any population, the numbers f of rows that are drawn k times have ``f[k]**2 <= (1 + 1/k) * f[k-1] * f[k+1]`` in
+    the mean, by the inequality of Cauchy and Schwarz for mixtures of Poisson distributions.
+    """
+    f = np.bincount(times, minlength=times.max() + 2)
+    expected = np.sqrt((1 + 1 / times) * (f[times - 1] + 1) * (f[times + 1] + 1))
+    return (times > 1) & (f[times] > 2 * expected + 10)
 
 
 def row_hashes(table: Any) -> np.ndarray:

@@ -34,9 +34,17 @@ def test_a_feature_that_separates_the_classes_is_named(tmp_path, leak):
         loaded(tmp_path, leak=leak)
 
 
-def test_copies_of_rows_are_counted(tmp_path):
-    with pytest.warns(UserWarning, match="6 of 66 "):
-        loaded(tmp_path, [*range(60), *range(3), 7, 7, 40])
+@pytest.mark.parametrize(
+    ("rows", "columns", "found"),
+    [
+        ([*range(60), *range(3), 7, 7, 40], {}, "6 of 66 "),
+        ([*range(60), *range(9)], {"other": np.resize([1.0, 2.0, 3.0], 60)}, "9 of 69 "),
+        (np.resize(np.r_[0:10, 50:60], 60).tolist(), {}, "40 of 60 "),
+    ],
+)
+def test_copies_of_rows_are_counted(tmp_path, rows, columns, found):
+    with pytest.warns(UserWarning, match=found):
+        loaded(tmp_path, rows, **columns)
 
 
 def dense(path, X, y):
@@ -81,9 +89,9 @@ def test_the_check_of_a_third_party_names_the_feature():
         (None, {"words": np.where(LABELS, "b", np.resize(["a", "c", "b"], 60))}),
         (None, {"almost": NOISE + np.where(np.arange(60) == 5, 20, 10 * LABELS)}),
         ([*range(10), *range(30, 60)], {"few": NOISE + 10 * LABELS}),  # ten negatives
-        ([*range(60), *range(9)], {"other": np.resize([1.0, 2.0, 3.0], 60)}),
+        ([*range(60), *range(9)], {"noise": np.resize(np.arange(20), 60), "other": np.resize([1.0, 2.0, 3.0], 60)}),
         ([*range(60), *range(9)], {"who": np.arange(60)}),
-        (np.resize(np.r_[0:10, 50:60], 60).tolist(), {}),  # as of categories: each row several times
+        ([*range(60), *range(60)], {"noise": np.resize([1, 2], 60), "other": np.resize(["a", "b", "c"], 60)}),
     ],
 )
 def test_other_tables_are_read_without_a_warning(tmp_path, rows, columns):

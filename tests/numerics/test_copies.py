@@ -37,8 +37,50 @@ def test_frames_with_words_are_compared(kind):
     np.testing.assert_array_equal(copies(frame(kind)), TAKEN)
 
 
-def test_a_table_of_pairs_consists_of_copies():
-    np.testing.assert_array_equal(copies(np.vstack([ROWS, ROWS])), np.tile(np.arange(60), 2))
+def people(n, income):
+    """Return a table of age, income and job."""
+    rng = np.random.default_rng(1)
+    ages, jobs = rng.integers(18, 80, n), rng.choice(["a", "b", "c"], n)
+    return pl.DataFrame({"age": ages, "income": income(rng, n), "job": jobs})
+
+
+def dollars(rng, n):
+    return np.round(rng.lognormal(10, 1, n))
+
+
+def bands(rng, n):
+    return 10_000 * rng.integers(1, 10, n)
+
+
+@pytest.mark.parametrize("times", [2, 3, 5])
+@pytest.mark.parametrize(
+    "table",
+    [
+        ROWS,
+        np.round(ROWS, 1),  # on a coarse grid
+        sparse.csr_array(ROWS * (ROWS > -2)),
+        people(100, dollars),
+        people(100, bands).unique(maintain_order=True),
+    ],
+)
+def test_rows_that_are_all_repeated_are_copies(table, times):
+    n = table.shape[0]
+    np.testing.assert_array_equal(copies(table[np.tile(np.arange(n), times)]), np.tile(np.arange(n), times))
+
+
+@pytest.mark.parametrize("table", [ROWS, people(100, dollars)])
+def test_rows_that_are_drawn_several_times_are_copies(table):
+    n = table.shape[0]
+    taken = np.random.default_rng(2).integers(0, n, 3 * n)
+    assert len(np.unique(copies(table[taken]))) == len(np.unique(taken))
+
+
+@pytest.mark.parametrize("n", [20, 100, 1000])
+@pytest.mark.parametrize("scale", [1.0, 0.0123, np.log])
+def test_ages_and_bands_of_income_repeat_by_nature(n, scale):
+    table = people(n, bands)
+    age = np.log(table["age"]) if scale is np.log else scale * table["age"]
+    assert len(np.unique(copies(table.with_columns(age.alias("age"))))) == n
 
 
 @pytest.mark.parametrize(
@@ -46,6 +88,9 @@ def test_a_table_of_pairs_consists_of_copies():
     [
         DRAWN.integers(0, 3, size=(60, 3)).astype(float),
         np.zeros((60, 3)),
+        np.repeat([[dose, strain] for dose in range(8) for strain in range(1, 4)], 3, axis=0),  # a designed experiment
+        np.c_[np.repeat(ROWS[:, 0], 3), np.ones(180)],
+        np.array([[1.5, 2.5]] * 60),
         np.c_[ROWS[TAKEN, 0], np.ones(63)],  # one feature alone
         ["one", "one"],
         np.array(["one", "one"]),

@@ -185,3 +185,13 @@ def test_copies_on_both_sides_are_counted_in_a_warning():
             NPThresholdClassifier(inner, rho=0.1, cv=cv).fit(X[rows], Y[rows])
     model = NPThresholdClassifier(LogisticRegression(), rho=0.1, cv=3, random_state=0).fit(X[rows], Y[rows])
     assert model.result_.n_negatives == 360
+
+
+@pytest.mark.parametrize("times", [2, 3, 5])
+def test_rows_that_are_all_repeated_count_once(times):
+    rows = np.tile(np.arange(600), times)
+    for cv in (None, 3):
+        model = NPThresholdClassifier(Reader(), rho=0.1, cv=cv, random_state=0)
+        assert model.fit(X[rows], Y[rows]).result_.n_negatives == model.fit(X, Y).result_.n_negatives
+    with pytest.warns(UserWarning, match="held-out negatives have a copy"):
+        model.set_params(cv=StratifiedKFold(3)).fit(X[rows], Y[rows])
