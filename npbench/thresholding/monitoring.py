@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import betaincc, betaln
 from scipy.stats import kstwo
 
-from npbench.data.labels import Classes, Labels, classes
+from npbench.data.labels import Classes, Labels, classes, complete
 from npbench.numerics.binomial_limits import rate_above
 from npbench.numerics.thresholds import RULES
 from npbench.thresholding.threshold import (
@@ -141,6 +141,7 @@ def monitor(
     alpha: float = 0.05,
     pos_label: Any = None,
     window: int | None = None,
+    groups: Any = None,
 ) -> Monitoring:
     """Test on new samples whether a threshold still keeps its bound, and whether the scores have changed.
 
@@ -168,6 +169,9 @@ def monitor(
     window : int, optional
         Number of the latest negatives to test alone, so that a long good past hides no change. The level is that of
         one window, fixed beforehand: of many windows, each rejects wrongly with probability up to alpha.
+    groups : array of shape (n_samples,), optional
+        Group of each sample, such as a customer, of which the first negative counts; required for a threshold that was
+        set with ``groups``.
 
     Raises
     ------
@@ -191,6 +195,8 @@ def monitor(
             "each of GroupThresholds.groups on its own."
         )
     scores, n_pending = as_scores(scores), 0
+    negatives, of_group = np.arange(len(scores)), None if groups is None else complete(groups, "groups")
+    same_length(len(scores), groups=of_group)
     if y is not None:
         labels = Labels(y)
         same_length(len(scores), y=labels)
@@ -199,9 +205,16 @@ def monitor(
             known = Classes(threshold.positive, threshold.negative)
             refuse_others(labels, known)
         signs, _ = classes(labels, *known, drop_missing=True)
-        scores, n_pending = scores[signs < 0], labels.n_missing
-    placed, labelled = [placed_scores(threshold, scores)], y is not None
-    return monitor_placed(placed, threshold, alpha, window=window, n_pending=n_pending, labelled=labelled)
+        negatives, n_pending = np.flatnonzero(signs < 0), labels.n_missing
+    if of_group is not None:
+        negatives = first_of_each(negatives, of_group.codes)
+    asked: dict[str, Any] = {"n_pending": n_pending, "labelled": y is not None, "by_group": groups is not None}
+    return monitor_placed([placed_scores(threshold, scores[negatives])], threshold, alpha, window=window, **asked)
+
+
+def first_of_each(rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return those of some rows that are the first of their group, given the group of every row, in order."""
+    return rows[np.sort(np.unique(codes[rows], return_index=True)[1])]
 
 
 def placed_scores(threshold: Threshold, scores: np.ndarray) -> np.ndarray:
@@ -223,11 +236,17 @@ def monitor_placed(
     window: int | None,
     n_pending: int,
     labelled: bool,
+    by_group: bool,
 ) -> Monitoring:
     """Return the tests of :func:`monitor` for negatives by :func:`placed_scores`, in blocks."""
     require_rate("alpha", alpha)
     if threshold.rho is None:
         raise ValueError("The threshold has no bound on false alarms, so that there is nothing to test.")
+    if threshold.grouped and not by_group:
+        raise ValueError(
+            "The bound is on one sample of each group: pass groups, such as the customer of each sample. On the "
+            "command line, --groups names their column."
+        )
     placed, marks = np.concatenate([np.empty(0, dtype=np.uint8), *blocks]), _marks(threshold)
     if not len(placed):
         raise ValueError("There are no negatives to count false alarms on.")

@@ -213,6 +213,22 @@ def test_alarms_are_not_counted_where_labels_may_be_wrong():
     assert npbench.monitor(rng.normal(0.3, size=3000), threshold=checked).exceeded
 
 
+def test_of_each_group_the_first_negative_counts(draws):
+    rng, deployed = RNG(8), replace(bounding(0.05), grouped=True)
+    customers, exceeded = np.repeat(np.arange(100), 10), 0
+    for _ in range(draws):
+        scores = np.repeat(rng.normal(size=100), 10)
+        exceeded += npbench.monitor(scores, threshold=deployed, groups=customers).exceeded
+    assert binomtest(exceeded, draws, 0.05, alternative="greater").pvalue > 0.001
+    scores, y = [9.0, -1.0, 9.0, 9.0, 9.0, -1.0], [1, 0, None, 0, 0, 0]
+    found = npbench.monitor(scores, y, threshold=deployed, groups=["a", "a", "b", "a", "b", "b"])
+    assert (found.alarms.tolist(), found.n_pending) == ([False, True], 1)
+    with pytest.raises(ValueError, match="one sample of each group: pass groups"):
+        npbench.monitor(scores, y, threshold=deployed)
+    with pytest.raises(ValueError, match="groups has 1 values"):
+        npbench.monitor(scores, y, threshold=deployed, groups=["a"])
+
+
 def test_a_window_is_tested_alone(draws):
     rng, deployed = RNG(5), bounding(0.05)
     scores = np.r_[rng.normal(-1, size=5000), rng.normal(0.7, size=400)]  # a good past hides the change

@@ -124,14 +124,16 @@ class ScoreFile:
         *,
         time: str | None = None,
         weights: str | None = None,
+        units: str | None = None,
     ) -> Iterator[Batch]:
         """Yield the rows with a score and a class, each batch sorted by time; ``signs`` are those of the labels.
 
+        Numbers of ``units``, such as customers, are those of one batch.
         At last, ``n_used`` has the numbers of rows by group, and ``note`` says which were left out.
         """
         lacking, n_infinite = Counter[str](), 0
         self.n_used = np.zeros(len(by.values) if by else 1, dtype=np.int64)
-        for table in self.batches(score, *(one.name for one in (label, by) if one), time, weights):
+        for table in self.batches(score, *(one.name for one in (label, by) if one), time, weights, units):
             given = numbers(table, score, "--score")
             sign = signs[label.places(table)] if label else np.full(len(given), -1)
             kept, counts = score_files.in_use(given, sign)
@@ -142,7 +144,8 @@ class ScoreFile:
             n_infinite += int(np.sum(~np.isfinite(scores)))
             self.n_used += np.bincount(groups, minlength=len(self.n_used))
             weight = numbers(table, weights, "--weights").to_numpy()[rows] if weights else None
-            yield Batch(scores, sign[rows], groups, weight)
+            unit = complete(table.frame[units], units).codes[rows] if units else None
+            yield Batch(scores, sign[rows], groups, weight, unit)
         if n_infinite:
             n = np.sum(self.n_used)
             raise RequestError(f"{n_infinite} of {n} scores are infinite: leave these samples out, or score them.")
@@ -156,6 +159,7 @@ class Batch(NamedTuple):
     signs: np.ndarray
     groups: np.ndarray
     weights: np.ndarray | None
+    units: np.ndarray | None
 
 
 class Values(NamedTuple):

@@ -20,7 +20,7 @@ from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.commands.batches import ScoreFile
-from npbench.thresholding.monitoring import Monitoring, monitor_placed, placed_scores
+from npbench.thresholding.monitoring import Monitoring, first_of_each, monitor_placed, placed_scores
 from npbench.thresholding.threshold import GroupThresholds, Threshold, refuse_others, require_rate
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def run(words: Sequence[str]) -> Exit:
     if not options.label and names["label"] not in source.schema:  # labels come later, or never
         names["label"] = None
     asked = {"score": names["score"], "label": names["label"], "by": names["by"], "time": options.time}
-    source.require(**asked)
+    source.require(**asked, groups=options.groups)
+    source.at_once |= options.groups is not None
     source.at_once = source.at_once or (options.time is not None and not _is_sorted(source, options.time))
     try:
         found = _monitored(source, names, deployed, options)
@@ -65,6 +66,7 @@ def _parser() -> ArgumentParser:
     score_files.add_options(parser, score=None, label=None, unlabelled=("pending", "drop", "refuse"))
     option = parser.add_argument
     option("--by", metavar="COLUMN", help=score_files.BY)
+    option("--groups", metavar="COLUMN", help="customers or the like, of which the first negative counts")
     option("--threshold", type=Path, required=True, metavar="JSON", help="file that `npbench threshold` wrote")
     option(
         "--time",
@@ -132,12 +134,15 @@ def _monitored(
         part_of = np.array([places.get(meaning(one), len(places)) for one in [*groups.values, ""]])[groups.codes]
     blocks: dict[Any, list[np.ndarray]] = {name: [] for name in parts}  # of negatives, in the order of time
     n_rows, n_pending = Counter[Any](), Counter[Any]()
-    for batch in source.used(names["score"], label, signs, by, time=options.time):
+    for batch in source.used(names["score"], label, signs, by, time=options.time, units=options.groups):
         part = part_of[batch.groups]
         chosen = np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part, minlength=len(parts))))
         for (name, one), rows in zip(parts.items(), chosen, strict=False):
             sign = batch.signs[rows]
-            blocks[name].append(placed_scores(one, batch.scores[rows[sign < 0]]))
+            negatives = rows[sign < 0]
+            if batch.units is not None:
+                negatives = first_of_each(negatives, batch.units)
+            blocks[name].append(placed_scores(one, batch.scores[negatives]))
             n_rows[name] += len(rows)
             n_pending[name] += int(np.sum(sign == PENDING))
     alpha = options.alpha
@@ -145,7 +150,7 @@ def _monitored(
         deployed.limits(by.members(source.n_used)[0])  # refuses unknown groups
         require_rate("alpha", options.alpha)  # a share of 2 may be a rate
         alpha /= deployed.n_parts
-    asked = {"alpha": alpha, "window": options.window, "labelled": label is not None}
+    asked = {"alpha": alpha, "window": options.window, "labelled": label is not None, "by_group": bool(options.groups)}
     return {
         name: monitor_placed(blocks[name], one, n_pending=n_pending[name], **asked)
         for name, one in parts.items()

@@ -14,7 +14,7 @@ import npbench
 from npbench.errors import Exit, RequestError
 from npbench.numerics.thresholds import fewest_negatives
 from npbench.thresholding.commands import monitor, score_files, threshold
-from npbench.thresholding.threshold import from_json
+from npbench.thresholding.threshold import described, from_json
 
 RNG = np.random.default_rng(0)
 ATTACK = RNG.random(1500) < 0.3
@@ -28,6 +28,7 @@ TABLE = pl.DataFrame(
 )
 COLUMNS = ["--label", "y", "--positive", "attack", "--score", "s"]
 STORED = ["--threshold", "threshold/threshold.json"]
+NAMES = {"columns": {"score": "s", "label": "y", "positive": "attack", "negative": "ok"}}
 
 
 @pytest.fixture(autouse=True)
@@ -328,6 +329,28 @@ def test_labels_that_come_late_are_pending(capsys):
         monitor.run(["none.parquet", *STORED])
     with pytest.raises(RequestError, match="window"):
         monitor.run(["late.csv", *STORED, "--window", "0"])
+
+
+@pytest.mark.parametrize("by", [[], ["--by", "g"]])
+def test_of_each_customer_the_first_negative_in_time_counts(by, capsys):
+    threshold.run(["scores.parquet", *COLUMNS, *by])
+    deployed = stored()
+    Path("grouped.json").write_text(json.dumps({**json.loads(described(deployed, grouped=True).to_json()), **NAMES}))
+    words = ["twice.parquet", "--threshold", "grouped.json", "--time", "t", *by, "--no-chart"]
+    later = TABLE.with_columns(pl.col("t") + 0.5, pl.col("s") + 9)
+    twice = pl.concat([TABLE, later], how="vertical_relaxed").with_columns(customer=pl.col("t").floor().cast(str))
+    twice.write_parquet("twice.parquet")
+    with pytest.raises(RequestError, match="one sample of each group"):
+        monitor.run(words)
+    capsys.readouterr()
+    assert monitor.run([*words, "--groups", "customer"]) is Exit.OK
+    counted = capsys.readouterr().out
+    Path("plain.json").write_text(json.dumps({**json.loads(deployed.to_json()), **NAMES}))
+    monitor.run(["scores.csv", "--threshold", "plain.json", "--time", "t", *by, "--no-chart"])
+    assert capsys.readouterr().out == counted
+    twice.with_columns(customer=pl.lit(None, pl.String)).write_parquet("twice.parquet")
+    with pytest.raises(RequestError, match="customer has 3000 missing"):
+        monitor.run([*words, "--groups", "customer"])
 
 
 def test_both_thresholds_of_an_abstention_are_printed_and_stored(capsys):
