@@ -34,7 +34,7 @@ from npbench.numerics.copies import copies
 from npbench.numerics.scale_test import same_scale
 from npbench.numerics.thresholds import RULES, SAME_RATE
 from npbench.thresholding.rules import Asked, Rule, calibrate, kept_by_weight, rows_by_group
-from npbench.thresholding.threshold import GroupThresholds, Threshold, described, margins, refuse_others
+from npbench.thresholding.threshold import GroupThresholds, Threshold, described, margins, refuse_others, same_length
 
 Splits = list[tuple[np.ndarray, np.ndarray]]
 ALIGNED = "aligned"
@@ -510,6 +510,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
             return margins(self.scores(X), self.result_.value, self.result_.lower)
         if by is None:
             raise ValueError(f"by is missing: fit had the groups {list(self.result_.groups)}.")
+        same_length(_num_samples(X), by=by)
         return margins(self.scores(X), *self.result_.limits(by))
 
     def __sklearn_tags__(self) -> Tags:

@@ -318,6 +318,9 @@ def test_groups_have_their_own_thresholds():
         model.predict(shifted)
     with pytest.raises(ValueError, match="'DE'"):
         model.predict(shifted[:1], by=["DE"])
+    for several in (by[:1], by[:3]):
+        with pytest.raises(ValueError, match=f"by has {len(several)} values"):
+            model.predict(shifted[:2], by=several)
     with pytest.raises(ValueError, match="by is set"):
         NPThresholdClassifier(Reader()).fit(X, Y).predict(X, by=by)
     rare = np.where(np.arange(600) < 20, "DE", by)
