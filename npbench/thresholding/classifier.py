@@ -392,7 +392,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
             splits = folds_by_class(int(self.cv), positive, together, random)
         else:
             splits = own_splits(self.cv, X, y, groups)
-        if len(splits) > 1 and isinstance(_last_step(self.estimator), OneClassSVM):
+        if len(splits) > 1 and isinstance(last_step(self.estimator), OneClassSVM):
             raise ValueError(
                 f"cv={self.cv}: scores of OneClassSVM grow with the number of samples, so that folds have another "
                 "scale than the fit to all: hold negatives out (cv=None), or use another detector."
@@ -647,7 +647,7 @@ def scoring(classifier: Any, pos_label: Any, *, by_votes: bool = False) -> tuple
     It is the decision function, or the log-odds where there is none or ``by_votes``; of an outlier detector, minus the
     score of its samples.
     """
-    name = type(_last_step(classifier)).__name__
+    name = type(last_step(classifier)).__name__
     if is_outlier_detector(classifier):
         return f"-score_samples of {name}", lambda X: -np.asarray(classifier.score_samples(X), dtype=np.float64)
     last = _is_last(classifier, pos_label)
@@ -663,7 +663,8 @@ def scoring(classifier: Any, pos_label: Any, *, by_votes: bool = False) -> tuple
     return f"{of_class} of p = predict_proba of {name}", lambda X: _log_odds(classifier.predict_proba(X), last)
 
 
-def _last_step(classifier: Any) -> Any:
+def last_step(classifier: Any) -> Any:
+    """Return the last step of a pipeline, or the classifier itself."""
     return classifier[-1] if isinstance(classifier, Pipeline) else classifier
 
 

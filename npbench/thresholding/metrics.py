@@ -21,7 +21,7 @@ from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
 from npbench.problem import PROBLEMS, Problem
 from npbench.signature import fields
-from npbench.thresholding.classifier import scores_of
+from npbench.thresholding.classifier import last_step, scores_of
 from npbench.thresholding.threshold import (
     clopper_pearson,
     refuse_others,
@@ -208,8 +208,8 @@ def scorer(metric: str, **options: Any) -> Any:
     ----------
     metric : str
         "tpr_at_fpr", "fpr_at_tpr", "partial_auc", "np_score", or a name of ``npbench list metrics``, such as "p_fa",
-        also of a plugin. Metrics of decisions take ``predict``, all others the scores. The sign of those where smaller
-        is better is changed, as in scikit-learn.
+        also of a plugin. Metrics of decisions take ``predict``, where "don't know" raises no alarm, all others the
+        scores. The sign of those where smaller is better is changed, as in scikit-learn.
     **options
         Parameters of the metric, such as ``fpr`` and ``rho``, and ``pos_label``: by default the ``pos_label_`` of the
         classifier, or 1 for labels in {0, 1} or {-1, 1}.
@@ -251,11 +251,15 @@ class _Scorer(_BaseScorer):
         return f"scorer({', '.join([repr(self.name), *(f'{name}={value!r}' for name, value in self._kwargs.items())])})"
 
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **weight: Any) -> float:
-        options = {"pos_label": getattr(estimator, "pos_label_", None), **self._kwargs, **weight}
+        model = last_step(getattr(estimator, "best_estimator_", estimator))
+        options = {"pos_label": getattr(model, "pos_label_", None), **self._kwargs, **weight}
         if isinstance(self._score_func, functools.partial):
             options["estimator"] = estimator
         if self._response_method == "predict":
             found = method_caller(estimator, "predict", X)
+            if getattr(model, "abstain", False) is not False:
+                negative = model.classes_[int(model.classes_[0] == model.pos_label_)]
+                found = np.where(found == model.pos_label_, model.pos_label_, negative)
         else:
             found = scores_of(estimator, X, classes(y_true, options["pos_label"])[1].positive)
         return self._sign * self._score_func(y_true, found, **options)

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 import npbench
-from npbench import NPThresholdClassifier, Threshold
+from npbench import NPThresholdClassifier, Threshold, metrics
 from npbench.thresholding.threshold import GroupThresholds, from_json
 
 DRAWS = 2000
@@ -189,3 +191,20 @@ def test_a_stored_threshold_of_a_stranger_is_refused(name, value):
         from_json(json.dumps({**stored, name: value}))
     with pytest.raises(ValueError, match="recall"):
         from_json(json.dumps({**stored, "recall": None}))
+
+
+@pytest.mark.parametrize("abstain", [True, 0.5, "later"])
+@pytest.mark.parametrize("words", [False, True])
+def test_dont_knows_raise_no_alarm_in_scorers(abstain, words):
+    rng, y = np.random.default_rng(0), np.repeat([0, 1], 300)
+    X, labels = rng.normal(size=(600, 1)) + y[:, None], np.where(y, "bad", "fine") if words else y
+    model = NPThresholdClassifier(
+        LogisticRegression(), rho=0.1, recall=0.9, abstain=abstain, pos_label="bad" if words else 1, random_state=0
+    )
+    search = GridSearchCV(make_pipeline(model), {}, scoring=metrics.scorer("p_nd", pos_label=model.pos_label), cv=2)
+    alarm = search.fit(X, labels).predict(X) == model.pos_label
+    assert np.isfinite(search.best_score_)
+    for estimator in (search, search.best_estimator_, search.best_estimator_[-1]):
+        assert metrics.scorer("p_nd")(estimator, X, labels) == pytest.approx(-np.mean(~alarm[y == 1]))
+        assert metrics.scorer("p_fa")(estimator, X, labels) == pytest.approx(-np.mean(alarm[y == 0]))
+        assert metrics.scorer("np_score", rho=0.5)(estimator, X, labels) == pytest.approx(-np.mean(~alarm[y == 1]))
