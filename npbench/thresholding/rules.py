@@ -231,7 +231,7 @@ class Asked:
             f"small is {self.small!r}, expected 'refuse', or 'pool' for a bound on false alarms.": (
                 self.small not in ("refuse", "pool") or (self.small == "pool" and self.rho is None)
             ),
-            "abstain takes rho and recall, and no precision.": (
+            "abstain bounds false alarms by rho and misses by recall: set both, and no precision.": (
                 self.abstain and (self.rho is None or self.recall is None or has_precision)
             ),
             "contamination is for rho alone, by the rule 'umbrella'.": (
@@ -320,6 +320,9 @@ def calibrate_parts(
     parts: dict[Any, Part] = {name: part for name, part in members.items() if name not in pooled}
     if pooled:
         parts[pooled] = united(members[name] for name in pooled)
+    for bound in ("recall", "precision"):
+        for name, part in parts.items() if getattr(asked, bound) is not None else ():
+            _require_positives(bound, part.positives, name)
     delta = asked.delta / len(parts)
     values = _values(parts, asked, delta / asked.n_promised, random if asked.randomized else None)
     found = {name: _counted(part, *values[name], asked, delta, keep_scores) for name, part in parts.items()}
@@ -397,8 +400,7 @@ def bounded(
     assert isinstance(asked.rule, str)
     if asked.contamination is None:
         return thresholds.RULES[asked.rule].threshold(negatives, asked.rho, delta, coin)
-    if not len(positives):
-        raise ValueError("There are no samples labelled positive, which contamination takes: hold some out.")
+    _require_positives("contamination", positives)
     return thresholds.contaminated_umbrella(negatives, positives, asked.rho, delta, *asked.contamination)
 
 
@@ -493,6 +495,15 @@ def _can(name: str, rate: float) -> str:
     return f"a {name} of {rate:g} can be promised" if rate > 0 else f"no {name} can be promised"
 
 
+def _require_positives(bound: str, positives: np.ndarray | Ascending, name: Any = None) -> None:
+    """Raise a ValueError if there are no positives."""
+    if not len(positives):
+        raise ValueError(
+            f"0 held-out positives{_in_group(name)}, expected some for {bound}: pass samples labelled positive. A "
+            f"classifier holds them out if it is fitted with {bound}, and those of fit are held out if cv='prefit'."
+        )
+
+
 def _in_group(name: Any) -> str:
     return "" if name is None else f" in group {name!r}"
 
@@ -526,7 +537,7 @@ def _require_negatives(counts: Mapping[Any, int], rho: float, delta: float, rule
         instead.append("small='pool', one threshold for all small groups")
     if n_shares == len(counts):
         if rule == "umbrella" and count >= thresholds.RULES["average"].fewest(rho, delta):
-            instead.append("the rule 'average', which bounds the mean rate")
+            instead.append("the rule 'average', which bounds the mean rate (NPEnsemble: promise='on average')")
         instead.append("the rule 'empirical', which guarantees nothing")
     advice = ", or ".join(["hold out more of them", *([f"use {instead[0]}", *instead[1:]] if instead else [])])
     raise ValueError(f"{few} for {bounds}{shared}: {advice}.")

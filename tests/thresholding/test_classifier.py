@@ -244,8 +244,13 @@ def test_a_threshold_that_needs_another_fit_is_refused():
         with pytest.raises(ValueError, match=word):
             model.with_threshold(**changed)
     assert model.rho == 0.1
-    with pytest.raises(ValueError, match="held-out positives"):
-        model.with_threshold(recall=0.5)
+    for bound in ("recall", "precision"):
+        with pytest.raises(ValueError, match=rf"0 held-out positives.*fitted with {bound}"):
+            model.with_threshold(**{bound: 0.5})
+    for changed in ({"recall": 0.2}, {"contamination": (0.95, 0)}):
+        model = NPThresholdClassifier(LogisticRegression(), rho=0.1, random_state=0, **changed).fit(X, Y)
+        with pytest.raises(ValueError, match=r"0 held-out positives.*cv='prefit'"):
+            model.refit_threshold(X[Y == 0])
 
 
 @pytest.mark.parametrize(

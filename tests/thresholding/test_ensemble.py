@@ -177,6 +177,8 @@ def test_too_few_negatives_are_refused_with_the_number_needed(promise, needed):
     rows = np.r_[np.flatnonzero(Y == 0)[:18], np.flatnonzero(Y == 1)]
     with pytest.raises(ValueError, match=needed):
         NPEnsemble(promise=promise).fit(X[rows], Y[rows])
+    with pytest.raises(ValueError, match="promise='on average'"):
+        NPEnsemble(rho=0.1).fit(X[rows], Y[rows])
 
 
 def test_each_group_has_its_threshold():
@@ -229,6 +231,7 @@ def test_thresholds_are_set_again_without_a_fit():
         ({"promise": "measured"}, "fit"),
         ({"members": {}}, "members"),
         ({"calibration_size": 9}, "fit"),
+        ({"recall": 0.5}, "recall is not one of delta, promise, rho, small"),
     ):
         with pytest.raises(ValueError, match=word):
             model.with_threshold(**params)
