@@ -106,6 +106,52 @@ def test_other_rates_are_promised_without_a_bound_on_false_alarms(options, draws
         assert found.value == -umbrella(-scores[y == 1], 1 - 0.7, delta)
 
 
+OPTIONS = (
+    {"rho": 0.1, "recall": 0.4},
+    {"rho": 0.1, "recall": 0.25, "precision": 0.6},
+    {"rho": None, "recall": 0.7},
+    {"rho": None, "precision": 0.7},
+)
+
+
+@pytest.mark.filterwarnings("ignore:.*share the largest score")
+@pytest.mark.slow(reason="2000 thresholds for each case")
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("n", [60, 400, 5000])
+@pytest.mark.parametrize("options", OPTIONS)
+def test_rates_are_kept_at_any_size_and_with_ties(options, n, ties):
+    rng, delta, draws, broken, kept_in = np.random.default_rng(n), 0.1, 2000, 0, 0
+    for _ in range(draws):
+        y = (rng.random(n) < 0.4).astype(int)
+        scores = rng.normal(2.0 * y)
+        try:
+            value = npbench.threshold(np.round(2 * scores) / 2 if ties else scores, y, delta=delta, **options).value
+        except ValueError:
+            continue
+        above = (math.floor(2 * value) + 0.5) / 2 if ties else value  # scores beyond it are rounded to more than value
+        fpr, tpr = norm.sf(above), norm.sf(above - 2)
+        kept_in += 1
+        broken += fpr > (options["rho"] or 1) or tpr < options.get("recall", 0)
+        broken += 0.4 * tpr / (0.4 * tpr + 0.6 * fpr) < options.get("precision", 0)
+    assert not_rejected(min(broken, draws), draws, delta)
+    assert kept_in > (0 if n == 60 else draws / 2)
+
+
+@pytest.mark.filterwarnings("ignore:.*share the largest score")
+@pytest.mark.slow(reason="2000 thresholds for each case")
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("sizes", [(29, 40), (100, 1000)])
+def test_groups_keep_their_bounds_with_ties(sizes, ties):
+    rng, rho, delta, draws = np.random.default_rng(4), 0.1, 0.1, 2000
+    by, broken = np.repeat([0, 1], sizes), 0
+    for _ in range(draws):
+        scores = rng.normal(size=len(by))
+        found = npbench.threshold(np.round(2 * scores) / 2 if ties else scores, 0 * by, rho=rho, delta=delta, by=by)
+        values = [(math.floor(2 * one.value) + 0.5) / 2 if ties else one.value for one in found.groups.values()]
+        broken += max(norm.sf(values)) > rho
+    assert not_rejected(broken, draws, delta)
+
+
 def test_a_coin_saves_misses_and_is_seeded():
     rng, y = np.random.default_rng(9), np.repeat([0, 1], [80, 200])
     scores = rng.normal(1.5 * y)
