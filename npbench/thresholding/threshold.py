@@ -267,11 +267,14 @@ class GroupThresholds(_Stored):
     def promise(self) -> str:
         """The promise as a sentence."""
         one = next(iter(self.groups.values()))
+        several, as_one = self.n_parts > 1, "all groups together, mixed as here" if self.pooled else "the only group"
+        pooled = f", where {len(self.pooled)} small groups count as one, mixed as here" if self.pooled else ""
         if not self.guaranteed:
-            return f"In each group: {one.promise}"
-        as_one = f", where {len(self.pooled)} small groups count as one, mixed as here" if self.pooled else ""
-        each = f"in each alone, with probability {complement(one.delta)}"
-        return one.promised("", f" in all {self.n_parts} groups at once{as_one}; {each}", self.delta)
+            where = f"each group{pooled}" if several else as_one
+            return f"In {where}: {one.promise[0].lower()}{one.promise[1:]}"
+        each = f"; in each alone, with probability {complement(one.delta)}"
+        scope = f"all {self.n_parts} groups at once{pooled}{each}" if several else as_one
+        return one.promised("", f" in {scope}", self.delta)
 
     @property
     def n_parts(self) -> int:

@@ -15,7 +15,7 @@ import npbench
 from grids import diagonal, slow
 from npbench.numerics.thresholds import RULES, fewest_negatives, umbrella
 from npbench.thresholding.multiclass import ClassBounds
-from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
+from npbench.thresholding.threshold import GroupThresholds, Threshold, described, from_json
 
 
 def simulated(first, *others):
@@ -364,6 +364,25 @@ def test_the_fewest_small_groups_are_pooled(counts, pooled):
     assert set(found.pooled) == pooled
     needed = fewest_negatives(0.05, 0.05 / found.n_parts)
     assert all(one.n_negatives >= needed for one in found.groups.values())
+
+
+@pytest.mark.parametrize(
+    ("counts", "where"),
+    [
+        ([200, 200], "all 2 groups|each group:"),
+        ([200, 40, 40], "2 small groups count as one"),
+        ([200], "the only group"),
+        ([50, 50], "all groups together, mixed as here"),
+    ],
+)
+def test_the_promise_for_groups_says_which_count_as_one(counts, where):
+    by, n = np.repeat(np.arange(len(counts)), counts), sum(counts)
+    found = npbench.threshold(np.arange(n), np.zeros(n), by=by, small="pool")
+    for known in ({}, {"cross_fitted": True}, {"rule": "average"}, {"rule": "custom"}):
+        promise = described(found, **known).promise
+        assert re.search(where, promise)
+        assert ("each" in promise) == (found.n_parts > 1)
+        assert not re.search(r"[,:] [A-Z]|\b1 groups", promise)
 
 
 def test_too_few_negatives_cannot_be_pooled():
