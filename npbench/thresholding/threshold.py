@@ -29,6 +29,16 @@ SMALLEST_RATE = 1e-12  # the number of samples that it takes, and its logarithms
 
 
 class _Stored(ABC):
+    @property
+    @abstractmethod
+    def promise_kind(self) -> str:
+        """Kind of the promise: "guaranteed", "on average", "measured" or "none"."""
+
+    @property
+    def guaranteed(self) -> bool:
+        """True if a threshold that breaks a bound, or those of groups, are returned with probability at most delta."""
+        return self.promise_kind == "guaranteed"
+
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return what :meth:`to_json` writes."""
@@ -109,11 +119,6 @@ class Threshold(_Stored):
         """Kind of the promise: "guaranteed", "on average", "measured" or "none"."""
         kind = "none" if self.rule == CUSTOM else thresholds.RULES[self.rule].promise
         return "measured" if self.cross_fitted and kind != "none" else kind
-
-    @property
-    def guaranteed(self) -> bool:
-        """True if a threshold that breaks a bound is returned with probability at most delta."""
-        return self.promise_kind == "guaranteed"
 
     @property
     def promise(self) -> str:
@@ -259,9 +264,9 @@ class GroupThresholds(_Stored):
     pooled: tuple[Any, ...] = ()
 
     @property
-    def guaranteed(self) -> bool:
-        """True if all groups together keep rho with probability 1 - delta."""
-        return all(one.guaranteed for one in self.groups.values())
+    def promise_kind(self) -> str:
+        """Kind of the promise, of several the weakest: "guaranteed", "on average", "measured" or "none"."""
+        return max((one.promise_kind for one in self.groups.values()), key=[*thresholds.PROMISES].index)
 
     @property
     def promise(self) -> str:
@@ -312,7 +317,8 @@ class GroupThresholds(_Stored):
     def to_dict(self) -> dict[str, Any]:
         """Return the promise and each group's threshold, for JSON."""
         each = [{"group": name, **one.to_dict()} for name, one in self.groups.items()]
-        return {"promise": self.promise, "delta": self.delta, "pooled": self.pooled, "groups": each}
+        kind = {"guaranteed": self.guaranteed, "promise_kind": self.promise_kind}
+        return {**kind, "promise": self.promise, "delta": self.delta, "pooled": self.pooled, "groups": each}
 
     def __str__(self) -> str:
         lines = [self.promise]

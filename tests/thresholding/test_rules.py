@@ -312,6 +312,20 @@ def test_json_has_what_a_deployment_needs():
         type(npbench.threshold(scores, y, by=by)).from_json(many.to_json())
 
 
+@pytest.mark.parametrize("rule", ["umbrella", "average", "empirical"])
+def test_groups_have_a_kind_of_promise(rule):
+    found = npbench.threshold(np.arange(400.0), np.zeros(400), by=np.resize(["a", "b"], 400), rule=rule)
+    kind = RULES[rule].promise
+    assert (found.promise_kind, found.guaranteed) == (kind, kind == "guaranteed")
+    kept = json.loads(found.to_json())
+    assert (kept["promise_kind"], kept["guaranteed"]) == (kind, kind == "guaranteed")
+    assert "comparison" not in kept  # a reader of one threshold refuses a file without it, rather than find no value
+    old = {name: kept[name] for name in ("promise", "delta", "pooled", "groups")}
+    assert from_json(json.dumps(old)) == found
+    weaker = {**found.groups, "b": replace(found.groups["b"], cross_fitted=True)}
+    assert replace(found, groups=weaker).promise_kind == ("none" if kind == "none" else "measured")
+
+
 def test_json_serves_readers_without_npbench():
     scores, words = np.arange(400.0), np.repeat(["ok", "fraud"], [300, 100])
     kept = json.loads(npbench.threshold(scores, words, pos_label="fraud").to_json())
