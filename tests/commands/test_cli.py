@@ -13,8 +13,11 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
+from npbench import __all__ as public_names
 from npbench import __version__, cli
 from npbench.cli import COMMANDS
 from npbench.commands.complete import words_for
@@ -202,7 +205,20 @@ def test_help_is_one_screen_and_names_every_command(npbench):
     assert len(text.splitlines()) <= 40
     assert max(map(len, text.splitlines())) <= 80
     assert [name for name in (*COMMANDS, "verify", "submit", "splits") if name not in text] == []
+    assert [name for name in public_names if re.match("NP|Soft", name) and name not in text] == []
     assert npbench("--version") == (0, f"npbench {__version__}\n", "")
+
+
+def test_the_fit_of_the_help_is_a_command(stranger, npbench):
+    rng, y = np.random.default_rng(0), np.repeat([0, 1], 200)
+    pl.DataFrame({"a": rng.normal(2 * y), "b": rng.normal(size=400), "label": y}).write_csv("table.csv")
+    _, text, _ = npbench("--help")
+    (printed,) = re.findall(r"npbench (fit .*?--save \S+)", text.replace("\\\n", ""), re.DOTALL)
+    named = {"FILE": "table.csv", "COLUMN": "label", "ensemble_aligned": "centroid"}  # the ensemble takes longer
+    words = re.sub("|".join(named), lambda found: named[found[0]], printed).split()
+    code, text, _ = npbench(*words)
+    assert (code, Path(words[-1]).exists()) == (0, True)
+    assert "score >" in text
 
 
 @pytest.mark.parametrize(
