@@ -210,13 +210,26 @@ def test_built_pages_have_every_table_column_data_set_and_generator(built):
 @pytest.mark.skipif(not shutil.which("node"), reason="needs node")
 def test_a_service_without_npbench_decides_by_the_stored_threshold(tmp_path):
     (code,) = re.findall(r"^```js\n(.*?)^```", read("without-npbench.md"), re.M | re.S)
-    found = npbench.threshold(np.arange(400.0) / 200, np.resize(["ok", "fraud"], 400), pos_label="fraud")
     (tmp_path / "threshold").mkdir()
-    (tmp_path / "threshold" / "threshold.json").write_text(found.to_json())
-    (tmp_path / "read.mjs").write_text(code)
-    done = subprocess.run(["node", "read.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    expected = ["fraud" if found.predict([score])[0] else "ok" for score in (0.5, found.value, 4.0)]
-    assert done.stdout.split() == expected == ["ok", "ok", "fraud"]
+
+    def decided(found, scores):
+        (tmp_path / "threshold" / "threshold.json").write_text(found.to_json())
+        (tmp_path / "read.mjs").write_text(f"{code}\nconsole.log(JSON.stringify({scores}.map(decide)));")
+        done = subprocess.run(["node", "read.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        page, listed = done.stdout.splitlines()
+        return page.split(), json.loads(listed)
+
+    samples, words = np.arange(400.0) / 200, np.resize(["ok", "fraud"], 400)
+    found = npbench.threshold(samples, words, pos_label="fraud")
+    page, answers = decided(found, scores := [0.5, found.value, 4.0])
+    assert page == answers == ["fraud" if above else "ok" for above in found.predict(scores)] == ["ok", "ok", "fraud"]
+    abstaining = npbench.threshold(samples, words, pos_label="fraud", recall=0.9, abstain=True)
+    ends = abstaining.lower, abstaining.value
+    scores = [end + step for end in ends for step in (-0.01, 0.0, 0.01)]
+    answer = {None: "don't know", False: "ok", True: "fraud"}
+    assert decided(abstaining, scores)[1] == [answer[one] for one in abstaining.predict(scores)]
+    with pytest.raises(subprocess.CalledProcessError):  # groups are no single threshold
+        decided(npbench.threshold(samples, words, pos_label="fraud", by=np.repeat([0, 1], 200)), [0.5])
 
 
 def test_errata_name_tests_that_exist():
