@@ -100,7 +100,6 @@ class Monitoring:
         return np.cumsum([np.count_nonzero(self.alarms[i:j]) for i, j in pairwise([0, *ends])])[place]
 
     def __str__(self) -> str:
-        rate = self.false_alarms / self.n_negatives
         verdict = (
             f"the first {self.exceeded_after} show a rate above {self.rho:g}"
             if self.exceeded
@@ -113,7 +112,10 @@ class Monitoring:
                 f"not tested: the bound of {self.rho:g} is on true negatives, and some labels may be wrong. "
                 "Count alarms on negatives that a person has checked."
             )
-        lines = [f"false alarms: {self.false_alarms} of {self.n_negatives} negatives, {rate:.2%}; {test}"]
+        lines = ["no negatives with a label yet, so that nothing is tested."]
+        if self.n_negatives:
+            rate = f"{self.false_alarms / self.n_negatives:.2%}"
+            lines = [f"false alarms: {self.false_alarms} of {self.n_negatives} negatives, {rate}; {test}"]
         if self.promised is not None:
             lines.append(
                 f"Tested is {self.rho:g}, the most that the calibration sample explains: this threshold may exceed "
@@ -176,7 +178,7 @@ def monitor(
     Raises
     ------
     ValueError
-        If the samples are unusable, or there are no negatives.
+        If the samples are unusable, or there are no negatives and no pending labels.
 
     Examples
     --------
@@ -248,7 +250,7 @@ def monitor_placed(
             "command line, --groups names their column."
         )
     placed, marks = np.concatenate([np.empty(0, dtype=np.uint8), *blocks]), _marks(threshold)
-    if not len(placed):
+    if not len(placed) and not n_pending:
         raise ValueError("There are no negatives to count false alarms on.")
     if window is not None and not is_whole(window, 1):
         raise ValueError(f"window is {window!r:.40}, expected a number of negatives.")
@@ -257,7 +259,7 @@ def monitor_placed(
     rho, promised = _tested(threshold, threshold.rho, alpha)
     p_value = distance = None
     n, at, shares = threshold.distribution()
-    if len(at):
+    if len(at) and len(placed):
         counts = sum(np.bincount(placed[i : i + BLOCK], minlength=len(marks) + 1) for i in range(0, len(placed), BLOCK))
         not_above = np.cumsum(counts)[np.searchsorted(marks, at)]
         # at some scores only, the largest distance is at most that of Kolmogorov and Smirnov, which keeps the level

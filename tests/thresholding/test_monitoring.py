@@ -184,6 +184,15 @@ def bounding_at(value):
     return Threshold(value, rho=0.1, delta=0.05, rule="umbrella", n_negatives=60, false_alarms=5)
 
 
+@pytest.mark.parametrize("y", [[None] * 3, [None, 1, None]])
+def test_before_the_first_negative_nothing_is_found(y):
+    deployed = npbench.threshold(np.arange(100.0), np.zeros(100))
+    found = npbench.monitor([1.0, 2.0, 300.0], y, threshold=deployed)
+    assert (found.ok, found.n_negatives, found.n_pending, found.shift_p_value) == (True, 0, y.count(None), None)
+    assert "no negatives" in str(found)
+    assert f"{y.count(None)} samples without a label" in str(found)
+
+
 @pytest.mark.parametrize("missing", [None, np.nan])
 def test_labels_that_have_not_come_count_for_no_class(missing):
     y = np.array([0] * 80 + [1] * 10 + [missing] * 10, dtype=object)

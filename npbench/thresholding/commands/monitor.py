@@ -14,7 +14,7 @@ import numpy as np
 from npbench.console import write
 from npbench.data.labels import Classes, Labels, classes, meaning
 from npbench.data.table import days
-from npbench.data.wording import OPTIONS
+from npbench.data.wording import OPTIONS, counted
 from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
@@ -160,13 +160,17 @@ def _monitored(
 
 def _drawn(found: Mapping[Any, Monitoring], path: Path) -> str:
     """Draw the chart, and return where it is, or why there is none: the findings count without it too."""
-    shown = dict(sorted(found.items(), key=lambda one: one[1].ok)[: score_files.MAX_GROUPS])  # findings first
+    tested = [(name, one) for name, one in found.items() if one.n_negatives]
+    shown = dict(sorted(tested, key=lambda one: one[1].ok)[: score_files.MAX_GROUPS])  # findings first
+    if not shown:
+        return "no chart: no negatives with a label yet."
     try:
         with own_style():
             save_picture(_chart(shown), path)
     except (OSError, ValueError, RuntimeError) as error:  # ValueError: an unknown suffix; RuntimeError: of Matplotlib
         return f"no chart: {error}. Choose another --output, or --no-chart."
-    return f"chart{f' of {score_files.MAX_GROUPS} groups' * (len(shown) < len(found))}: {path}"
+    of_groups = f" of {counted(len(shown), 'group')}" if len(shown) < len(found) else ""
+    return f"chart{of_groups}: {path}"
 
 
 def _chart(found: Mapping[Any, Monitoring]) -> Figure:

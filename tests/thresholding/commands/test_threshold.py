@@ -313,6 +313,16 @@ def test_monitor_draws_nothing_if_so_asked():
     assert not Path("monitor.png").exists()
 
 
+def test_a_group_without_a_label_yet_is_named_and_not_drawn(capsys):
+    threshold.run(["scores.parquet", *COLUMNS, "--by", "g"])
+    TABLE.with_columns(y=pl.when(pl.col("g") == "a").then("y")).write_parquet("late.parquet")
+    capsys.readouterr()
+    assert monitor.run(["late.parquet", *STORED]) is Exit.OK
+    printed = capsys.readouterr().out
+    assert "b: no negatives" in printed
+    assert "chart of 1 group" in printed
+
+
 def test_labels_that_come_late_are_pending(capsys):
     threshold.run(["scores.parquet", *COLUMNS])
     TABLE.with_columns(y=pl.when(pl.col("t") < 100).then(None).otherwise("y")).write_csv("late.csv")
@@ -325,8 +335,11 @@ def test_labels_that_come_late_are_pending(capsys):
     assert f"{negatives - 200} earlier" in printed
     assert "left out: " not in printed
     TABLE.with_columns(y=pl.lit(None, pl.String)).write_parquet("none.parquet")
+    assert monitor.run(["none.parquet", *STORED]) is Exit.OK  # the first day
+    assert "no chart" in capsys.readouterr().out
+    TABLE.filter(pl.col("y") == "attack").write_parquet("attacks.parquet")
     with pytest.raises(RequestError, match="no negatives"):
-        monitor.run(["none.parquet", *STORED])
+        monitor.run(["attacks.parquet", *STORED])
     with pytest.raises(RequestError, match="window"):
         monitor.run(["late.csv", *STORED, "--window", "0"])
 
