@@ -40,14 +40,13 @@ def copies(X: Any) -> np.ndarray:
     _, first, place, times = np.unique(row_hashes(table), return_index=True, return_inverse=True, return_counts=True)
     if len(first) == len(rows):
         return rows
-    copied = (_copied_sparse if is_sparse(table) else _copied)(table[first], times)
+    distinct = table[first]
+    if is_sparse(table):  # a column is mostly 0: all values together take its place
+        copied = _is_alike(times) | (2 * len(np.unique(distinct.data)) >= distinct.nnz)
+        copied &= np.diff(distinct.indptr) >= 2
+    else:
+        copied = _copied(distinct, times)
     return np.where(copied[place], first[place], rows)
-
-
-def _copied_sparse(distinct: Any, times: np.ndarray) -> np.ndarray:
-    """Return which of the distinct rows are copied: a column is mostly 0, all values together take its place."""
-    several = np.diff(distinct.indptr) >= 2
-    return several & (_is_alike(times) | (2 * len(np.unique(distinct.data)) >= distinct.nnz))
 
 
 def _copied(distinct: Any, times: np.ndarray) -> np.ndarray:

@@ -400,12 +400,12 @@ class NPThresholdClassifier(ThresholdedClassifier):
         is_one_class = (positive[train].all() or not positive[train].any() for train, _ in splits)
         if not is_outlier_detector(self.estimator) and any(is_one_class):
             raise ValueError("A split leaves samples of one class only for the fit: hold out less, or use other folds.")
-        _require_apart(splits, together, positive, groups is not None)
+        require_apart(splits, together, positive, groups is not None)
         # of samples that belong together, one says as much as all about new ones
         if groups is None and not (self.cv is None or isinstance(self.cv, Integral)):
             together = every
         scored = np.unique(np.concatenate([test for _, test in splits]))
-        counted = np.isin(every, _one_of_each(scored, together, positive, by, random))
+        counted = np.isin(every, one_of_each(scored, together, positive, by, random))
         # a fit may take hours: too few negatives are an error before it
         usable = ~positive & kept & counted
         self._asked().pooled({name: int(np.sum(usable[rows])) for name, rows in rows_by_group(by, len(y)).items()})
@@ -432,7 +432,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         self, X: Any, positive: np.ndarray, by: Any, groups: Any, random: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         units = self._units(groups, by, len(positive))
-        rows = _one_of_each(np.arange(len(positive)), units, positive, by, random)
+        rows = one_of_each(np.arange(len(positive)), units, positive, by, random)
         return rows, self.scores(X if groups is None else _safe_indexing(X, rows))
 
     def _out_of_bag_scores(self, X: Any, y: np.ndarray, options: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
@@ -571,7 +571,7 @@ def held_out(parts: Iterable[tuple[np.ndarray, int]], random: np.random.RandomSt
     return np.sort(np.concatenate([random.permutation(rows)[:count] for rows, count in parts]))
 
 
-def _one_of_each(
+def one_of_each(
     rows: np.ndarray, units: np.ndarray, positive: np.ndarray, by: Any, random: np.random.RandomState
 ) -> np.ndarray:
     """Draw one of the rows for each unit, class and group of ``by``; return all rows if no unit has two."""
@@ -606,8 +606,9 @@ def own_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) -> Splits:
     return splits
 
 
-def _require_apart(splits: Splits, together: np.ndarray, positive: np.ndarray, grouped: bool) -> None:
+def require_apart(splits: Splits, together: np.ndarray, positive: np.ndarray, grouped: bool) -> None:
     """Refuse splits that divide groups; warn if held-out negatives have copies in the fit."""
+    together = np.unique(together, return_inverse=True)[1]
     n, divided = len(together), []
     for train, test in splits:
         others = np.bincount(together[train], minlength=n)[together[test]] - np.bincount(train, minlength=n)[test]

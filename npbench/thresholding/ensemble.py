@@ -62,8 +62,6 @@ PACKAGES: dict[str, tuple[str, dict[str, Any]]] = {
 # rule for the threshold of each promise, and how samples are scored for it
 THRESHOLDS = {"guaranteed": ("umbrella", None), "on average": ("average", None), "measured": ("umbrella", "oob")}
 
-OF_THRESHOLD = {"rho", "delta", "small", "promise"}
-
 
 @keyword_parameters
 class SoftVote(BinaryClassifier):
@@ -316,9 +314,9 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
             ``rho``, ``delta``, ``small``, or ``promise``; "measured" takes other scores than the other promises.
         """
         check_is_fitted(self)
-        if others := sorted(params.keys() - OF_THRESHOLD):
+        if others := sorted(params.keys() - {"rho", "delta", "small", "promise"}):
             raise ValueError(
-                f"{others[0]} is not one of {', '.join(sorted(OF_THRESHOLD))}. Parameters of the models take another "
+                f"{others[0]} is not one of rho, delta, small and promise. Parameters of the models take another "
                 "fit; NPThresholdClassifier(SoftVote()) has further bounds, such as recall."
             )
         other = copy.copy(self).set_params(**params)

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_method_params, check_is_fitted
@@ -27,7 +28,9 @@ from npbench.thresholding.classifier import (
     calibration_count,
     folds_by_class,
     held_out,
+    one_of_each,
     own_splits,
+    require_apart,
 )
 from npbench.thresholding.threshold import clopper_pearson, complement, measured, require_rate, rounded_up
 from npbench.values import is_number
@@ -49,17 +52,21 @@ class ClassBounds:
     counts : mapping of label to (int, int)
         Number of errors and of samples of each class. Samples of a class with a bound are held out if the promise needs
         it; all others are scored out of fold.
+    grouped : bool
+        Whether a sample of each group counts.
     """
 
     bounds: Mapping[Any, float]
     counts: Mapping[Any, tuple[int, int]]
     promise_kind: str
     delta: float
+    grouped: bool = False
 
     @property
     def promise(self) -> str:
         """The promise as a sentence."""
-        kind, bound = self.promise_kind, "its bound among new samples from the same population"
+        samples = "one sample of each new group" if self.grouped else "new samples"
+        kind, bound = self.promise_kind, f"its bound among {samples} from the same population"
         kept = f"a class keeps {bound}" if kind == "none" else f"no class exceeds {bound}"
         if kind in HOLD_OUT and len(self.bounds) > 1:
             kept = f"either no classifier is returned, or {kept}"
@@ -142,7 +149,8 @@ class NPMulticlassClassifier(ThresholdedClassifier):
     refused. "measured" applies the same counts out of fold, without proof: the same samples set the weights.
 
     Copies of a sample count once, and stay on one side of a split that is drawn here; so should they in splits of your
-    own. Sample weights reach the classifier; errors are counted without them.
+    own. Of each of the ``groups``, one sample counts, drawn at random. Sample weights reach the classifier; errors are
+    counted without them.
 
     References
     ----------
@@ -171,7 +179,7 @@ class NPMulticlassClassifier(ThresholdedClassifier):
     cv: Any = parameter("cv_object", default=5)
     random_state: Any = parameter("random_state", default=None)
 
-    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> Self:
         """Fit the classifier and set the weights of the classes.
 
         Parameters
@@ -180,12 +188,15 @@ class NPMulticlassClassifier(ThresholdedClassifier):
             Samples, as the classifier takes them.
         y : array of shape (n_samples,)
             Labels.
+        groups : array of shape (n_samples,), optional
+            Names shared by samples that depend on each other, such as those of a customer. They stay on one side of a
+            split, and the promise is about a sample of a new name.
         **params
             Other parameters of the classifier's ``fit``, such as ``sample_weight``.
         """
         self._validate_params()
         labels = complete(column_or_1d(y, warn=True), "y")
-        X, y = indexable(X, labels.array())
+        X, y, groups = indexable(X, labels.array(), groups)
         check_classification_targets(y)
         self.classes_ = np.array(labels.values)
         if len(self.classes_) < 2:
@@ -193,14 +204,19 @@ class NPMulticlassClassifier(ThresholdedClassifier):
         if self.strategy == "cx" and self.promise == "measured":
             raise ValueError("strategy='cx' trusts the probabilities, and no promise of it is measured: use 'er'.")
         bounds, weights = self._bounds(labels), self._weights(labels)
-        # copies of a sample stay on one side of a split, and say as much as one of them
-        together = copies(canonical(X))
-        distinct = np.sort(np.unique(labels.codes * len(y) + together, return_index=True)[1])
+        # samples that depend on each other stay on one side of a split, and say as much as one of them
+        together = copies(canonical(X)) if groups is None else complete(groups, "groups").codes
+        # a group counts in one class only: the proof takes classes that are independent of each other
+        apart, random = labels.codes if groups is None else None, check_random_state(self.random_state)
+        distinct = one_of_each(np.arange(len(y)), together, np.zeros(len(y), dtype=bool), apart, random)
+        if groups is not None and isinstance(self.estimator, GridSearchCV | RandomizedSearchCV):
+            params = {"groups": groups, **params}
         held = self._held_out(labels, bounds, distinct)
         train = np.flatnonzero(~np.isin(together, together[held]))
         # the weights are found out of fold; held-out samples then set the scale of those with a bound
         counted = np.isin(train, distinct)
-        scored = [(self._out_of_fold(X, y, train, together[train], params)[counted], labels.codes[train[counted]])]
+        log_p = self._out_of_fold(X, y, train, together[train], groups is not None, params)
+        scored = [(log_p[counted], labels.codes[train[counted]])]
         with np.errstate(divide="ignore"):  # of a class without weight
             floor = np.log(weights * len(train) / np.bincount(labels.codes[train]))
         self.log_weights_ = self._least(*scored[0], bounds, floor)
@@ -216,6 +232,7 @@ class NPMulticlassClassifier(ThresholdedClassifier):
             {label: counts[k] for k, label in enumerate(labels.values)},
             self.promise,
             self.delta,
+            groups is not None,
         )
         self.class_errors_ = self.result_.rates()
         self._take_features()
@@ -263,19 +280,18 @@ class NPMulticlassClassifier(ThresholdedClassifier):
         return held_out(parts, check_random_state(self.random_state))
 
     def _out_of_fold(
-        self, X: Any, y: np.ndarray, rows: np.ndarray, together: np.ndarray, params: Mapping[str, Any]
+        self, X: Any, y: np.ndarray, rows: np.ndarray, together: np.ndarray, grouped: bool, params: Mapping[str, Any]
     ) -> np.ndarray:
         """Return log-probabilities of rows by classifiers that have not seen them, nor copies if cv is a number."""
         if isinstance(self.cv, int):
             codes, random = np.unique(y[rows], return_inverse=True)[1], check_random_state(self.random_state)
             splits = folds_by_class(self.cv, codes, together, random)
         else:
-            splits = own_splits(self.cv, _safe_indexing(X, rows), y[rows])
+            splits = own_splits(self.cv, _safe_indexing(X, rows), y[rows], together if grouped else None)
+            if grouped:
+                require_apart(splits, together, np.ones(len(rows), dtype=bool), grouped)
         if unscored := len(rows) - len(np.unique(np.concatenate([test for _, test in splits]))):
-            raise ValueError(
-                f"cv={self.cv} leaves {unscored} of {len(rows)} samples without a score: use folds that hold out each "
-                "sample, or an int."
-            )
+            raise ValueError(f"cv leaves {unscored} of {len(rows)} samples without a score: use folds, or an int.")
         log_p = np.empty((len(rows), len(self.classes_)))
         for train, test in splits:
             model = self._fitted(X, y, rows[train], params)

@@ -231,7 +231,7 @@ def test_thresholds_are_set_again_without_a_fit():
         ({"promise": "measured"}, "fit"),
         ({"members": {}}, "members"),
         ({"calibration_size": 9}, "fit"),
-        ({"recall": 0.5}, "recall is not one of delta, promise, rho, small"),
+        ({"recall": 0.5}, "recall is not one of rho, delta"),
     ):
         with pytest.raises(ValueError, match=word):
             model.with_threshold(**params)

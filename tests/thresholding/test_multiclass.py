@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, ShuffleSplit
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
@@ -214,6 +214,33 @@ def test_copies_are_on_one_side_and_count_once(promise):
     held_out = [tuple(row) not in whole for row in X]
     assert n[0] == (np.sum(held_out) if promise == "guaranteed" else np.sum(y == 0))
     assert 0 < model.class_errors_[0].value <= 0.2  # and not 0, as of rows known by heart
+
+
+@pytest.mark.parametrize("promise", ["guaranteed", "measured"])
+@pytest.mark.parametrize("cv", [5, GroupKFold(5)])
+def test_groups_are_on_one_side_and_count_once(promise, cv):
+    X, y = drawn(600)
+    groups = np.empty(600, dtype=int)
+    groups[np.argsort(y + 1.3 * np.random.default_rng(0).random(600))] = np.arange(600) // 3  # some of two classes
+    name = {tuple(row): group for row, group in zip(X, groups, strict=True)}
+    Memory.seen.clear()
+    model = NPMulticlassClassifier(Memory(40), bounds={0: 0.3}, promise=promise, cv=cv, random_state=0)
+    model.fit(X, y, groups=groups)
+    folds, whole = Memory.seen[:5], {name[row] for row in Memory.seen[5]}
+    assert len(Memory.seen[5]) == 3 * len(whole)
+    assert all(sum(group not in {name[row] for row in one} for one in folds) == 1 for group in whole)
+    counted = [n for _, n in model.result_.counts.values()]
+    assert (counted[0] == 200 - len(whole) > 0) if promise == "guaranteed" else (sum(counted) == len(whole) == 200)
+    assert "one sample of each new group" in model.result_.promise
+
+
+def test_groups_reach_searches_and_are_not_divided():
+    X, y = drawn(600)
+    search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, cv=GroupKFold(2))
+    assert NPMulticlassClassifier(search, bounds={0: 0.3}).fit(X, y, groups=np.arange(600) // 2).result_.grouped
+    model = NPMulticlassClassifier(GaussianNB(), bounds={0: 0.3}, cv=KFold(5), random_state=0)
+    with pytest.raises(ValueError, match="groups have samples"), pytest.warns(UserWarning, match="groups"):
+        model.fit(X, y, groups=np.arange(600) % 300)
 
 
 def test_three_labels_have_a_class_of_their_own():
