@@ -223,7 +223,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         random = check_random_state(self.random_state)
         drawn = {"weighted": calibration_weight is not None, "grouped": groups is not None}
         self._asked(**drawn)  # raises
-        kept = kept_by_weight(calibration_weight, positive, random)
+        kept = kept_by_weight(calibration_weight, positive, random, "calibration_weight")
         self._by_votes = drawn["cross_fitted"] = isinstance(self.cv, str) and self.cv == OOB
         # score samples that the classifier has not seen
         if self._is_fitted_before():

@@ -166,13 +166,16 @@ def compare(
     'new'
     """
     require_rate("rho", rho)
+    for name, pair in {"thresholds": thresholds, "names": names}.items():
+        if pair is not None and (isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2):
+            raise ValueError(f"{name} is {pair!r:.60}: expected a pair, with one for each model.")
     first, positive = scored(first, y, pos_label)
     second = as_scores(second)
     same_length(len(first), second=second)
     signs, deployed = np.where(positive, 1, -1), {}
     if thresholds is not None:
         limits = [one.value if isinstance(one, Threshold) else one for one in thresholds]
-        if len(limits) != 2 or not all(map(is_number, limits)):
+        if not all(map(is_number, limits)):
             raise ValueError(f"thresholds is {thresholds!r:.60}: expected a number, or a Threshold, for each model.")
         alarms = first > limits[0], second > limits[1]
         deployed = {

@@ -176,7 +176,9 @@ def threshold(
     return described(found, **known._asdict(), score="given, larger for more positive samples")
 
 
-def kept_by_weight(weights: Any, positive: np.ndarray, random: np.random.RandomState) -> np.ndarray:
+def kept_by_weight(
+    weights: Any, positive: np.ndarray, random: np.random.RandomState, name: str = "weights"
+) -> np.ndarray:
     """Return whether each sample is kept: positives, and each negative with the probability that is its weight."""
     if weights is None:
         return np.ones(len(positive), dtype=bool)
@@ -185,8 +187,8 @@ def kept_by_weight(weights: Any, positive: np.ndarray, random: np.random.RandomS
     given = np.where(positive, 1.0, np.asarray(column_or_1d(weights), dtype=np.float64))
     if len(wrong := given[~((given >= 0) & (given <= 1))]):
         raise ValueError(
-            f"weights has {wrong[0]:g}, expected numbers from 0 to 1: divide the density ratios by the largest that "
-            "can occur."
+            f"{name} has {wrong[0]:g}, expected numbers from 0 to 1: divide the density ratios by the largest that can "
+            "occur."
         )
     return random.random_sample(len(given)) < given
 
@@ -237,7 +239,7 @@ class Asked:
             "contamination is for rho alone, by the rule 'umbrella'.": (
                 has_wrong and (self.rule != "umbrella" or not is_alone)
             ),
-            "a precision needs both classes as they come: leave out weights and groups.": (
+            "a precision needs both classes as they come: leave out groups, and weights or calibration_weight.": (
                 has_precision and (self.weighted or self.grouped)
             ),
         }

@@ -179,6 +179,9 @@ def test_a_result_prints_and_goes_into_json():
         ({"rho": 1.5}, "rho"),
         ({"thresholds": (1.0,)}, "thresholds"),
         ({"thresholds": (1.0, np.nan)}, "thresholds"),
+        ({"thresholds": 1.0}, "thresholds is 1.0: expected a pair"),
+        ({"names": ("a",)}, "names is .*expected a pair"),
+        ({"names": "ab"}, "names is 'ab'"),
     ],
 )
 def test_unusable_samples_are_named(changed, word):

@@ -160,6 +160,8 @@ def test_a_classifier_calibrates_on_the_negatives_that_weights_keep(cv):
     assert model.result_.n_negatives == (100 if cv is None else 200)
     assert rows[-1] == (900 if cv is None else 1000)
     assert model.result_.weighted
+    with pytest.raises(ValueError, match="calibration_weight has 2"):
+        model.fit(X, y, calibration_weight=np.full(1000, 2.0))
 
 
 @pytest.mark.parametrize(
