@@ -40,22 +40,23 @@ def copies(X: Any) -> np.ndarray:
     _, first, place, times = np.unique(row_hashes(table), return_index=True, return_inverse=True, return_counts=True)
     if len(first) == len(rows):
         return rows
-    distinct = table[first]
     if is_sparse(table):  # a column is mostly 0: all values together take its place
+        distinct = table[first]
         copied = _is_alike(times) | (2 * len(np.unique(distinct.data)) >= distinct.nnz)
         copied &= np.diff(distinct.indptr) >= 2
     else:
-        copied = _copied(distinct, times)
+        copied = _copied(table, first, times)
     return np.where(copied[place], first[place], rows)
 
 
-def _copied(distinct: Any, times: np.ndarray) -> np.ndarray:
-    """Return which of the distinct rows of an array or a frame are copied, by how many times each occurs."""
+def _copied(table: Any, first: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Return which of the distinct rows of an array or a frame are copied, by where and how often each occurs."""
     import polars as pl
 
     alike, n_cells = _is_alike(times), 1.0
     n_distinct, n_varying, fine = np.zeros((3, len(times)), dtype=int)
-    for values in distinct.T if isinstance(distinct, np.ndarray) else distinct:
+    for every in table.T if isinstance(table, np.ndarray) else table:  # column by column, without a copy of the table
+        values = every[first]
         column = pl.Series(values.astype(str) if values.dtype == object else values, nan_to_null=True)
         is_number = column.dtype.is_numeric()
         present = ((column != 0).fill_null(False) if is_number else column.is_not_null()).to_numpy()
