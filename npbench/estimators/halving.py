@@ -42,7 +42,8 @@ def halved(limit: float | Callable[[Make[Any]], float], last: int = LAST) -> Cal
 
     ``limit`` may be a function of ``make``; ``last`` candidates compete on all rows. The search has the parameters of
     :func:`npbench.evaluation.selection.grid_search`, and the whole one is its ``__wrapped__``. Losses are infinite for
-    candidates that were stopped before the last rung.
+    candidates that were stopped before the last rung. A candidate's ``require_rows(n_rows)``, if it has one, may refuse
+    the samples of the final fit before the first one.
     """
 
     def decorate(whole: Search) -> Search:
@@ -51,6 +52,7 @@ def halved(limit: float | Callable[[Make[Any]], float], last: int = LAST) -> Cal
             make: Make[Any], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
         ) -> Selection:
             candidates = combinations(search)
+            _require_rows(make, candidates, folds)
             used = np.zeros(len(y), bool)
             used[rows_in(folds)] = True
             most = limit(make) if callable(limit) else limit
@@ -72,6 +74,14 @@ def halved(limit: float | Callable[[Make[Any]], float], last: int = LAST) -> Cal
         return search_in_rungs
 
     return decorate
+
+
+def _require_rows(make: Make[Any], candidates: list[dict[str, Any]], folds: Folds) -> None:
+    """Let each candidate refuse the rows that are fitted to in any fold, all of which the final fit takes."""
+    if hasattr(make(**candidates[0]), "require_rows"):
+        n_rows = len(rows_in([(fit, fit) for fit, _ in folds]))
+        for params in candidates:
+            make(**params).require_rows(n_rows)
 
 
 def _places(y: np.ndarray, used: np.ndarray) -> np.ndarray:

@@ -107,7 +107,7 @@ class GenerativeNP(NystroemClassifier):
         if self.is_linear:
             self._fit_linear(X, signs, kappa)
         else:
-            self._require_memory(X.shape[0], "n_components, which approximates the kernel")
+            self.require_rows(X.shape[0])
             self._require_square(X)
             order = np.argsort(signs, kind="stable")
             ordered = X[order][:, order] if self.kernel == "precomputed" else X[order]
@@ -120,6 +120,11 @@ class GenerativeNP(NystroemClassifier):
                 "rho, another gamma, or bound='gaussian'.",
                 stacklevel=4,  # names the caller of fit
             )
+
+    def require_rows(self, n_rows: int) -> None:
+        """Raise a ValueError if a fit to so many samples needs a Gram matrix that exceeds ``cache_size``."""
+        if self.kernel != "linear" and self.n_landmarks(n_rows) is None:
+            self._require_memory(n_rows, "n_components, which approximates the kernel")
 
     def _fit_linear(self, X: Any, signs: np.ndarray, kappa: float) -> None:
         n, d = X.shape

@@ -184,11 +184,14 @@ class TwoNuSVM(KernelClassifier):
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
         return {"objective_": 0.5 * self._squared_norm(scores)}
 
+    def require_rows(self, n_rows: int) -> None:
+        """Raise a ValueError if a fit to so many samples needs a Gram matrix that exceeds ``cache_size``."""
+        if self.kernel != "precomputed":
+            self._require_memory(n_rows, "ac_svm, which approximates the kernel")
+
     def _require_gram(self, X: Any) -> None:
-        if self.kernel == "precomputed":
-            self._require_square(X)
-        else:
-            self._require_memory(X.shape[0], "ac_svm, which approximates the kernel")
+        self._require_square(X)
+        self.require_rows(X.shape[0])
 
     def _explanation(self) -> str:
         point = f"at nu_pos={self.nu_pos_:.4g}, nu_neg={self.nu_neg_:.4g} and gamma={self.gamma_:.4g}"

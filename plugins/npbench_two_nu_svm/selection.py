@@ -45,6 +45,8 @@ def select(
     estimators = [make(**params, **{name: search[name] for name in SEARCHED if name in search}) for params in others]
     if len(estimators) == 1 and not estimators[0].searches:
         return Selection(others[0], float("nan"))
+    for estimator in estimators:
+        estimator.require_rows(len(rows_in(folds)))  # of which the last rung has one Gram matrix
     found = []
     for params, estimator in zip(others, estimators, strict=True):
         gammas = estimator.gamma if np.ndim(estimator.gamma) else [estimator.gamma]

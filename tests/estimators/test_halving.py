@@ -38,7 +38,7 @@ def searched(limit, y=Y, folds=FOLDS, last=halving.LAST):
         calls.append((candidates, folds))
         return least_loss(candidates, [loss_of(one) for one in candidates], 1)
 
-    return search(None, np.zeros((len(y), 1)), y, folds, None, GRID), calls
+    return search(lambda **_: None, np.zeros((len(y), 1)), y, folds, None, GRID), calls
 
 
 @pytest.mark.parametrize("last", [halving.LAST, 5])
@@ -115,6 +115,35 @@ def test_rungs_find_a_candidate_as_good_as_the_whole_search(name, monkeypatch):
     assert found.loss == min(last.values())
     noise = 2 * np.sqrt(0.25 / np.sum(y > 0))  # of a difference of two miss rates, at most
     assert every.losses[min(last, key=last.get)] <= every.loss + noise
+
+
+@pytest.mark.parametrize(
+    ("name", "instead", "settings", "n_gammas", "in_scorer"),
+    [
+        ("two_nu_svm", "ac_svm", {}, 200, False),  # in rungs
+        ("two_nu_svm", "ac_svm", {}, 2, False),
+        ("two_nu_svm", "ac_svm", {"nu_pos": 0.5, "nu_neg": 0.5}, 2, True),
+        ("gen", "n_components", {"n_components": None}, 600, False),
+        ("gen", "n_components", {"n_components": None}, 2, False),
+        ("svm_path", "ac_svm", {"kernel": "rbf"}, 2, False),
+    ],
+)
+def test_too_many_samples_are_refused_before_the_first_fit(name, instead, settings, n_gammas, in_scorer, monkeypatch):
+    """Where each fold would pass."""
+    monkeypatch.setattr(halving, "LEAST_ROWS", 100)
+    monkeypatch.setattr(halving, "LEAST_OF_CLASS", 20)
+    description, fits = installed().solver(name), []
+    estimator = resolve(description.estimator)
+    for method in ("_fit", "search", "_searched"):
+        if hasattr(estimator, method):
+            monkeypatch.setattr(estimator, method, lambda *_, **__: fits.append(1))
+    X, y = sample(400)
+    folds = [(np.flatnonzero(PARTS[:400] != k), np.flatnonzero(PARTS[:400] == k)) for k in range(4)]
+    make = partial(estimator, **settings, cache_size=8 * 350**2 / 2**20)
+    select = resolve(description.grid_search if in_scorer else description.selection)
+    with pytest.raises(ValueError, match=f"order 400.*{instead}"):
+        select(make, X, y, folds, NeymanPearson(0.1), {"gamma": np.geomspace(0.1, 1.0, n_gammas).tolist()})
+    assert not fits
 
 
 def test_a_scorer_takes_rungs_as_what_is_inside():
