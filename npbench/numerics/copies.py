@@ -53,7 +53,7 @@ def _copied(table: Any, first: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Return which of the distinct rows of an array or a frame are copied, by where and how often each occurs."""
     import polars as pl
 
-    alike, n_cells = _is_alike(times), 1.0
+    alike, n_cells, copied = _is_alike(times), 1.0, np.zeros(len(times), dtype=bool)
     n_distinct, n_varying, fine = np.zeros((3, len(times)), dtype=int)
     for every in table.T if isinstance(table, np.ndarray) else table:  # column by column, without a copy of the table
         values = every[first]

@@ -88,6 +88,7 @@ def test_ages_and_bands_of_income_repeat_by_nature(n, scale):
     [
         DRAWN.integers(0, 3, size=(60, 3)).astype(float),
         np.zeros((60, 3)),
+        np.zeros((60, 0)),
         np.repeat([[dose, strain] for dose in range(8) for strain in range(1, 4)], 3, axis=0),  # a designed experiment
         np.c_[np.repeat(ROWS[:, 0], 3), np.ones(180)],
         np.array([[1.5, 2.5]] * 60),
