@@ -52,8 +52,8 @@ class NystroemClassifier(KernelClassifier):
         which has features already. From 5000 samples on, ``np_svm``, ``q_svm``, ``uzawa`` and ``ac_svm`` have features
         of the Gaussian kernel in single precision. A search draws landmarks once, from all its samples.
     device : str, optional
-        Device of PyTorch, such as "cuda", for features of landmarks in single precision and products with them; without
-        effect for other fits. Predictions are computed there too. Default: NumPy.
+        Device of PyTorch, such as "cuda", for features of landmarks in single precision, products with them, and
+        predictions. Other fits warn that it has no effect, and methods without such features refuse it. Default: NumPy.
     random_state : int, RandomState or None
         Seed of the landmarks.
 
@@ -101,6 +101,8 @@ class NystroemClassifier(KernelClassifier):
                 f"n_components={self.n_components} needs kernel values of new pairs, but kernel='precomputed': use "
                 "another kernel, or n_components=None."
             )
+        if self.device is not None and not self._has_newton_steps:
+            raise ValueError(f"device={self.device!r}: {type(self).__name__} computes by NumPy. Leave device out.")
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         X, signs = super()._training_set(X, y)
@@ -132,6 +134,12 @@ class NystroemClassifier(KernelClassifier):
 
     def _remarks(self, X: Any, signs: np.ndarray, **options: Any) -> Iterator[tuple[type[Warning], str]]:
         yield from super()._remarks(X, signs, **options)
+        if self.device is not None and not (self._landmarks and self._landmarks.are_single):
+            yield (
+                UserWarning,
+                f"device={self.device!r} has no effect on this fit: only landmarks of the Gaussian kernel are computed "
+                f"there, with {LEAST_ROWS:,} samples or more.",
+            )
         if self._landmarks is None or self.n_components != "auto":
             return
         # the kernel of half of the landmarks is that of the features in the span of theirs

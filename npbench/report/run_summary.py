@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 FAILURES_SHOWN = 10  # distinct ones
 # Columns of the records that the summary needs, besides further metrics.
 COLUMNS = (*overview.COLUMNS, "protocol", "repeat", "converged", "warnings", "error", "error_type", "traceback")
-APPROXIMATED = r"(?m)^\w+: (.*landmarks approximate the kernel.*)$"  # the warning that concerns what was asked for
+# The warnings that concern what was asked for.
+REMARKS = r"(?m)^\w+: (.*(?:landmarks approximate the kernel|has no effect on this fit).*)$"
 
 
 def print_summary(
@@ -93,7 +94,7 @@ def print_outcome(
     console, frame = console or terminal.PipeSafeConsole(), with_data_names(frame)
     for note in overview.duplicates(frame):
         write(f"\n{note}", console, "dim")
-    _print_approximated(frame, console)
+    _print_remarks(frame, console)
     _print_unconverged(frame, console)
     _print_failures(frame, planned, folder, console)
     before = f", {skipped} of them from before" if skipped else ""
@@ -103,9 +104,9 @@ def print_outcome(
     console.print(f"  npbench.load_records({name})", style="dim", markup=False, soft_wrap=True)
 
 
-def _print_approximated(frame: pl.DataFrame, console: Console) -> None:
-    """Print the first warning of each method that its kernel is approximated."""
-    warned = frame.select("method", text=pl.col("warnings").str.extract(APPROXIMATED)).drop_nulls()
+def _print_remarks(frame: pl.DataFrame, console: Console) -> None:
+    """Print the first warning of each method that its fits are not as asked for."""
+    warned = frame.select("method", text=pl.col("warnings").str.extract(REMARKS)).drop_nulls()
     for method, text in warned.unique("method", keep="first", maintain_order=True).iter_rows():
         write(f"\n{method}: {escape.line(text)}", console, "dim")
 

@@ -171,6 +171,20 @@ def test_a_device_needs_pytorch(many, monkeypatch):
         solver("np_svm", n_components=40, device="cuda").fit(*many)
 
 
+@pytest.mark.parametrize("settings", [{}, {"n_components": 40}, {"kernel": "linear"}])
+def test_a_device_without_effect_causes_a_warning(settings):
+    """PyTorch or not: few samples, or an exact kernel."""
+    with pytest.warns(UserWarning, match="device='cuda' has no effect") as caught:
+        made("np_svm", **settings, device="cuda").fit(X, Y)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_a_device_is_refused_by_a_method_that_has_no_use_for_it():
+    with pytest.raises(ValueError, match="device='cuda': GenerativeNP"):
+        made("gen", device="cuda").fit(X, Y)
+
+
 def test_kernel_values_of_features_in_single_precision_are_exact(many):
     """Far from the origin, and for a sample that squares to infinity."""
     samples, _ = many

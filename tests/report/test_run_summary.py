@@ -208,4 +208,6 @@ def test_approximated_kernels_are_named_once(monkeypatch):
     shown = printed([record(repeat, warnings=f"RuntimeWarning: odd\n{text}") for repeat in range(3)], width=400)
     assert shown.count("landmarks approximate") == 1
     assert "odd" not in shown
+    unused = "UserWarning: NPSVM: device='cuda' has no effect on this fit: few samples."
+    assert printed([record(repeat, warnings=unused) for repeat in range(3)], width=400).count(unused[13:]) == 1
     assert "landmarks" not in printed([record(warnings="RuntimeWarning: odd")])
