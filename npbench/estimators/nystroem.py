@@ -149,11 +149,13 @@ class NystroemClassifier(KernelClassifier):
             half._fit(X @ beside(self._landmarks.span_of_half(), X), signs, **options)
         change = abs(half.objective_ - self.objective_)
         self.objective_change_ = float(change / (abs(self.objective_) or 1.0))
+        number = self.n_landmarks(len(signs))
+        reason = "" if number == AUTO_LANDMARKS else f"cache_size={self.cache_size:g} holds no more of them. "
         yield (
             UserWarning,
-            f"more than {self._largest_exact:,} samples: {self.n_landmarks(len(signs))} landmarks approximate the "
+            f"more than {self._largest_exact:,} samples: {number} landmarks approximate the "
             f"kernel (nystroem_error_={self.nystroem_error_:.2g}), of which the second half changed the objective by "
-            f"{self.objective_change_:.1%}. Another n_components sets their number, None the exact kernel.",
+            f"{self.objective_change_:.1%}. {reason}Another n_components sets their number, None the exact kernel.",
         )
 
     def _scores(self, X: Any) -> np.ndarray:

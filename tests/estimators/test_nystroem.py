@@ -276,6 +276,14 @@ def test_many_samples_are_approximated_by_default_with_a_warning(name):
 
 
 @pytest.mark.usefixtures("few_exact")
+@pytest.mark.parametrize(("landmarks", "named"), [(5, True), (20, False)])
+def test_the_warning_says_where_the_cache_holds_few_landmarks(landmarks, named):
+    with pytest.warns(UserWarning, match=f": {landmarks} landmarks") as caught:
+        made("np_svm", cache_size=(landmarks + 0.5) * 4 * len(X) / 2**20).fit(X, Y)
+    assert ("cache_size=" in str(caught[0].message)) == named
+
+
+@pytest.mark.usefixtures("few_exact")
 @pytest.mark.parametrize("name", ["ac_svm", "gen", "np_svm"])
 def test_change_of_the_objective_is_that_from_half_of_the_landmarks(name):
     """The same fit to the dense matrix of every second landmark."""
