@@ -15,6 +15,10 @@ from npbench.report.sheet import spread
 from npbench.report.stats.paired import wilcoxon
 from npbench_benchmark.leaderboard import settings
 
+SEARCHED = (
+    *("np_svm", "ac_svm", "two_nu_svm", "gen", "gradient_boosting_early", "random_forest"),
+    *("logistic_regression_ranked", "sgd", "svm_perf"),
+)
 ITERATES = PUBLISHED / "narasimhan" / "ijcnn1_iterates.parquet"
 Row = Mapping[str, Any]
 
@@ -59,6 +63,18 @@ def crossed(
 def _machine(name: str) -> str:
     found = _stored(f"speed/{name}")
     return f"\nMeasured {found['when']} at commit {found['commit']}, {found['cpu']}, Python {found['python']}.\n"
+
+
+def where(of: str | Sequence[Row]) -> str:
+    """Return when, at which commit and on which processors rows were measured, as a sentence.
+
+    Files from before rows had a commit name the one that stored them, and no processor.
+    """
+    rows = sorted(_rows(of), key=lambda row: row["when"])
+    days, commits, cpus = (list(dict.fromkeys(row[name] for row in rows)) for name in ("when", "commit", "cpu"))
+    between = " to ".join(dict.fromkeys((days[0], days[-1])))
+    machines = " and ".join(cpu or "a processor that was not recorded" for cpu in cpus)
+    return f"\nMeasured {between} at commit {', '.join(commits)}, on {machines}.\n"
 
 
 def guardrails() -> str:
@@ -120,6 +136,20 @@ def ensemble_above() -> str:
     return crossed(rows, "{promise}: `{model}`", "rho = {rho}", cell, title="promise, model")
 
 
+def empty_jobs() -> str:
+    """Return what jobs without work cost in one worker."""
+    columns = {
+        "jobs in one worker": "{jobs:,}",
+        "time per job": "{ms:.1f} ms",
+        "CPU time of the parent": "{parent_ms:.1f} ms",
+        "its memory before the first merge": "{parent_mb:.0f} MB",
+        "and the last": "{parent_mb_end:.0f} MB",
+        "bytes of a record": "{single_bytes:,}",
+        "if merged": "{merged_bytes:.0f}",
+    }
+    return where("scale") + listed("scale", " | ".join(columns), " | ".join(columns.values()), what="run")
+
+
 def scale() -> str:
     """Return seconds, memory and files of commands with many jobs."""
     titles = {
@@ -131,12 +161,48 @@ def scale() -> str:
     rows = [{**row, "what": titles[row["what"]]} for row in _rows("scale") if row["what"] in titles]
     files = [{**row, "what": "files at the end, and their size"} for row in _rows("scale", what="again")]
     costs = crossed(rows, "{what}", "{jobs:,}", "{seconds:.1f} s, {mb:,.0f} MB", title="jobs")
-    return costs + crossed(files, "{what}", "{jobs:,}", "{files:,}, {size_mb:,.1f} MB", title="jobs")
+    sizes = crossed(files, "{what}", "{jobs:,}", "{files:,}, {size_mb:,.1f} MB", title="jobs")
+    return where("scale") + costs + _of_a_combination() + sizes
+
+
+def _of_a_combination() -> str:
+    """Return what a combination costs a plan, from plans of one and of a thousand."""
+    few, *_, many = sorted(_rows("scale", what="plan combinations"), key=lambda row: row["jobs"])
+    added = (many["jobs"] - few["jobs"]) / 1000  # each has a thousand repeats
+    ms, kb = (1e3 * (many[name] - few[name]) / added for name in ("seconds", "mb"))
+    return f"\nBy the second line, a combination takes {ms:.1f} ms and {kb:.0f} kB.\n"
 
 
 def kernel_peers() -> str:
     """Return seconds and misses of fits by method and number of rows."""
-    return crossed("kernel_peers", "{method}", "{n:,} rows", "{seconds:.1f} s, {misses:.3f}", title="method")
+    cell = "{seconds:.1f} s, {misses:.3f}"
+    return where("kernel_peers") + crossed("kernel_peers", "{method}", "{n:,} rows", cell, title="method")
+
+
+def landmark_choice() -> str:
+    """Return misses by data set, number of landmarks and way to choose them, in the mean over seeds."""
+    by = pl.DataFrame(_rows("landmark_choice")).group_by("data", "landmarks", "choice", maintain_order=True)
+    rows = by.agg(pl.mean("misses") * 100.0).sort("landmarks", maintain_order=True).to_dicts()
+    title = "data, landmarks"
+    return where("landmark_choice") + crossed(rows, "{data}, {landmarks}", "{choice}", "{misses:.2f}", title=title)
+
+
+def searches() -> str:
+    """Return CPU seconds of search and fit by method and data set, in the median over bounds and thresholds."""
+    found = published("np_benchmark").filter(pl.col("dataset").is_in(["pima", "keel_penbased", "magic"]))
+    older = published("np_benchmark_drawn").filter(dataset="covertype_like").with_columns(method="solver")
+    every = pl.concat([found, older.filter(pl.col("method").is_in(["sgd", "svm_perf"]))], how="diagonal_relaxed")
+    every = every.filter(pl.col("method").is_in(SEARCHED)).with_columns(
+        seconds=pl.col("select_cpu_seconds") + pl.col("fit_cpu_seconds"),
+        when=pl.col("run_started").str.slice(0, 10),
+        commit=pl.col("git_commit").str.slice(0, 8),
+        n=pl.col("n_samples") // 2,  # the other half tests
+    )
+    cells = every.group_by("method", "dataset", "n").agg(pl.median("seconds")).sort("n").to_dicts()
+    cells.sort(key=lambda row: SEARCHED.index(row["method"]))
+    shown = [{**row, "cell": "time limit" if row["seconds"] is None else f"{row['seconds']:.3g}"} for row in cells]
+    about = where(every.select("when", "commit", "cpu").unique().sort(pl.all()).to_dicts())
+    return about + crossed(shown, "`{method}`", "`{dataset}`, {n:,}", "{cell}", title="method")
 
 
 def halving() -> str:
@@ -155,7 +221,7 @@ def halving() -> str:
         "solver | tables | same loss | at most one standard error more | mean | largest | CPU seconds whole, in rungs"
     )
     line = "{solver} | {sets} | {equal} | {within} | {mean:.2f} | {most:.2f} | {seconds:.0f}, {halved_seconds:.0f}"
-    return listed(rows, head, line)
+    return where("halving") + listed(rows, head, line)
 
 
 def iterates() -> str:
@@ -191,6 +257,14 @@ def ratios() -> str:
         for key, values in groups.items()
     )
     return _machine("ratios") + table(("task", "peer", "sizes", "theirs / ours, median", "lowest", "highest"), rows)
+
+
+def leave_one_out() -> str:
+    """Return how many fits leave-one-out costs, from its ratio to as many separate fits as samples."""
+    rows = _rows("speed/ratios", what="2nu-SVM, leave-one-out")
+    fits = sorted(int(row["peer"].split()[0]) / row["ratio"] for row in rows)
+    sizes = " and ".join(f"`{row['size']}`" for row in rows)
+    return f"\nLeave-one-out over all samples costs {fits[0]:.1f} to {fits[-1]:.1f} fits ({sizes}).\n"
 
 
 def _ratio(value: float) -> str:

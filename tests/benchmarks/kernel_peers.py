@@ -21,6 +21,7 @@ from npbench_ac_svm.estimator import ACSVM
 
 sys.path.insert(0, str(Path(__file__).parent))
 from landmark_selection import drawn
+from store import here
 
 STORED = Path(__file__).parents[2] / "results" / "published" / "kernel_peers.json"
 RHO, GAMMA, C, LANDMARKS = 0.05, 0.05, 1.0, 1000
@@ -63,6 +64,6 @@ if __name__ == "__main__":
     for n, models in [(SMALL[0], exact), *((n, approximate) for n in (*SMALL, LARGE)), (SMALL[1], exact)]:
         for name, model in models(n).items():
             if not any((row["n"], row["method"]) == (n, name) for row in rows):
-                rows.append({"n": n, "method": name, **measured(model, *drawn(n, 0), *tested)})
+                rows.append({"n": n, "method": name, **measured(model, *drawn(n, 0), *tested), **here()})
                 print(rows[-1], flush=True)
                 STORED.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

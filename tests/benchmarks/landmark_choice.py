@@ -6,6 +6,7 @@ at ten times as many rows as landmarks.
 """
 
 import json
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -21,6 +22,9 @@ from npbench.numerics.gram import Kernel
 from npbench.numerics.threads import one_blas_thread
 from npbench.problem import NeymanPearson
 from npbench.registry import installed
+
+sys.path.insert(0, str(Path(__file__).parent))
+from store import here
 
 STORED = Path(__file__).parents[2] / "results" / "published" / "landmark_choice.json"
 DATA = {"keel_phoneme": {}, "keel_satimage": {}, "keel_penbased": {}, "magic": {}}
@@ -147,6 +151,6 @@ if __name__ == "__main__":
                 for choice in CHOICES:
                     key = {"data": data, "landmarks": size, "choice": choice, "seed": seed}
                     if not any(key.items() <= row.items() for row in rows):
-                        rows.append({**key, **measured(choice, size, seed, params, *parts)})
+                        rows.append({**key, **measured(choice, size, seed, params, *parts), **here()})
                         print(rows[-1], flush=True)
                         STORED.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

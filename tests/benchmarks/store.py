@@ -8,6 +8,8 @@ import json
 import sys
 from pathlib import Path
 
+from npbench.records.provenance import facts
+
 STORED = Path(__file__).parents[2] / "results" / "published"
 COMPARED = ("what", "size", "peer", "ours", "theirs", "ratio", "lowest", "highest", "quality")
 RACED = ("raced", "proved", "fpr_range", "correlation", "objective", "area")
@@ -33,6 +35,12 @@ def about(session):
         "cpu": machine["cpu"].get("brand_raw", machine["processor"]),
         "python": machine["python_version"],
     }
+
+
+def here():
+    """Return day, commit and processor, for each row that a script of its own measures."""
+    found = facts()
+    return {"when": found["run_started"][:10], "commit": str(found["git_commit"])[:8], "cpu": found["cpu"]}
 
 
 def seconds(one):

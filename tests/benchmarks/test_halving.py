@@ -138,6 +138,8 @@ def test_stored_choices_are_within_noise():
 
 
 if __name__ == "__main__":
+    from store import here
+
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser()
     parser.add_argument("--tables", type=Path)
@@ -151,8 +153,7 @@ if __name__ == "__main__":
             data = source if isinstance(source, str) else source.stem
             if not any((row["solver"], row["data"]) == (solver, data) for row in rows):
                 X, y = samples(source, most_rows)
-                rows.append(
-                    {"solver": solver, "data": data, "n": len(y), "features": X.shape[1], **compared(solver, X, y)}
-                )
+                row = {"solver": solver, "data": data, "n": len(y), "features": X.shape[1]}
+                rows.append({**row, **compared(solver, X, y), **here()})
                 print(rows[-1], flush=True)
                 STORED.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

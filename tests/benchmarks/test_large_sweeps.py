@@ -215,4 +215,7 @@ if __name__ == "__main__":
                 [sys.executable, __file__, "run", str(RUN), results], stdout=PIPE, check=True
             ).stdout
         rows = [{"what": "run", **json.loads(output)}, *commands()]
+        from store import here  # after the commands, whose memory would count it
+
+        rows = [{**row, **here()} for row in rows]
         STORED.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

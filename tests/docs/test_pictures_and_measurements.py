@@ -69,7 +69,20 @@ def test_projection_is_the_nearest_point_of_the_ellipse(script):
     np.testing.assert_allclose(end, nearest, atol=1e-3)
 
 
-@pytest.mark.parametrize("name", ["guardrails", "iterates", "race", "ratios", "scale", "selections"])
+MEASURED = [
+    "empty_jobs",
+    "halving",
+    "kernel_peers",
+    "landmark_choice",
+    "race",
+    "ratios",
+    "scale",
+    "searches",
+    "selections",
+]
+
+
+@pytest.mark.parametrize("name", ["guardrails", "iterates", *MEASURED])
 def test_every_row_has_the_columns_of_the_head(script, name):
     tables = re.findall(r"(?:^\|.*\n?)+", getattr(script("measured"), name)(), re.MULTILINE)
     assert tables
@@ -77,6 +90,27 @@ def test_every_row_has_the_columns_of_the_head(script, name):
         counts = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
         assert len(counts) == 1
         assert len(table.splitlines()) > 2
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_tables_of_seconds_say_when_and_where_they_were_measured(script, name):
+    day, commit = r"20\d\d-\d\d-\d\d", "[0-9a-f]{8}"
+    about = rf"\nMeasured {day}( to {day})? at commit {commit}(, {commit})*, [\w() ]+"
+    assert re.match(about, getattr(script("measured"), name)())
+
+
+def test_searches_without_an_answer_show_the_time_limit(script):
+    (line,) = re.findall(r"^\| `two_nu_svm` \| (.*) \|$", script("measured").searches(), re.MULTILINE)
+    small, medium, large, drawn = line.split(" | ")
+    assert (large, drawn) == ("time limit", "-")
+    assert 0 < float(small) < float(medium) < 300
+
+
+def test_leave_one_out_costs_the_samples_by_its_ratio_to_separate_fits(script, monkeypatch):
+    measured = script("measured")
+    rows = [{"peer": "170 separate fits", "ratio": ratio, "size": f"n={ratio}"} for ratio in (85.0, 34.0)]
+    monkeypatch.setattr(measured, "_rows", lambda *_, **__: rows)
+    assert "2.0 to 5.0 fits (`n=85.0` and `n=34.0`)" in measured.leave_one_out()
 
 
 def test_a_fit_stops_at_the_first_small_slack_or_at_its_last_iterate(script):
