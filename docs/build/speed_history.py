@@ -57,6 +57,33 @@ def courses(folder: Path) -> dict[tuple[str, str], list[Point]]:
     return {key: sorted(line) for key, line in found.items()}
 
 
+def machines(before: str, after: str) -> str:
+    """Return how many times as long one machine takes as another, for the fits that both measured at a commit."""
+    at = {(name, point.commit): point.value for name, line in _fits(before).items() for point in line}
+    measured = [(name, point) for name, line in _fits(after).items() for point in line]
+    ratios = [point.value / at[name, point.commit] for name, point in measured if (name, point.commit) in at]
+    spread = f"{min(ratios):.1f} to {max(ratios):.1f}"
+    return f"\n`{after}` takes {spread} times as long as `{before}` for the same fits and commit.\n"
+
+
+def last(machine: str) -> str:
+    """Return the milliseconds of each fit at the last two commits of a machine, with their ratio."""
+    lines = {name: line[-2:] for name, line in _fits(machine).items() if len(line) > 1}
+    ((old, new), *_) = lines.values()
+    columns = ("solver, samples", f"ms at {old.commit}", f"at {new.commit}", "times as long")
+    rows = ((name, _ms(old), _ms(new), f"{new.value / old.value:.2f}") for name, (old, new) in lines.items())
+    return table(columns, rows)
+
+
+def _fits(machine: str) -> dict[str, list[Point]]:
+    found = courses(HISTORY / machine).items()
+    return {name.partition("(")[2].rstrip(")"): line for (key, name), line in found if key.startswith("history.")}
+
+
+def _ms(point: Point) -> str:
+    return f"{point.value * 1e3:.4g}"
+
+
 def _name(key: str, combination: tuple[str, ...]) -> str:
     values = ", ".join(value.strip("'") for value in combination)
     return f"{key}({values})" if values else key

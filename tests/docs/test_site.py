@@ -136,3 +136,20 @@ def test_a_benchmark_that_became_slower_is_marked(ratio, tmp_path, script):
     assert "f.time(5)" not in text
     assert text.count("<circle") == 2
     assert (f"**{ratio:.2f}**" in text) == (ratio > 2)
+
+
+def test_machines_and_commits_are_compared_by_the_same_fits(tmp_path, script):
+    (tmp_path / "benchmarks.json").write_text(json.dumps({"history.Fit": {"unit": "s", "version": "1"}}))
+    for machine, values in {"old": (1.0,), "new": (3.0, 4.5)}.items():
+        (tmp_path / machine).mkdir()
+        for date, value in enumerate(values):
+            results = {"history.Fit": [[value, 2 * value], [["'svm'"], ["150", "600"]], "1"]}
+            run = {"date": date, "commit_hash": f"{date}" * 40, "results": results}
+            run["result_columns"] = ["result", "params", "version"]
+            (tmp_path / machine / f"{date}-env.json").write_text(json.dumps(run))
+    module = script("speed_history")
+    module.HISTORY = tmp_path
+    assert "`new` takes 3.0 to 3.0 times as long as `old`" in module.machines("old", "new")
+    text = module.last("new")
+    assert "| ms at 00000000 | at 11111111 |" in text
+    assert "| svm, 600 | 6000 | 9000 | 1.50 |" in text
