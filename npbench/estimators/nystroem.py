@@ -258,7 +258,8 @@ class Landmarks:
 
     def _parts(self, X: Any) -> list[slice]:
         size = max(1, KERNEL_BLOCK_BYTES // (8 * self._root.shape[0]))
-        return [slice(start, start + size) for start in range(0, X.shape[0], size)]
+        n = X.shape[0]  # slices that end beyond it are not in the array API standard
+        return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
     def _block(self, X: Any) -> Callable[[slice], Any]:
         """Return a function that computes the features of some rows."""

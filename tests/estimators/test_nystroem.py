@@ -150,19 +150,49 @@ def test_features_in_single_precision_give_a_classifier_as_good(name, many, monk
     assert model.objective_ <= 1.05 * other.objective_
 
 
-@pytest.mark.parametrize("name", ["ac_svm", "np_svm"])
-def test_tensors_give_the_rates_of_arrays(name, many):
-    pytest.importorskip("torch", reason="PyTorch is optional")
+@pytest.fixture(params=["torch", "array_api_strict"])
+def library(request, monkeypatch):
+    """Let device="cpu" mean arrays of a library; CI installs PyTorch weekly only."""
+    found = pytest.importorskip(request.param, reason="the library is optional")
+    if request.param != "torch":
+        monkeypatch.setattr(nystroem, "on_device", lambda values, name: found.asarray(values) if name else values)
+
+
+BOUNDED = {"rho": 0.1, "C": 0.1}
+OF_LIBRARIES = {"ac_svm": {}, "np_svm": BOUNDED, "q_svm": {"q": 0.2, "C": 0.1}, "uzawa": BOUNDED}
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("name", ["ac_svm", "np_svm", slow(("q_svm",)), slow(("uzawa",))])
+def test_arrays_of_other_libraries_give_the_same_rates(name, many):
     samples, y = many
-    settings = {"gamma": 0.1, "n_components": 40, "random_state": 0} | ({"rho": 0.1} if name == "np_svm" else {})
+    settings = {"gamma": 0.1, "n_components": 40, "random_state": 0, **OF_LIBRARIES[name]}
     model, other = (solver(name, **settings, device=device).fit(samples, y) for device in (None, "cpu"))
     for label in (-1, 1):
         rates = [np.mean(one.decision_function(samples)[y == label] >= 0) for one in (model, other)]
         assert rates[0] == pytest.approx(rates[1], abs=1e-4)
     assert other.objective_ == pytest.approx(model.objective_, rel=1e-4)
     assert pickle.loads(pickle.dumps(other)).predict(samples[:9]).tolist() == model.predict(samples[:9]).tolist()
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(("name", "settings", "costs"), [("ac_svm", {}, "C_pos"), ("np_svm", {"rho": 0.1}, "C")])
+def test_arrays_of_other_libraries_give_the_same_losses_in_a_search(name, settings, costs, many):
+    samples, y = many
+    select = resolve(registry.installed().solver(name).selection)
+    folds = [(np.arange(900, MANY), np.arange(900))]
+
+    def losses(**device):
+        make = partial(solver, name, **settings, gamma=0.1, n_components=20, cache_size=100, random_state=0, **device)
+        return select(make, samples, y, folds, NeymanPearson(0.1), {costs: [0.1, 0.2]}).losses
+
+    assert losses(device="cpu") == pytest.approx(losses(), abs=0.01)
+
+
+def test_a_device_that_pytorch_lacks_is_refused(many):
+    pytest.importorskip("torch", reason="PyTorch is optional")
     with pytest.raises(ValueError, match="device='nowhere'"):
-        solver(name, **settings, device="nowhere").fit(samples, y)
+        solver("np_svm", n_components=40, device="nowhere").fit(*many)
 
 
 def test_a_device_needs_pytorch(many, monkeypatch):

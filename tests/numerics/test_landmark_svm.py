@@ -26,7 +26,7 @@ def drawn(seed, n=400, d=5, cost_positive=1.0, cost_negative=1.0, flat=0.0):
 
 @pytest.fixture(params=["numpy", "torch", "array_api_strict"])
 def array(request):
-    """Return the function that makes an array of a library; CI installs all but PyTorch."""
+    """Return the function that makes an array of a library; CI installs PyTorch weekly only."""
     return pytest.importorskip(request.param, reason="the library is optional").asarray
 
 
