@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from npbench.estimators.samples import LARGEST_FEATURE, usable
+from npbench.numerics import numba_cache
 
 
 class MissedBound(ConvergenceWarning):
@@ -89,7 +90,11 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
             for label, sign in zip(self.classes_, (-1.0, 1.0), strict=True):
                 if not np.any(weight[signs == sign]):
                     raise ValueError(f"sample_weight is 0 for all of class {label!r}: both classes need weight.")
-        result = self._fit(X, signs, **options)
+        numba_cache.fitting.append(type(self).__name__)
+        try:
+            result = self._fit(X, signs, **options)
+        finally:
+            numba_cache.fitting.pop()
         for category, message in self._remarks(X, signs, **options):
             warnings.warn(f"{type(self).__name__}: {message}", category, stacklevel=3)  # the caller of fit
         return result

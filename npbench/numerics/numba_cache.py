@@ -20,6 +20,7 @@ SECONDS_PER_KERNEL = 1.2  # np_svm takes 28 s on two cores
 
 # Called with True as a kernel begins to compile, and with False as that ends.
 on_compilation: list[Callable[[bool], None]] = []
+fitting: list[str] = []  # classes whose fits run, the innermost last
 
 
 @functools.cache
@@ -137,4 +138,5 @@ def _compilation_changed(event: Any) -> None:
 @functools.cache
 def _announce() -> None:
     """Log a line when the first kernel of npbench is compiled in this process: by default it is printed on stderr."""
-    logging.getLogger("npbench").warning("npbench: compiling kernels, once: up to about a minute.")
+    owner = f" of {fitting[-1]}" if fitting else ""
+    logging.getLogger("npbench").warning(f"npbench: compiling kernels{owner}, once: up to about a minute.")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from npbench.contracts import resolve
+from npbench.estimators.binary import BinaryClassifier
 from npbench.numerics import numba_cache
 
 KERNEL = "from numba import njit\n\n\n@njit(cache=True)\ndef step(x):\n    return x + 1\n"
@@ -100,6 +101,7 @@ def test_kernels_are_compiled_although_the_compiler_is_switched_off(tmp_path, fi
 
 ANNOUNCED = """import logging, {module}
 from npbench.contracts import resolve
+from npbench.estimators.binary import BinaryClassifier
 logging.getLogger("npbench").setLevel({level})
 step = resolve("{module}:step")
 step(1.0), step(1)
@@ -118,6 +120,18 @@ def test_the_first_compiled_kernel_of_a_process_is_logged(tmp_path, module, leve
     for expected in (times, 0):  # then the kernels are in the cache
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
         assert done.stderr.count("compiling") == expected
+
+
+def test_the_line_on_compilation_names_the_classifier(caplog):
+    class Compiled(BinaryClassifier):
+        def _fit(self, X, signs):
+            numba_cache._announce.__wrapped__()
+            raise ArithmeticError
+
+    with pytest.raises(ArithmeticError):
+        Compiled().fit([[0.0], [1.0]], [0, 1])
+    numba_cache._announce.__wrapped__()
+    assert [one.getMessage().count("of Compiled") for one in caplog.records] == [1, 0]
 
 
 def test_folders_are_those_of_numba(tmp_path, monkeypatch):
