@@ -519,6 +519,7 @@ def index_files(frame):
         out.write_table(table)
 
 
+@pytest.mark.filterwarnings("ignore:.*have the features of another row")  # joined with itself
 @pytest.mark.parametrize("kind", ["filtered", "joined", "words", "two"])
 def test_an_index_of_pandas_is_no_feature(kind):
     frame = rows_of().to_pandas()
