@@ -121,18 +121,12 @@ def ensemble_splits() -> str:
 def ensemble_above() -> str:
     """Return how many test parts of these data sets are above the bound, by promise and model, and how many may be."""
     rows = [
-        {
-            "rho": setting.value,
-            "promise": league.promise,
-            "model": one.label.split()[0],
-            "one": one,
-            "says": one.verdict,
-        }
+        {"rho": setting.value, "promise": league.promise, "model": one.label.split()[0], "one": one}
         for setting in settings(published("ensemble_benchmark"))
         for league in setting.leagues
         for one in league.methods
     ]
-    cell = "{one.above} of {one.n_jobs}, {one.allowed:.1%} allowed: {says}"
+    cell = "{one.above} of {one.n_jobs}, {one.allowed:.1%} allowed: {one.verdict}"
     return crossed(rows, "{promise}: `{model}`", "rho = {rho}", cell, title="promise, model")
 
 

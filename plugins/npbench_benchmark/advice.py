@@ -211,8 +211,8 @@ def reach(records: pl.DataFrame) -> str:
     Settings with too few data sets to separate methods are named, if others have enough.
     """
     every = settings(records)
-    setting = every[0]
-    n_few = {one.text: one.records["dataset"].n_unique() for one in every if one not in separable(every)}
+    setting, enough = every[0], separable(every)
+    n_few = {one.text: one.records["dataset"].n_unique() for one in every if one not in enough}
     too_few = [f" {text} is on {counted(n, 'data set')}, too few to separate methods." for text, n in n_few.items()]
     of, each = setting.kinds(), setting.records.unique("dataset")
     is_minority = each.select(pl.col("n_positive") * 2 < pl.col("n_samples")).to_series()
