@@ -399,8 +399,9 @@ def _smooth_models(X: Any) -> dict[str, Any]:
 
 def _boosting(words: list[int]) -> Any:
     return HistGradientBoostingClassifier(
-        learning_rate=0.03,
-        max_iter=800,
+        learning_rate=0.08,
+        max_iter=300,
+        tol=2e-4,
         max_leaf_nodes=16,
         min_samples_leaf=30,
         l2_regularization=5.0,
