@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from importlib import import_module
 from numbers import Integral, Real
@@ -28,6 +29,7 @@ from sklearn.svm import SVC
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_n_features, check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from npbench.console import STDERR
 from npbench.estimators.binary import BinaryClassifier
@@ -35,12 +37,14 @@ from npbench.estimators.constraints import COUNT, FRACTION, StrOptions
 from npbench.estimators.frame_encoder import UNKNOWN_WORD, FrameEncoder, learned
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.samples import canonical
+from npbench.numerics.threads import one_blas_thread
 from npbench.thresholding.classifier import NPThresholdClassifier
 
 T = TypeVar("T")
 
 N_TREES = 150
 MAX_TREE_SAMPLES = 50_000  # drawn for each tree of a forest
+ONE_THREAD_SAMPLES = 10_000  # up to here, threads within a fit win nothing, and on a busy machine cost much
 MAX_SVM_SAMPLES = 2500  # an SVM takes time as their square
 MAX_SPLINE_VALUES = 5_000_000  # seven columns take the place of one
 MAX_CODES = 250  # words of a column: boosting takes 255 categories
@@ -133,9 +137,10 @@ class SoftVote(BinaryClassifier):
         members = self._library(X, int(np.bincount(y).min()))
         for member in members.values():
             _set_random_states(member, random)
-        if "boosting" in members:
-            members["boosting"] = _with_fixed_rounds(members["boosting"], X, y)
-        models, scores = _cross_fitted(list(members.values()), X, y, random, self.n_jobs, self.verbose)
+        with _one_thread() if len(y) <= ONE_THREAD_SAMPLES else nullcontext():
+            if "boosting" in members:
+                members["boosting"] = _with_fixed_rounds(members["boosting"], X, y)
+            models, scores = _cross_fitted(list(members.values()), X, y, random, self.n_jobs, self.verbose)
         # put all scores on one scale, then weigh them
         slopes, offsets = np.array([_calibration(column, y) for column in scores.T]).T
         weights = _weights(slopes * scores + offsets, y)
@@ -451,6 +456,13 @@ def _cross_fitted(
         # a sample in the bag of each tree has no score of its own
         scores[:, place] = _log_odds(np.nan_to_num(models[place][-1].oob_decision_function_[:, 1], nan=np.mean(y)))
     return models, scores
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Limit boosting, which uses OpenMP, and BLAS to one thread."""
+    with one_blas_thread(), threadpool_limits(1, user_api="openmp"):
+        yield
 
 
 def _fitted(member: Any, X: Any, y: np.ndarray) -> Any:

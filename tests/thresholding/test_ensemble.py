@@ -3,6 +3,7 @@
 import functools
 import sys
 from types import ModuleType
+from typing import ClassVar
 from unittest.mock import patch
 
 import cvxpy as cp
@@ -15,6 +16,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from class_samples import gaussians
 from npbench import NPEnsemble, NPThresholdClassifier, SoftVote, threshold
@@ -280,6 +282,27 @@ def test_scikit_learn_checks_pass(model, expected):
     results = check_estimator(model, expected_failed_checks=expected, on_fail=None, on_skip=None)
     assert [one["check_name"] for one in results if one["status"] == "failed"] == []
     assert {one["check_name"] for one in results if one["status"] == "xfail"} == set(expected)
+
+
+class CountsThreads(DummyClassifier):
+    """Notes how many threads libraries may use while it is fitted."""
+
+    counts: ClassVar[set[int]] = set()
+
+    def fit(self, X, y):
+        """Fit, and note the threads."""
+        self.counts.add(max(library["num_threads"] for library in threadpool_info()))
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("most", [200, 199])
+def test_fits_of_few_samples_use_one_thread(monkeypatch, most):
+    """Threads that wait for each other on a busy machine made a fit take seven times as long."""
+    monkeypatch.setattr(ensemble, "ONE_THREAD_SAMPLES", most)
+    monkeypatch.setattr(CountsThreads, "counts", set())
+    with threadpool_limits(2):
+        SoftVote(members={"counts": CountsThreads()}, random_state=0).fit(X, Y)
+    assert CountsThreads.counts == ({1} if most == 200 else {2})
 
 
 def test_packages_join_by_name(monkeypatch):
