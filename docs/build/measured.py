@@ -11,9 +11,11 @@ from typing import Any
 import polars as pl
 from blocks import PUBLISHED, fenced, published, table
 
+from npbench.numerics.binomial_limits import rate_limits
 from npbench.report.sheet import spread
-from npbench.report.stats.paired import wilcoxon
+from npbench.report.stats.paired import kept, wilcoxon
 from npbench_benchmark.leaderboard import settings
+from npbench_benchmark.promises import SIZES, Promise, expected
 
 SEARCHED = (
     *("np_svm", "ac_svm", "two_nu_svm", "gen", "gradient_boosting_early", "random_forest"),
@@ -103,19 +105,85 @@ def ensemble_seconds() -> str:
 def ensemble_splits() -> str:
     """Return misses by promise and model, with differences from the forest that holds out half, over data sets."""
     promise = pl.when(pl.col("params").str.contains('"cv"')).then(pl.lit("measured")).otherwise(pl.lit("guaranteed"))
-    found = published("ensemble_benchmark").with_columns(promise=promise)
-    mean = found.group_by("rho", "promise", "method", "dataset").agg(pl.mean("p_nd"))
-    forest = mean.filter(promise="guaranteed", method="random_forest").select("rho", "dataset", forest="p_nd")
-    beside = mean.join(forest, on=["rho", "dataset"]).sort("promise", "method", descending=[False, True])
+    found = published("ensemble_benchmark").with_columns(promise=promise, model="`" + pl.col("method") + "`")
+    return _beside_the_forest(found.rename({"dataset": "table"}), "sets")
+
+
+def other_tables() -> str:
+    """Return the same over the tables that the benchmark does not use."""
+    return _beside_the_forest(_other_tables().filter(pl.col("promise") != "exactly rho"), "tables")
+
+
+def _other_tables() -> pl.DataFrame:
+    return pl.read_parquet(PUBLISHED / "other_tables.parquet")
+
+
+def _beside_the_forest(found: pl.DataFrame, what: str) -> str:
+    """Return mean misses by promise and model, and how they differ from those of the forest that holds out half."""
+    mean = found.group_by("rho", "promise", "model", "table").agg(pl.mean("p_nd"))
+    is_forest = pl.col("model").str.contains("random.forest") & (pl.col("promise") == "guaranteed")
+    forest = mean.filter(is_forest).select("rho", "table", forest="p_nd")
+    order = pl.col("promise").replace_strict({"guaranteed": 0, "on average": 1, "measured": 2})
+    beside = mean.join(forest, on=["rho", "table"]).sort(
+        order, pl.col("model").str.contains("ensemble"), -pl.col("rho")
+    )
     rows: list[Row] = []
-    for (rho, kind, method), one in beside.group_by("rho", "promise", "method", maintain_order=True):
+    for (rho, kind, model), one in beside.group_by("rho", "promise", "model", maintain_order=True):
         change = (one["p_nd"] - one["forest"]).to_numpy()
         cell = f"{statistics.fmean(one['p_nd']):.3f}"
         if (p := wilcoxon(change)) is not None:
             cell += f", {change.mean():+.3f}, {(change < 0).sum()}/{(change > 0).sum()}, {p:.1g}"
-        rows.append({"rho": rho, "model": f"{kind}: `{method}`", "n": len(one), "cell": cell})
-    rows.sort(key=lambda row: -row["rho"])
-    return crossed(rows, "{model}", "rho = {rho}, {n} sets", "{cell}", title="promise, model")
+        rows.append({"rho": rho, "model": f"{kind}: {model}", "n": len(one), "cell": cell})
+    return crossed(rows, "{model}", f"rho = {{rho}}, {{n}} {what}", "{cell}", title="promise, model")
+
+
+def other_tables_above() -> str:
+    """Return how many test parts of the other tables are above the bound, and how many may be."""
+    rows = []
+    promises = {
+        ("guaranteed", "random forest"): Promise("guaranteed", "umbrella", 0.05, 0.5),
+        ("guaranteed", "ensemble"): Promise("guaranteed", "umbrella", 0.05, "aligned"),
+        ("measured", "random forest"): Promise("measured", "umbrella", 0.05, 1.0),
+        ("measured", "ensemble"): Promise("measured", "umbrella", 0.05, 1.0),
+    }
+    for (kind, model), promise in promises.items():
+        of_bounds = _other_tables().filter(promise=kind, model=model).partition_by("rho", maintain_order=True)
+        for one in of_bounds:
+            rho, above = one["rho"][0], int((one["p_fa"] > one["rho"]).sum())
+            allowed, _ = expected(promise, one.select("rho", *SIZES).to_dicts())
+            verdict = kept(above / len(one), rate_limits(above, len(one))[0], allowed)
+            cell = f"{above} of {len(one)}, {allowed:.1%} allowed: {verdict}"
+            rows.append({"rho": rho, "model": f"{kind}: {model}", "cell": cell})
+    return crossed(rows, "{model}", "rho = {rho}", "{cell}", title="promise, model")
+
+
+def other_scorers() -> str:
+    """Return what members and other weights miss more than the ensemble where P_fa of the test part is exactly rho."""
+    found = _other_tables().filter(promise="exactly rho").select("rho", "table", "split", "model", "p_nd")
+    key = ["rho", "table", "split"]
+    is_member = ~pl.col("model").is_in(["ensemble", "equal weights", "greedy"])
+    members = found.filter(is_member)
+    best = members.sort("p_nd", "model").group_by("rho", "table", "split", maintain_order=True).first()
+    chosen = best.with_columns(split=1 - pl.col("split")).drop("p_nd").join(members, on=[*key, "model"])
+    mean = members.group_by("rho", "table", "model").agg(pl.mean("p_nd")).sort("p_nd", "model")
+    best_of_both = mean.group_by("rho", "table", maintain_order=True).first().drop("p_nd")
+    hindsight = best_of_both.join(members, on=["rho", "table", "model"])
+    rules = [
+        found.filter(pl.col("model").is_in(["equal weights", "greedy"])),
+        members,
+        chosen.with_columns(model=pl.lit("the member that is best on the other split")),
+        hindsight.with_columns(model=pl.lit("the member that is best on both, in hindsight")),
+    ]
+    every = pl.concat([one.select(found.columns) for one in rules])
+    ensemble = found.filter(model="ensemble").drop("model").rename({"p_nd": "ensemble"})
+    change = 100 * (pl.col("p_nd") - pl.col("ensemble"))
+    of_table = (
+        every.join(ensemble, on=key).group_by("rho", "model", "table", maintain_order=True).agg(change=change.mean())
+    )
+    error = pl.std("change") / pl.len().sqrt()
+    cells = of_table.group_by("rho", "model", maintain_order=True).agg(pl.mean("change"), error=error)
+    line = "{change:+.1f} ({error:.1f})"
+    return crossed(cells.to_dicts(), "{model}", "rho = {rho}", line, title="in place of the ensemble")
 
 
 def ensemble_above() -> str:

@@ -248,10 +248,10 @@ def of_table(line):
     warnings.simplefilter("ignore")
     X, y = samples(line)
     splits = StratifiedShuffleSplit(SPLITS, test_size=0.5, random_state=0).split(y, y)
-    about = {"table": line.split(",")[0], "rows": len(y), "positives": int(y.sum())}
+    about = {"table": line.split(",")[0], "n_samples": len(y), "n_positive": int(y.sum())}
     machine = here()
     return [
-        {**about, "split": number, "negatives": int(np.sum(y[split[1]] == 0)), **row, **machine}
+        {**about, "split": number, "n_test_positive": int(y[split[1]].sum()), **row, **machine}
         for number, split in enumerate(splits)
         for row in compared(X, y, split)
     ]
