@@ -174,7 +174,11 @@ def interpolated(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Are
 
 def mean_height(tpr: np.ndarray, fpr: np.ndarray, lo: float, hi: float) -> float:
     """Return the mean height over a range of the ROC curve that joins (0, 0) and points by straight lines."""
-    tpr, fpr = np.append(0.0, tpr), np.append(0.0, fpr)
+    # points before the range and after it, but for the nearest, take memory only
+    last = np.searchsorted(fpr, hi) + 1
+    tpr, fpr = np.append(0.0, tpr[:last]), np.append(0.0, fpr[:last])
+    first = np.searchsorted(fpr, lo, "right") - 1
+    tpr, fpr = tpr[first:], fpr[first:]
     # area of the trapezoids, each cut to the range
     width = np.diff(fpr)
     begin, end = np.maximum(fpr[:-1], lo), np.minimum(fpr[1:], hi)

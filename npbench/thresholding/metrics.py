@@ -273,6 +273,7 @@ def _of_plugin(
         y, found = _decided(y_true, found, pos_label)
     else:
         y, found, _ = _checked(y_true, found, pos_label, None)
+        y = y.astype(np.int64)  # of which a plugin may take multiples
     value = resolve(metric.compute)(y, found, problem=problem, estimator=estimator)
     return float(value.value if isinstance(value, Estimate) else value)
 
@@ -303,7 +304,7 @@ def _decided(y_true: Any, y_pred: Any, pos_label: Any, weight: Any = None) -> tu
 def _checked(y: Any, scores: Any, pos_label: Any, weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return labels in {-1, 1}, scores, and weights, if there are any."""
     scores, positive = scored(scores, y, pos_label, sample_weight=weight)
-    return np.where(positive, 1, -1), scores, None if weight is None else _weights(weight, positive)
+    return np.where(positive, np.int8(1), np.int8(-1)), scores, None if weight is None else _weights(weight, positive)
 
 
 def _weights(weight: Any, positive: np.ndarray) -> np.ndarray:
