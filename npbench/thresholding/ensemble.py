@@ -240,7 +240,7 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
     -----
     Weights are chosen on the training samples only. With "guaranteed" and "on average", the negatives that set the
     threshold are not among them, so that the promise is exact. With "measured" they are, and no proof covers scores of
-    other fits. On 35 tables, 32 of 202 test parts were above the bound, where a promise that is kept allows 20.
+    other fits; the page "The classifier to start with" has how often it was above the bound on other tables.
 
     ``groups`` that set the threshold are held out as a whole, so that the promise is exact for them as well. Within the
     vote, members may score rows of a group that they know: this can cost misses.
