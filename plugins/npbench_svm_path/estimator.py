@@ -222,10 +222,14 @@ class SVMPath(KernelClassifier):
         ):
             raise ValueError(f"ratios is {self.ratios!r}: expected a list of positive numbers, which may be empty.")
 
+    def require_rows(self, n_rows: int) -> None:
+        """Raise a ValueError if a path of so many samples needs a Gram matrix that exceeds ``cache_size``."""
+        if self.kernel not in ("linear", "precomputed"):
+            self._require_memory(n_rows, "ac_svm, which approximates the kernel")
+
     def _sampled(self, X: Any, y: np.ndarray, n_threads: int) -> Sample:
         self._require_square(X)
-        if self.kernel not in ("linear", "precomputed"):
-            self._require_memory(X.shape[0], "ac_svm, which approximates the kernel")
+        self.require_rows(X.shape[0])
         self._kernel, self._offsets = self.resolved_kernel(X), offsets(X)
         sample = Sample.of(X, y, self._kernel, n_threads)
         if self.kernel == "precomputed" and not _may_be_gram(sample.rows):

@@ -31,6 +31,8 @@ def select(
     if len(estimators) == 1 and (has_stages or not estimators[0].searches):
         return Selection(candidates[0], float("nan"))
     rows = rows_in(folds)
+    for estimator in estimators:  # before the first of them takes minutes
+        estimator.require_rows(len(rows))
     local_folds = [(np.searchsorted(rows, fit), np.searchsorted(rows, held_out)) for fit, held_out in folds]
     X, y = X[rows], y[rows].astype(float)
     # with too few folds the estimator draws its own from the same rows

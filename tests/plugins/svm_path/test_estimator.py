@@ -216,6 +216,14 @@ def test_costs_on_few_folds_are_compared_on_more_and_nothing_is_fitted_without_a
     assert np.isnan(select(maker(total=1.0, stages="roc"), X, Y, folds_of(150, 5), Cost(0.5), {}).loss)
 
 
+def test_a_search_refuses_too_many_rows_before_its_first_path(monkeypatch):
+    """Folds of 100 rows would fit in, the final fit of 150 does not, and lines of the linear kernel come first."""
+    monkeypatch.setattr(SVMPath, "choose", None)
+    grid = {"kernel": ["linear", "rbf"]}
+    with pytest.raises(ValueError, match="order 150"):
+        select(maker(total=2.0, cache_size=0.1), X, Y, folds_of(150, 3), Cost(0.2), grid)
+
+
 def extremes():
     rng = np.random.default_rng(7)
     few, twice = np.repeat([1, -1], [130, 20]), X[np.repeat(np.arange(30, 105), 2)]
