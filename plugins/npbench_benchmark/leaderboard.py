@@ -172,9 +172,15 @@ def settings(records: pl.DataFrame) -> list[Setting]:
         if frame is records:
             return known
     ordered = records.sort("problem_params", descending=True).group_by("problem_params", maintain_order=True)
-    found = [Setting(setting_text(str(params)), group) for (params,), group in ordered]
+    found = [Setting(setting_text(str(params)), _of_one_code(group)) for (params,), group in ordered]
     _KNOWN.append((records, found))
     return found
+
+
+def _of_one_code(records: pl.DataFrame) -> pl.DataFrame:
+    """Return records in which repeats of a method have the same parameters: older code lacks those added since."""
+    labelled = records.with_columns(method_labels(records))
+    return labelled.with_columns(pl.last(METHOD).over("label")).drop("label")
 
 
 def separable(found: Sequence[Setting]) -> Sequence[Setting]:
