@@ -180,7 +180,7 @@ def settings(records: pl.DataFrame) -> list[Setting]:
 def _of_one_code(records: pl.DataFrame) -> pl.DataFrame:
     """Return records in which repeats of a method have the same parameters: older code lacks those added since."""
     labelled = records.with_columns(method_labels(records))
-    return labelled.with_columns(pl.last(METHOD).over("label")).drop("label")
+    return labelled.with_columns(pl.last(*METHOD).over("label")).drop("label")
 
 
 def separable(found: Sequence[Setting]) -> Sequence[Setting]:
