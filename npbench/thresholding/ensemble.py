@@ -23,7 +23,7 @@ from sklearn.ensemble._base import _set_random_states
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, SplineTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils import Tags, check_array, check_random_state
@@ -134,40 +134,45 @@ class SoftVote(BinaryClassifier):
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         y = (signs > 0).astype(int)
         random = check_random_state(self.random_state)
-        members = self._library(X, int(np.bincount(y).min()))
+        encoded, coded = self._library(X, int(np.bincount(y).min()))
+        members, self._columns = encoded | coded, _columns(list(self._encoder.words or ()), X)
         for member in members.values():
             _set_random_states(member, random)
         with _one_thread() if len(y) <= ONE_THREAD_SAMPLES else nullcontext():
             if "boosting" in members:
                 members["boosting"] = _with_fixed_rounds(members["boosting"], X, y)
-            models, scores = _cross_fitted(list(members.values()), X, y, random, self.n_jobs, self.verbose)
+            models, scores = _cross_fitted(
+                members, len(encoded), self._columns, X, y, random, self.n_jobs, self.verbose
+            )
         # put all scores on one scale, then weigh them
         slopes, offsets = np.array([_calibration(column, y) for column in scores.T]).T
         weights = _weights(slopes * scores + offsets, y)
         used = np.argsort(-weights, kind="stable")[: np.count_nonzero(weights)]
         self.weights_ = {list(members)[place]: float(weights[place]) for place in used}
         self._models = [models[place] for place in used]
+        self._is_encoded = used < len(encoded)
         self._slopes, self._offset = (weights * slopes)[used], float(weights @ offsets)
         self.resolution_ = float(np.finfo(np.float64).tiny)
         if self.oob_score:
             self.oob_decision_function_ = _probabilities(scores[:, used] @ self._slopes + self._offset)
 
-    def _library(self, X: Any, fewest: int) -> dict[str, Any]:
-        """Return the members by name; ``fewest`` is the size of the rarer class."""
-        words = list(self._encoder.words or ())
-        members = _forests(X.shape[0], self.n_estimators)
+    def _library(self, X: Any, fewest: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return by name the members that take encoded columns and those that take codes.
+
+        ``fewest`` is the size of the rarer class.
+        """
+        encoded, coded = _forests(X.shape[0], self.n_estimators), {}
         if fewest >= FEWEST_TO_FOLD:
-            members |= _smooth_models(X)
-        columns = _columns(words, X)
-        members = {name: make_pipeline(columns, member) for name, member in members.items()}
-        if fewest >= FEWEST_TO_FOLD:
-            members |= {} if issparse(X) else {"boosting": _boosting(words)}
-            members |= _further(self.members or {})
-        return members
+            encoded |= _smooth_models(X)
+            coded = {} if issparse(X) else {"boosting": _boosting(list(self._encoder.words or ()))}
+            coded |= _further(self.members or {})
+        return encoded, coded
 
     def _scores(self, X: Any) -> np.ndarray:
-        scores = np.column_stack([_scores_of(model, X) for model in self._models])
-        return scores @ self._slopes + self._offset
+        return self._member_scores(X) @ self._slopes + self._offset
+
+    def _member_scores(self, X: Any) -> np.ndarray:
+        return _scores_of(self._models, self._is_encoded, (X, self._columns.transform(X)))
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         X, y = self._unchecked(X, y)
@@ -439,22 +444,37 @@ def _columns(words: list[int], X: Any) -> Any:
 
 
 def _cross_fitted(
-    members: list[Any], X: Any, y: np.ndarray, random: Any, n_jobs: int | None, verbose: bool
+    members: dict[str, Any],
+    n_encoded: int,
+    columns: Any,
+    X: Any,
+    y: np.ndarray,
+    random: Any,
+    n_jobs: int | None,
+    verbose: bool,
 ) -> tuple[list[Any], np.ndarray]:
-    """Return the members fitted to all samples, and their scores of the samples by fits without them."""
-    is_bagged = [isinstance(member, Pipeline) and hasattr(member[-1], "oob_score") for member in members]
-    folds = [] if all(is_bagged) else list(StratifiedKFold(N_FOLDS, shuffle=True, random_state=random).split(y, y))
-    parts = [(place, *fold) for place, bagged in enumerate(is_bagged) if not bagged for fold in folds]
-    jobs = [delayed(_fitted)(member, X, y) for member in members]
-    jobs += [delayed(_fold_scores)(members[place], X, y, train, test) for place, train, test in parts]
+    """Return the members fitted to all samples, and their scores of the samples by fits without them.
+
+    The first ``n_encoded`` members take ``columns`` of the samples, others the samples as they are.
+    """
+    every, is_encoded = list(members.values()), np.arange(len(members)) < n_encoded
+    is_bagged = is_encoded & [hasattr(member, "oob_score") for member in every]
+    folded = [member for member, bagged in zip(every, is_bagged, strict=True) if not bagged]
+    of_folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=random)
+    folds = list(of_folds.split(y, y)) if folded else []
+    samples = X, columns.fit_transform(X)
+    jobs = [
+        delayed(_fitted)(member, samples[place], y) for member, place in zip(every, is_encoded.astype(int), strict=True)
+    ]
+    jobs += [delayed(_fold_scores)(folded, is_encoded[~is_bagged], columns, X, y, *fold) for fold in folds]
     fits, hidden = Parallel(n_jobs=n_jobs, return_as="generator")(jobs), not (verbose and STDERR.is_terminal)
     done = list(track(fits, "Fitting", len(jobs), console=STDERR, transient=True, disable=hidden))
     models, scores = done[: len(members)], np.empty((len(y), len(members)))
-    for (place, _, test), of_fold in zip(parts, done[len(members) :], strict=True):
-        scores[test, place] = of_fold
+    for (_, test), of_fold in zip(folds, done[len(members) :], strict=True):
+        scores[np.ix_(test, ~is_bagged)] = of_fold
     for place in np.flatnonzero(is_bagged):
         # a sample in the bag of each tree has no score of its own
-        scores[:, place] = _log_odds(np.nan_to_num(models[place][-1].oob_decision_function_[:, 1], nan=np.mean(y)))
+        scores[:, place] = _log_odds(np.nan_to_num(models[place].oob_decision_function_[:, 1], nan=np.mean(y)))
     return models, scores
 
 
@@ -469,11 +489,22 @@ def _fitted(member: Any, X: Any, y: np.ndarray) -> Any:
     return clone(member).fit(X, y)
 
 
-def _fold_scores(member: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
-    return _scores_of(_fitted(member, X[train], y[train]), X[test])
+def _fold_scores(
+    members: list[Any], is_encoded: np.ndarray, columns: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray
+) -> np.ndarray:
+    """Return the scores of one part of the samples by fits of the members to the other."""
+    columns, places = clone(columns).fit(X[train]), is_encoded.astype(int)
+    known, hidden = ((rows, columns.transform(rows)) for rows in (X[train], X[test]))
+    models = [_fitted(member, known[place], y[train]) for member, place in zip(members, places, strict=True)]
+    return _scores_of(models, is_encoded, hidden)
 
 
-def _scores_of(model: Any, X: Any) -> np.ndarray:
+def _scores_of(models: list[Any], is_encoded: np.ndarray, samples: tuple[Any, Any]) -> np.ndarray:
+    """Return a column of scores for each model; ``samples`` are as codes, and encoded."""
+    return np.column_stack([_raw(model, samples[int(place)]) for model, place in zip(models, is_encoded, strict=True)])
+
+
+def _raw(model: Any, X: Any) -> np.ndarray:
     if hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X))
     return _log_odds(model.predict_proba(X)[:, 1])

@@ -133,7 +133,7 @@ class FullVote(ensemble.SoftVote):
 
     def members_log_odds(self, X):
         """Return the log-odds of each member, in the order of the library, up to a constant."""
-        scores, found = np.column_stack([ensemble._scores_of(model, self._samples(X)) for model in self._models]), None
+        scores = self._member_scores(self._samples(X))
         found = np.empty_like(scores)
         found[:, self.places] = scores * self._slopes / np.maximum(self.weights, 1e-300)[self.places]
         return found
