@@ -82,7 +82,10 @@ MEASURED = [
 ]
 
 
-@pytest.mark.parametrize("name", ["guardrails", "iterates", *MEASURED])
+OTHER_TABLES = ["other_scorers", "other_tables", "other_tables_above"]
+
+
+@pytest.mark.parametrize("name", ["guardrails", "iterates", *OTHER_TABLES, *MEASURED])
 def test_every_row_has_the_columns_of_the_head(script, name):
     tables = re.findall(r"(?:^\|.*\n?)+", getattr(script("measured"), name)(), re.MULTILINE)
     assert tables
@@ -97,6 +100,35 @@ def test_tables_of_seconds_say_when_and_where_they_were_measured(script, name):
     day, commit = r"20\d\d-\d\d-\d\d", "[0-9a-f]{8}"
     about = rf"\nMeasured {day}( to {day})? at commit {commit}(, {commit})*, [\w() ]+"
     assert re.match(about, getattr(script("measured"), name)())
+
+
+def test_a_rate_above_the_bound_on_all_test_parts_breaks_a_promise(script, monkeypatch):
+    measured = script("measured")
+    stored = measured._other_tables()
+    assert "exceeded" not in measured.other_tables_above()
+    broken = pl.when(pl.col("model") == "ensemble").then(1.0).otherwise("p_fa")
+    monkeypatch.setattr(measured, "_other_tables", lambda: stored.with_columns(p_fa=broken))
+    lines = measured.other_tables_above().splitlines()
+    assert {line.count("exceeded") for line in lines if ": ensemble" in line} == {3}
+    assert not any("exceeded" in line for line in lines if ": random forest" in line)
+
+
+def test_members_are_compared_with_the_ensemble_on_the_same_splits(script, monkeypatch):
+    """By hand: the forest misses 10 points less in one split and 20 more in the other, the line 2 more in both."""
+    misses = {"ensemble": (0.5, 0.5), "forest": (0.4, 0.7), "line": (0.52, 0.52)}
+    rows = [
+        {"rho": 0.1, "table": table, "split": split, "promise": "exactly rho", "model": model, "p_nd": p_nd}
+        for table in ("a", "b")
+        for model, each in misses.items()
+        for split, p_nd in enumerate(each)
+    ]
+    measured = script("measured")
+    monkeypatch.setattr(measured, "_other_tables", lambda: pl.DataFrame(rows))
+    found = measured.other_scorers()
+    assert "| forest | +5.0 (0.0) |" in found
+    assert "| the member that is best on the other split | +11.0 (0.0) |" in found  # the forest, and once the line
+    assert "| the member that is best on both, in hindsight | +2.0 (0.0) |" in found
+    assert "on 0 of 2 tables and bounds,\nat most -2.0 points" in found
 
 
 def test_searches_without_an_answer_show_the_time_limit(script):
