@@ -408,7 +408,8 @@ class NPThresholdClassifier(ThresholdedClassifier):
         counted = np.isin(every, one_of_each(scored, together, positive, by, random))
         # a fit may take hours: too few negatives are an error before it
         usable = ~positive & kept & counted
-        self._asked().pooled({name: int(np.sum(usable[rows])) for name, rows in rows_by_group(by, len(y)).items()})
+        asked = self._asked(weighted=not kept.all(), grouped=groups is not None)
+        asked.pooled({name: int(np.sum(usable[rows])) for name, rows in rows_by_group(by, len(y)).items()})
         for place, (train, test) in enumerate(splits):
             splits[place] = train, test[counted[test]]
             counted[test] = False
@@ -597,7 +598,12 @@ def own_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) -> Splits:
     """Return the splits of a user as rows; raise a ValueError if one of them fits and scores the same rows."""
     every = np.arange(len(y))
     found = check_cv(cv, y, classifier=True).split(X, y, groups)
-    splits = [(every[train], every[test]) for train, test in found]  # rows or masks
+    try:
+        splits = [(every[train], every[test]) for train, test in found]  # rows or masks
+    except IndexError as error:
+        raise ValueError(
+            f"A split of cv has other rows than the {len(y)} of y, or a mask of another length."
+        ) from error
     if n_shared := max((len(np.intersect1d(*split)) for split in splits), default=0):
         raise ValueError(
             f"A split of cv has {n_shared} rows on both sides: a classifier scores negatives that it was fitted to too "

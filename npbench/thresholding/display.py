@@ -66,7 +66,8 @@ class NPRocDisplay:
         y : array of shape (n_samples,)
             Labels of both classes.
         rho : float, optional
-            Bound to mark by a line, and the threshold that keeps it.
+            Bound to mark by a line, and the threshold that keeps it; by default the ``rho`` of the classifier, if it
+            has one.
         delta : float, default=0.05
             Probability that a limit fails, in ]0, 1[.
         pos_label : int, float, bool or str, optional
@@ -82,6 +83,7 @@ class NPRocDisplay:
 
         scores = scores_of(estimator, X, label)
         named = type(estimator).__name__ if name is None else name
+        rho = getattr(estimator, "rho", None) if rho is None else rho
         return cls.from_scores(scores, y, rho=rho, delta=delta, pos_label=label, name=named, ax=ax)
 
     @classmethod

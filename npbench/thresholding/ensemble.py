@@ -50,6 +50,7 @@ MAX_SPLINE_VALUES = 5_000_000  # seven columns take the place of one
 MAX_CODES = 250  # words of a column: boosting takes 255 categories
 MAX_ONE_HOT = 40
 N_FOLDS = 5
+FEWEST_KNOWN = 20  # values of a column with gaps: boosting fails where a part of the samples has none
 FEWEST_TO_FOLD = 10  # samples of the rarer class; with fewer, only forests vote
 PULL_TO_MEAN = 10.0  # strength with which weights are kept near each other, in samples
 SMALLEST_WEIGHT = 0.02
@@ -110,7 +111,8 @@ class SoftVote(BinaryClassifier):
     forests vote alone. Sparse samples have no boosting and no splines.
 
     Boosting takes the 250 most frequent words of a column as categories; other members see the 40 most frequent as
-    indicators, standardized numbers, and medians for missing ones.
+    indicators, standardized numbers, and medians for missing ones. A column with gaps and fewer than 20 values is left
+    out.
 
     Examples
     --------
@@ -134,6 +136,9 @@ class SoftVote(BinaryClassifier):
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         y = (signs > 0).astype(int)
         random = check_random_state(self.random_state)
+        n_known = np.full(X.shape[1], len(y)) if issparse(X) else np.sum(~np.isnan(X), axis=0)
+        self._left_out = np.flatnonzero(n_known < min(FEWEST_KNOWN, len(y)))
+        X = _without(self._left_out, X)
         encoded, coded = self._library(X, int(np.bincount(y).min()))
         members, self._columns = encoded | coded, _columns(list(self._encoder.words or ()), X)
         for member in members.values():
@@ -172,6 +177,7 @@ class SoftVote(BinaryClassifier):
         return self._member_scores(X) @ self._slopes + self._offset
 
     def _member_scores(self, X: Any) -> np.ndarray:
+        X = _without(self._left_out, X)
         return _scores_of(self._models, self._is_encoded, (X, self._columns.transform(X)))
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
@@ -430,6 +436,14 @@ def _with_fixed_rounds(boosting: Any, X: Any, y: np.ndarray) -> Any:
     return boosting.set_params(max_iter=clone(boosting).fit(X, y).n_iter_, early_stopping=False)
 
 
+def _without(columns: np.ndarray, X: Any) -> Any:
+    """Return samples with 0 in some columns."""
+    if len(columns):
+        X = X.copy()
+        X[:, columns] = 0.0
+    return X
+
+
 def _columns(words: list[int], X: Any) -> Any:
     """Return the transformer of coded samples for models that take numbers only."""
     if issparse(X):
@@ -486,7 +500,13 @@ def _one_thread() -> Iterator[None]:
 
 
 def _fitted(member: Any, X: Any, y: np.ndarray) -> Any:
-    return clone(member).fit(X, y)
+    try:
+        return clone(member).fit(X, y)
+    except ValueError as error:
+        gaps = not issparse(X) and np.isnan(X).any()
+        hint = " Members see NaN for missing values: begin with a SimpleImputer." if gaps else ""
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{type(member).__name__}, a member, cannot be fitted: {reason}{hint}") from error
 
 
 def _fold_scores(

@@ -233,22 +233,24 @@ def scorer(metric: str, **options: Any) -> Any:
     if metric in on_scores:
         return _Scorer(metric, *on_scores[metric], options, "scores")
     described = registry.installed().metric(metric)
-    kept = {"pos_label": options.pop("pos_label")} if "pos_label" in options else {}
+    shown, kept = dict(options), {"pos_label": options.pop("pos_label")} if "pos_label" in options else {}
     function = functools.partial(_of_plugin, metric=described, problem=_problem(described, options))
     sign = -1 if described.direction == "lower" else 1
-    return _Scorer(metric, function, sign, kept, "predict" if "decisions" in described.tags else "scores")
+    found = _Scorer(metric, function, sign, kept, "predict" if "decisions" in described.tags else "scores")
+    found.shown = shown
+    return found
 
 
 class _Scorer(_BaseScorer):
     """A metric of predicted labels, or of the scores of the positives."""
 
     def __init__(self, name: str, score_func: Any, sign: int, kwargs: dict[str, Any], response_method: str) -> None:
-        self.name = name
+        self.name, self.shown = name, kwargs
         inspect.signature(score_func).bind(None, None, **kwargs)  # an unknown option is an error here, not in each fold
         super().__init__(score_func, sign, kwargs, response_method)
 
     def __repr__(self) -> str:
-        return f"scorer({', '.join([repr(self.name), *(f'{name}={value!r}' for name, value in self._kwargs.items())])})"
+        return f"scorer({', '.join([repr(self.name), *(f'{name}={value!r}' for name, value in self.shown.items())])})"
 
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **weight: Any) -> float:
         model = last_step(getattr(estimator, "best_estimator_", estimator))

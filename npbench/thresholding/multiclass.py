@@ -304,6 +304,8 @@ class NPMulticlassClassifier(ThresholdedClassifier):
 
     def _log_p(self, model: Any, X: Any) -> np.ndarray:
         """Return log-probabilities in the order of ``classes_``, the smallest for a class that a fold lacks."""
+        if not hasattr(model, "predict_proba"):
+            raise ValueError(f"{type(model).__name__} gives no probabilities: use CalibratedClassifierCV around it.")
         given = np.asarray(model.predict_proba(X), dtype=np.float64)
         if wrong := int(np.sum(~np.isfinite(given).all(axis=1))):
             raise ValueError(f"{type(model).__name__} gave NaN or infinite probabilities to {wrong} samples.")

@@ -266,7 +266,8 @@ class Asked:
             if (pooled := _pooled(counts, self.rho, self.delta / n_shares, self.rule)) is not None:
                 return pooled
             counts = {None: sum(counts.values())}
-        _require_negatives(counts, self.rho, self.delta, self.rule, n_shares * len(counts))
+        drawn = ", after the weights" * self.weighted + ", one of each group" * self.grouped
+        _require_negatives(counts, self.rho, self.delta, self.rule, n_shares * len(counts), drawn)
         return ()
 
 
@@ -523,13 +524,15 @@ def warn_if_saturated(negatives: Ascending, positives: Ascending, value: float) 
         )
 
 
-def _require_negatives(counts: Mapping[Any, int], rho: float, delta: float, rule: str, n_shares: float) -> None:
+def _require_negatives(
+    counts: Mapping[Any, int], rho: float, delta: float, rule: str, n_shares: float, drawn: str = ""
+) -> None:
     """Raise a ValueError if a group has too few negatives for its share of delta."""
     needed = thresholds.RULES[rule].fewest(rho, delta / n_shares)
     name, count = min(counts.items(), key=lambda one: one[1])
     if count >= needed:
         return
-    few = f"{count} held-out negatives{_in_group(name)}, expected at least {needed}"
+    few = f"{count} held-out negatives{_in_group(name)}{drawn}, expected at least {needed}"
     if rule == "empirical":
         raise ValueError(f"{few}.")
     bounds = f"rho={rho:g}" + (f" and delta={delta / n_shares:.3g}" if rule == "umbrella" else "")

@@ -360,6 +360,8 @@ def from_json(text: str) -> Threshold | GroupThresholds:
         stored = json.loads(text)
     except RecursionError as error:  # brackets too deep for Python
         raise ValueError("The JSON is nested too deeply.") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"The text is not JSON: {error}. Of a file, pass its text: Path(file).read_text().") from error
     if not isinstance(stored, dict):
         raise ValueError("The JSON is not a threshold.")
     return _groups(stored) if "groups" in stored else _one(stored)

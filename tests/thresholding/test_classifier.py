@@ -291,8 +291,15 @@ def test_a_split_may_be_two_masks():
         for split in ((half, ~half), (np.flatnonzero(half), np.flatnonzero(~half)))
     )
     assert masks.result_ == rows.result_
-    with pytest.raises(IndexError, match="boolean index"):
+    with pytest.raises(ValueError, match="600"):
         NPThresholdClassifier(LogisticRegression(), rho=0.1, cv=[(half[:9], ~half)]).fit(X, Y)
+
+
+@pytest.mark.parametrize(("drawn", "word"), [({"calibration_weight": 0.01}, "weights"), ({"groups": None}, "group")])
+def test_few_negatives_after_a_draw_name_the_draw(drawn, word):
+    columns = {name: np.arange(600) % 20 if value is None else np.full(600, value) for name, value in drawn.items()}
+    with pytest.raises(ValueError, match=f"held-out negatives, .*{word}.*, expected at least 29"):
+        NPThresholdClassifier(LogisticRegression(), rho=0.1, random_state=0).fit(X, Y, **columns)
 
 
 def test_more_than_two_labels_name_a_remedy():

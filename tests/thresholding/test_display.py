@@ -56,6 +56,8 @@ def test_a_classifier_with_a_positive_label_is_scored_for_it(ax):
     shown = npbench.NPRocDisplay.from_estimator(model, X, words, ax=ax)
     expected = npbench.NPRocDisplay.from_scores(model.scores(X), y, ax=ax)
     np.testing.assert_array_equal(shown.line_.get_ydata(), expected.line_.get_ydata())
+    marks = [line.get_xdata()[0] for line in ax.lines if line not in (shown.line_, expected.line_)]
+    assert marks == [0.1, 0.1]  # the bound of the classifier, and the threshold that keeps it
 
 
 @pytest.mark.parametrize("rho", [7, 0, "0.1"])

@@ -13,6 +13,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.stats import binom, binomtest
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import check_estimator
@@ -303,6 +304,23 @@ def test_fits_of_few_samples_use_one_thread(monkeypatch, most):
     with threadpool_limits(2):
         SoftVote(members={"counts": CountsThreads()}, random_state=0).fit(X, Y)
     assert CountsThreads.counts == ({1} if most == 200 else {2})
+
+
+@pytest.mark.parametrize("known", [0, 2])
+def test_a_column_of_gaps_says_nothing_and_does_no_harm(known):
+    """scikit-learn's boosting fails where a column has no value in the part that it sees."""
+    gaps = np.where(np.arange(200) < known, np.arange(200), np.nan)
+    found = SoftVote(random_state=0).fit(np.column_stack([X, gaps]), Y)
+    scores = found.decision_function(np.column_stack([X, np.full(200, np.nan)]))
+    np.testing.assert_array_equal(found.decision_function(np.column_stack([X, np.arange(200)])), scores)
+    assert np.isfinite(scores).all()
+    frame = pl.DataFrame(X).with_columns(words=pl.lit(None, pl.String))
+    assert SoftVote(random_state=0).fit(frame, Y).predict(frame).any()
+
+
+def test_a_member_that_cannot_be_fitted_is_named():
+    with pytest.raises(ValueError, match=r"LogisticRegression, a member.* SimpleImputer"):
+        SoftVote(members={"line": LogisticRegression()}, random_state=0).fit(np.where(X > 1, np.nan, X), Y)
 
 
 def test_packages_join_by_name(monkeypatch):

@@ -142,6 +142,12 @@ def test_every_metric_is_a_scorer_by_its_name(name):
     assert name in repr(scoring)
 
 
+def test_scorers_show_all_of_their_options():
+    shown = repr(metrics.scorer("pauc", pos_label="fraud", fpr_range=(0, 0.05)))
+    assert "fraud" in shown
+    assert "fpr_range=(0, 0.05)" in shown
+
+
 def test_rates_of_decisions_follow_predict_and_its_labels():
     model = NPThresholdClassifier(LogisticRegression(solver="liblinear"), pos_label="malignant", random_state=0)
     (p_fa, p_nd), other = (metrics.scorer(name) for name in ("p_fa", "p_nd")), {"pos_label": "benign"}

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from npbench import NPMulticlassClassifier, NPThresholdClassifier
@@ -163,6 +164,11 @@ TIGHT = {0: 0.01, 1: 0.01, 2: 0.01}
 def test_what_cannot_be_promised_is_refused(options, word):
     with pytest.raises(ValueError, match=word):
         NPMulticlassClassifier(LogisticRegression(), **options).fit(*drawn(600))
+
+
+def test_a_classifier_without_probabilities_is_refused_with_a_remedy():
+    with pytest.raises(ValueError, match=r"LinearSVC.* CalibratedClassifierCV"):
+        NPMulticlassClassifier(LinearSVC(), bounds={0: 0.1}).fit(*drawn(600))
 
 
 def test_the_advised_bounds_can_be_kept():

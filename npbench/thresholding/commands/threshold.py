@@ -173,7 +173,9 @@ def _thresholds(samples: Mapping[Any, Sample]) -> Sheet:
     for name, (one, _) in samples.items():
         counts = [one.n_negatives, one.n_needed, one.false_alarms, one.n_positives]
         group = [] if name is None else [str(name)]
-        rows.append([*group, f"score > {one.value:.6g}", *counts, *_rate(one.p_nd())])
+        # misses are the positives up to the lower threshold; in between, the answer is "don't know"
+        lower = "" if one.lower is None else f", missed up to {one.lower:.6g}"
+        rows.append([*group, f"score > {one.value:.6g}{lower}", *counts, *_rate(one.p_nd())])
     left = len(samples) - score_files.MAX_GROUPS
     notes = [f"pictures and other bounds: for the first {score_files.MAX_GROUPS} groups only"] if left > 0 else []
     return Sheet("on the calibration sample", columns if None in samples else ["group", *columns], rows, notes)
@@ -203,10 +205,12 @@ def _plan(name: Any, sample: Sample) -> Sheet:
             asked = Asked(rho, rule=one.rule, contamination=one.contamination)
             value = bounded(negatives, positives, asked, one.share_of_promise)
             missed = clopper_pearson(int(positives.count(value)), len(positives))
-        rows.append([f"{100 * rho:.4g} %", needed, max(0, needed - len(negatives)), *_rate(missed)])
+        missed_at = [] if one.lower is not None else _rate(missed)
+        rows.append([f"{100 * rho:.4g} %", needed, max(0, needed - len(negatives)), *missed_at])
     at = f" at {rounded_down(100 * (1 - one.share), 4):g} %" if rule.promise == "guaranteed" else ""
     title = f"other bounds{at}, {rule.promise}; you have {len(negatives)} negatives{of_group}"
-    return Sheet(title, ["bound", "negatives", "to collect", "misses", "95 % limits"], rows)
+    columns = ["bound", "negatives", "to collect", "misses", "95 % limits"]
+    return Sheet(title, columns if one.lower is None else columns[:3], rows)
 
 
 def _rate(missed: Estimate | None) -> Row:
