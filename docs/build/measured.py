@@ -299,6 +299,13 @@ def many_rows() -> str:
     return crossed(found.to_dicts(), "`{method}`", "`{dataset}`, {n_samples:,} rows", cell, title="method")
 
 
+def million() -> str:
+    """Return what a fit to 10^6 rows takes, and what it misses."""
+    head = "method | CPU seconds | memory, data included | misses | status"
+    line = "`{solver}` | {cpu_seconds:.1f} | {peak_mb:,} MB | {misses_at_rho:.3f} | {status}"
+    return where("many_rows") + listed("many_rows", head, line)
+
+
 def halving() -> str:
     """Return how far choices of searches in rungs are from those of whole searches, in standard errors of a loss."""
     worse = ((pl.col("halved") - pl.col("whole")) / pl.col("error")).fill_nan(0.0)  # both have no error

@@ -74,6 +74,7 @@ MEASURED = [
     "halving",
     "kernel_peers",
     "landmark_choice",
+    "million",
     "race",
     "ratios",
     "scale",
