@@ -99,7 +99,7 @@ def ensemble_seconds(name: str) -> str:
     median = times.select(pl.median("times")).item()
     return (
         f"\nA fit of the ensemble takes {median:.1f} times the CPU seconds of a forest of 300 trees in the median\n"
-        f"of these data sets, more than 8 times on {(times['times'] > 8).sum()} of them, and most on {most}.\n"
+        f"of the data sets of `{name}`, more than 8 times on {(times['times'] > 8).sum()}, and most on {most}.\n"
     )
 
 
