@@ -117,7 +117,9 @@ class Features:
         def work(start: int) -> Array:
             rows = slice(start, min(start + size, n))
             block = self.X[rows, :]
-            return product(self.xp.astype(block, self.xp.float64) if self.exact else block, rows)
+            # OpenBLAS raises the flag now and then for finite samples, from lanes that it does not use
+            with np.errstate(invalid="ignore"):
+                return product(self.xp.astype(block, self.xp.float64) if self.exact else block, rows)
 
         starts = range(0, n, size)
         if self.n_threads == 1 or len(starts) == 1 or not is_numpy:
