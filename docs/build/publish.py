@@ -6,6 +6,7 @@ Writes the newest record of each job, and the runs that the records come from, t
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 import polars as pl
@@ -27,7 +28,11 @@ def publish(results: Path, target: Path, drop: list[str]) -> None:
     records.with_columns(short).write_parquet(path, compression="zstd", compression_level=19)
     for run in records["run_id"].unique():
         text = (results / "runs" / f"{run}.json").read_text(encoding="utf-8")
-        (runs / f"{run}.json").write_text(text.replace(str(results), "results"), encoding="utf-8")
+        # records may have been copied from the folder in which the run wrote them
+        written = {config["results"] for config in json.loads(text)["configs"]}
+        for folder in {str(results), *(one for one in written if Path(one).is_absolute())}:
+            text = text.replace(folder, "results")
+        (runs / f"{run}.json").write_text(text, encoding="utf-8")
     # A run that no record comes from any more says nothing.
     frames = [pl.read_parquet(one, columns=["run_id"]) for one in path.parent.glob("*.parquet")]
     for one in {*runs.glob("*.json")} - {runs / f"{run}.json" for run in pl.concat(frames)["run_id"].unique()}:

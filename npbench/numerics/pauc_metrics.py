@@ -174,7 +174,7 @@ def interpolated(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Are
 
 def mean_height(tpr: np.ndarray, fpr: np.ndarray, lo: float, hi: float) -> float:
     """Return the mean height over a range of the ROC curve that joins (0, 0) and points by straight lines."""
-    # points before the range and after it, but for the nearest, take memory only
+    # keep the range and one point on either side of it: copies of a long curve take memory
     last = np.searchsorted(fpr, hi) + 1
     tpr, fpr = np.append(0.0, tpr[:last]), np.append(0.0, fpr[:last])
     first = np.searchsorted(fpr, lo, "right") - 1

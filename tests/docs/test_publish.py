@@ -1,5 +1,6 @@
 """Publishing records: what is written, what is left out, what is refused."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -41,6 +42,28 @@ def test_published_records_and_runs_are_those_of_the_folder(publish, results, tm
     assert run.stem == run_id
     assert '"results=results"' in run.read_text()
     assert str(tmp_path) not in run.read_text()
+
+
+def test_copied_records_do_not_name_the_folder_of_their_run(publish, results, tmp_path):
+    (run_id,) = RecordStore(results / "records").frame()["run_id"].unique()
+    named = results / "runs" / f"{run_id}.json"
+    run = json.loads(named.read_text())
+    elsewhere = {"command": ["results=/me/mine"], "configs": [{**one, "results": "/me/mine"} for one in run["configs"]]}
+    named.write_text(json.dumps(run | elsewhere))
+    publish(results, tmp_path / "published" / "gasso_table5", [])
+    published = json.loads((tmp_path / "published" / "runs" / named.name).read_text())
+    assert published["command"] == ["results=results"]
+    assert {one["results"] for one in published["configs"]} == {"results"}
+
+
+def test_published_runs_name_no_folder_of_a_machine():
+    folders = {
+        one["results"]
+        for path in (ROOT / "results" / "published").glob("*/runs/*.json")
+        for one in json.loads(path.read_text(encoding="utf-8")).get("configs", [])
+    }
+    assert folders
+    assert not any(Path(one).is_absolute() for one in folders)
 
 
 def test_tracebacks_name_no_folder_of_the_machine(publish, results, tmp_path):
