@@ -14,6 +14,8 @@ from blocks import PUBLISHED
 
 from npbench.records.store import RecordStore
 
+MOST_CONFIGS = 100  # of a published run; of more there is only their number
+
 
 def publish(results: Path, target: Path, drop: list[str]) -> None:
     """Write the records of a results folder to ``target.parent / "records"``, and their runs beside them."""
@@ -27,10 +29,19 @@ def publish(results: Path, target: Path, drop: list[str]) -> None:
     short = pl.col("traceback").str.replace_all(r'File "[^"]*?/(npbench|plugins|site-packages)/', 'File "$1/')
     records.with_columns(short).write_parquet(path, compression="zstd", compression_level=19)
     for run in records["run_id"].unique():
-        text = (results / "runs" / f"{run}.json").read_text(encoding="utf-8")
+        described = results / "runs" / f"{run}.json"
+        if not described.exists():
+            print(f"{described} is missing: the run is described by its records only.")
+            continue
+        about = json.loads(described.read_text(encoding="utf-8"))
+        configs = about.get("configs", ())  # none if it was published before
         # records may have been copied from the folder in which the run wrote them
-        written = {config["results"] for config in json.loads(text)["configs"]}
-        for folder in {str(results), *(one for one in written if Path(one).is_absolute())}:
+        folders = {str(results), *(config["results"] for config in configs if Path(config["results"]).is_absolute())}
+        if len(configs) > MOST_CONFIGS:
+            about = {**about, "n_configs": len(configs)}
+            del about["configs"]
+        text = json.dumps(about, indent=1) + "\n"
+        for folder in folders:
             text = text.replace(folder, "results")
         (runs / f"{run}.json").write_text(text, encoding="utf-8")
     # A run that no record comes from any more says nothing.
