@@ -317,6 +317,8 @@ class Selection:
     trace : sequence of NamedTuple
         Points that the search visited, in order: NamedTuples of numbers, all of one type. With ``execution.trace``,
         records keep it instead of the estimator's ``trace_``.
+    rates : sequence of (P_nd, P_fa)
+        Rates of every candidate over all validation parts, where searches in rungs judge by them.
     """
 
     params: Mapping[str, Any]
@@ -325,3 +327,4 @@ class Selection:
     n_unconverged: int = 0
     losses: Sequence[float] = field(default=())
     trace: Sequence[Any] = ()
+    rates: Sequence[tuple[float, float]] = ()

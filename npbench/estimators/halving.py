@@ -7,9 +7,10 @@ those of the next, and each stays on its side of every fold.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import wraps
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from npbench.contracts import Selection
 from npbench.estimators.samples import rows_in
 from npbench.evaluation.grids import Grids, Make, combinations
 from npbench.evaluation.splits import Folds
-from npbench.problem import Problem
+from npbench.problem import NeymanPearson, Problem
 
 LEAST_ROWS, LEAST_OF_CLASS = 3000, 300  # of the first rung
 MOST_STOPPED = 5.0  # factor by which the number of candidates may fall from a rung to the next
@@ -37,13 +38,76 @@ class Candidates(dict[str, list[Any]]):
             self[name] = [value for place, value in enumerate(values) if value not in values[:place]]
 
 
-def halved(limit: float | Callable[[Make[Any]], float], last: int = LAST) -> Callable[[Search], Search]:
+class _Singly:
+    """A contest in which each candidate is for itself; ``groups`` has the places of those that are left."""
+
+    def __init__(self, candidates: list[dict[str, Any]]) -> None:
+        self.groups = [[place] for place in range(len(candidates))]
+
+    def made(self, make: Make[Any], share: float) -> Make[Any]:
+        """Return what makes candidates for this share of the rows."""
+        return make
+
+    def keep(self, n_left: int, places: list[int], found: Selection, last: bool) -> None:
+        """Keep the best groups after a search of the candidates in ``places``; ``last`` says whether for all rows."""
+        self.groups = [[places[one]] for one in np.argsort(found.losses, kind="stable")[:n_left]]
+
+
+class _ByCurve(_Singly):
+    """A contest of groups of candidates that differ in the second of two costs only, cheap ones first.
+
+    A group is judged by the misses at ``rho`` on straight lines between the rates of its candidates, and goes on with
+    those whose false-alarm rates are nearest: two steps of the cost to each side, one in the last rung.
+    """
+
+    def __init__(self, candidates: list[dict[str, Any]], costs: Sequence[str], rho: float) -> None:
+        self._costs, self._rho = costs, rho
+        groups: dict[Any, list[int]] = {}
+        for place in sorted(range(len(candidates)), key=lambda one: candidates[one][costs[1]]):
+            others = tuple(value for name, value in candidates[place].items() if name != costs[1])
+            groups.setdefault(others, []).append(place)
+        self.groups = list(groups.values())
+
+    def made(self, make: Make[Any], share: float) -> Make[Any]:
+        """Return what makes candidates with costs whose sum over these rows is that over all."""
+
+        def with_larger_costs(**params: Any) -> Any:
+            model = make(**params)
+            return model.set_params(**{name: getattr(model, name) / share for name in self._costs})
+
+        return with_larger_costs
+
+    def keep(self, n_left: int, places: list[int], found: Selection, last: bool) -> None:
+        rates = dict(zip(places, found.rates, strict=True))
+        misses = [self._misses([rates[one] for one in group]) for group in self.groups]
+        best = [self.groups[one] for one in np.argsort(misses, kind="stable")[:n_left]]
+        steps = 1 if last else 2
+        self.groups = []
+        for group in best:
+            n_above = sum(rates[one][1] > self._rho for one in group)
+            first = max(0, min(n_above - steps, len(group) - 2 * steps - 1))
+            self.groups.append(group[first : first + 2 * steps + 1])
+
+    def _misses(self, rates: list[tuple[float, float]]) -> float:
+        p_nd, p_fa = np.array([(1.0, 0.0), *rates, (0.0, 1.0)]).T
+        order = np.argsort(p_fa, kind="stable")
+        return float(np.interp(self._rho, p_fa[order], p_nd[order]))
+
+
+def halved(
+    limit: float | Callable[[Make[Any]], float], last: int = LAST, costs: Sequence[str] = ()
+) -> Callable[[Search], Search]:
     """Return a decorator of grid searches, which then take rungs where rows times candidates exceed ``limit``.
 
     ``limit`` may be a function of ``make``; ``last`` candidates compete on all rows. The search has the parameters of
-    :func:`npbench.evaluation.selection.grid_search`, and the whole one is its ``__wrapped__``. Losses are infinite for
-    candidates that were stopped before the last rung. A candidate's ``require_rows(n_rows)``, if it has one, may refuse
-    the samples of the final fit before the first one.
+    :func:`npbench.evaluation.selection.grid_search`. The whole one is its ``__wrapped__``, and ``with_limit(limit)``
+    the same with another limit. Losses are infinite for candidates that were stopped before the last rung. A
+    candidate's ``require_rows(n_rows)``, if it has one, may refuse the samples of the final fit before the first one.
+
+    ``costs`` names the costs of the positives and of the negatives where these alone decide on the false-alarm rate.
+    With fewer rows and equal costs it is another one, so that the best candidates for all rows may look bad there. So
+    costs are divided by the share of the rows, candidates that differ in the second cost only compete as one, and
+    ``last`` is the number of such groups. The search has to tell rates.
     """
 
     def decorate(whole: Search) -> Search:
@@ -53,24 +117,29 @@ def halved(limit: float | Callable[[Make[Any]], float], last: int = LAST) -> Cal
         ) -> Selection:
             candidates = combinations(search)
             _require_rows(make, candidates, folds)
+            contest = _Singly(candidates)
+            if isinstance(problem, NeymanPearson) and not problem.ranks and {*costs[1:]} & {*search}:
+                contest = _ByCurve(candidates, costs, problem.rho)
             used = np.zeros(len(y), bool)
             used[rows_in(folds)] = True
             most = limit(make) if callable(limit) else limit
-            if len(candidates) <= last or len(candidates) * used.sum() <= most:
+            if len(contest.groups) <= last or len(candidates) * used.sum() <= most:
                 return whole(make, X, y, folds, problem, search, n_threads)
-            place, kept, unconverged = _places(y, used), np.arange(len(candidates)), 0
-            for share, n_left in _rungs(len(candidates), last, y[used]):
-                parts = [(fit[place[fit] < share], validate[place[validate] < share]) for fit, validate in folds]
-                parts = [fold for fold in parts if len(fold[1])]  # of single rows, those of the rung
-                few = Candidates([candidates[one] for one in kept])
-                found = whole(make, X, y, parts, problem, few, n_threads)
+            place, unconverged = _places(y, used), 0
+            for share, n_left in _rungs(len(contest.groups), last, y[used]):
+                kept = sorted(chain(*contest.groups))
+                few, parts = Candidates([candidates[one] for one in kept]), _parts(folds, place, share)
+                found = whole(contest.made(make, share), X, y, parts, problem, few, n_threads)
                 unconverged += found.n_unconverged
-                losses = np.full(len(candidates), np.inf)
-                losses[kept] = found.losses
-                kept = np.sort(kept[np.argsort(found.losses, kind="stable")[:n_left]])
-            return replace(found, n_candidates=len(candidates), n_unconverged=unconverged, losses=losses.tolist())
+                contest.keep(n_left, kept, found, n_left == last)
+            losses = np.full(len(candidates), np.inf)
+            losses[kept] = found.losses
+            return replace(
+                found, n_candidates=len(candidates), n_unconverged=unconverged, losses=losses.tolist(), rates=()
+            )
 
         search_in_rungs.limit = limit  # type: ignore[attr-defined]
+        search_in_rungs.with_limit = lambda limit: halved(limit, last, costs)(whole)  # type: ignore[attr-defined]
         return search_in_rungs
 
     return decorate
@@ -82,6 +151,12 @@ def _require_rows(make: Make[Any], candidates: list[dict[str, Any]], folds: Fold
         n_rows = len(rows_in([(fit, fit) for fit, _ in folds]))
         for params in candidates:
             make(**params).require_rows(n_rows)
+
+
+def _parts(folds: Folds, place: np.ndarray, share: float) -> Folds:
+    """Return the rows of a rung of each fold, without those that would validate none: folds of single rows."""
+    parts = [(fit[place[fit] < share], validate[place[validate] < share]) for fit, validate in folds]
+    return [fold for fold in parts if len(fold[1])]
 
 
 def _places(y: np.ndarray, used: np.ndarray) -> np.ndarray:

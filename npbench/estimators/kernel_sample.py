@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from npbench.estimators.kernel import MEGABYTE, KernelClassifier
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.estimators.samples import rows_in
+from npbench.evaluation.selection import Scored
 from npbench.evaluation.splits import Fold
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.devices import rows_of, to_numpy
@@ -21,7 +22,6 @@ from npbench.numerics.gram import Kernel, squared_distances
 from npbench.numerics.threads import blas_threads
 
 Model = TypeVar("Model", bound=KernelClassifier)
-Scored = list[tuple[np.ndarray, np.ndarray]]  # labels and scores of the validation part of each fold
 
 NEGLIGIBLE_EXPONENT = 30.0  # exp(-30) is 1e-13
 MAX_RUNS = 50  # with more runs of consecutive rows, single rows are copied

@@ -16,7 +16,7 @@ import numpy as np
 
 from npbench.contracts import Selection, resolve
 from npbench.evaluation.job import Request
-from npbench.evaluation.selection import validation_loss
+from npbench.evaluation.selection import validated
 from npbench.evaluation.splits import Fold
 from npbench.records.record import Record
 from npbench.values import canonical
@@ -112,8 +112,8 @@ def select(
     selection: Selection = search(make, X, y, folds, request.problem, request.search, n_threads=n_threads)
     if not request.validate or not np.isnan(selection.loss):
         return selection
-    loss, unconverged = validation_loss(functools.partial(make, **selection.params), X, y, folds, request.problem)
-    return dataclasses.replace(selection, loss=loss, n_unconverged=unconverged)
+    scored, unconverged = validated(functools.partial(make, **selection.params), X, y, folds)
+    return dataclasses.replace(selection, loss=request.problem.loss(scored), n_unconverged=unconverged)
 
 
 def failure(error: BaseException) -> dict[str, Any]:

@@ -13,7 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from npbench.contracts import Selection
 from npbench.evaluation.grids import Grids, Make, combinations
 from npbench.evaluation.splits import Folds
+from npbench.numerics.rates import pooled_rates
 from npbench.problem import Problem
+
+Scored = list[tuple[np.ndarray, np.ndarray]]  # labels and scores of the validation part of each fold
 
 
 def grid_search(
@@ -41,20 +44,28 @@ def grid_search(
     candidates = combinations(search)
     if len(candidates) == 1:
         return Selection(candidates[0], float("nan"))
-    found = [validation_loss(partial(make, **params), X, y, folds, problem) for params in candidates]
-    return least_loss(candidates, [loss for loss, _ in found], sum(missed for _, missed in found))
+    losses, rates, unconverged = [], [], 0
+    for params in candidates:
+        scored, missed = validated(partial(make, **params), X, y, folds)
+        losses.append(problem.loss(scored))
+        rates.append(pooled_rates(scored))
+        unconverged += missed
+    return least_loss(candidates, losses, unconverged, rates)
 
 
-def least_loss(candidates: Sequence[Mapping[str, Any]], losses: Sequence[float], unconverged: int) -> Selection:
+def least_loss(
+    candidates: Sequence[Mapping[str, Any]],
+    losses: Sequence[float],
+    unconverged: int,
+    rates: Sequence[tuple[float, float]] = (),
+) -> Selection:
     """Return the choice of the first candidate with the smallest loss."""
     best = int(np.argmin(losses))
-    return Selection(candidates[best], losses[best], len(candidates), unconverged, losses)
+    return Selection(candidates[best], losses[best], len(candidates), unconverged, losses, rates=rates)
 
 
-def validation_loss(
-    make: Callable[[], Any], X: Any, y: np.ndarray, folds: Folds, problem: Problem
-) -> tuple[float, int]:
-    """Fit on every fold; return the problem's loss over the validation parts, and the number of fits not converged."""
+def validated(make: Callable[[], Any], X: Any, y: np.ndarray, folds: Folds) -> tuple[Scored, int]:
+    """Fit on every fold; return what each validation part scored, and the number of fits not converged."""
     scored, unconverged = [], 0
     for fit, validate in folds:
         estimator = make()
@@ -63,4 +74,4 @@ def validation_loss(
             estimator.fit(X[fit], y[fit])
         unconverged += not getattr(estimator, "converged_", True)
         scored.append((y[validate], estimator.decision_function(X[validate])))
-    return problem.loss(scored), unconverged
+    return scored, unconverged

@@ -20,7 +20,6 @@ import numpy as np
 from npbench.contracts import Selection
 from npbench.estimators.halving import halved
 from npbench.estimators.kernel_sample import (
-    Scored,
     has_features,
     ordered_by_fold,
     sample_of,
@@ -30,7 +29,7 @@ from npbench.estimators.kernel_sample import (
 )
 from npbench.estimators.nystroem import with_landmarks
 from npbench.evaluation.grids import Grids, Make, combinations
-from npbench.evaluation.selection import grid_search, least_loss
+from npbench.evaluation.selection import Scored, grid_search, least_loss
 from npbench.evaluation.splits import Folds
 from npbench.numerics import rounded_hinge
 from npbench.numerics.devices import beside, to_numpy
@@ -43,9 +42,10 @@ from npbench_ac_svm import cost_grid
 from npbench_ac_svm.estimator import ACSVM
 
 COSTS = ("C_pos", "C_neg")
+PAIRS = 8  # of C_pos and gamma, which compete on all rows in rungs
 
 
-@halved(20_000_000)  # the default grid, of 20,000 samples
+@halved(20_000_000, PAIRS, COSTS)  # the default grid, of 20,000 samples
 def select(
     make: Make[ACSVM], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
@@ -99,7 +99,8 @@ def select(
     facts, counts = shared(identity, errors)
     labels = [y[validate] for _, validate in local_folds]
     losses = [problem.loss(list(itertools.starmap(_with_errors, zip(labels, one, strict=True)))) for one in counts]
-    return least_loss(candidates, losses, facts["unconverged"])
+    totals = counts.sum(axis=1) / [sum(np.sum(one * sign > 0) for one in labels) for sign in (1, -1)]
+    return least_loss(candidates, losses, facts["unconverged"], list(map(tuple, totals)))
 
 
 def _with_errors(y: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

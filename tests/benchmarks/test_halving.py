@@ -1,11 +1,9 @@
 """Searches in rungs against whole searches, of real data sets and of tables.
 
-`python tests/benchmarks/test_halving.py [--tables FOLDER]` stores the rows that it measures, and leaves out those that
-are stored; FOLDER holds CSV files whose last column is the class, 0 or 1. Rungs are forced; the first has a quarter of
-the rows.
+`python tests/benchmarks/test_halving.py` stores the rows that it measures, and leaves out those that are stored. Rungs
+are taken however short the search; the first has a quarter of the rows, of 10,000 rows 3000.
 """
 
-import argparse
 import json
 import time
 import warnings
@@ -28,12 +26,18 @@ from npbench_two_nu_svm.selection import _by_bandwidth
 
 STORED = Path(__file__).parents[2] / "results" / "published" / "halving.json"
 REAL = ("banana", "letter", "prompt_injection", "proteomics")  # of np_svm_thresholds
-TABLES = ("covid", "e401k", "flchain", "lending_club", "nass_dead", "smoker", "taxi_no_tip", "uninsured", "wa_churn")
-TABLES += ("yrbss_drive",)
-OF_SUITES = (*REAL, "ada", "caravan", "email", "keel_page_blocks0", "magic", "sylva")  # for those added later
-LATER = ("gen", "two_nu_svm", "ac_svm_linear")
-MOST_ROWS, RHO = 4000, 0.1
-OF_BANDWIDTHS = 1500  # rows for two_nu_svm, whose search of 4000 takes more than five minutes
+# the ten tables of test_other_tables.py that have most rows: 10,000 to 43,699
+TABLES = ("carData/MplsStops", "wooldridge/labsup", "Ecdat/VietNamI", "stevedata/mm_nhis", "wooldridge/happiness")
+TABLES += (
+    "medicaldata/covid_testing",
+    "modeldata/hotel_rates",
+    "Stat2Data/YouthRisk2007",
+    "stevedata/wvs_usa_abortion",
+)
+TABLES += ("AER/SmokeBan",)
+OF_SUITES = (*REAL, "ada", "caravan", "email", "keel_page_blocks0", "magic", "sylva")  # for slow searches
+ROWS, OTHERS = {"gen": 4000, "two_nu_svm": 1500, "ac_svm_linear": 4000}, 10_000  # searches of more take too long
+RHO = 0.1
 COARSE = [0.01, 0.1, 1.0, 10.0, 100.0]  # costs of ac_svm: 250 candidates
 LEAVES = {"min_samples_leaf": [1, 5, 20, 50]}
 ROUNDS = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [7, 31]}
@@ -85,9 +89,9 @@ def compared(name, X, y):
     if name == "two_nu_svm":  # its rungs are of bandwidths
         in_rungs, error_of = _by_bandwidth, lambda found: error(*rates_of(found), y)
         make, search = partial(make, nu_pos=search["nu_pos"], nu_neg=search["nu_neg"]), {"gamma": search["gamma"]}
-    whole, folds = in_rungs.__wrapped__, list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
+    folds = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
     found, seconds = [], []
-    for select in (whole, halving.halved(0)(whole)):
+    for select in (in_rungs.__wrapped__, in_rungs.with_limit(0)):
         start = time.process_time()
         found.append(select(make, X, y, folds, Measured(RHO), search))
         seconds.append(time.process_time() - start)
@@ -109,22 +113,23 @@ def rates_of(found):
     return one
 
 
-def samples(path, most_rows):
-    """Return at most so many standardised samples of a data set, or of a CSV file."""
-    if isinstance(path, str):
-        data = npbench.load_dataset(path)
-        X, y = data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X), data.y
+def samples(name, most_rows):
+    """Return at most so many standardised samples of a data set, or of a table: words are indicators, gaps medians."""
+    if "/" in name:
+        import test_other_tables
+
+        test_other_tables.MOST_ROWS = most_rows
+        (line,) = (line for line in test_other_tables.TABLES.split("\n") if line.startswith(f"{name},"))
+        frame, y = test_other_tables.samples(line)
+        words = [column.name for column in frame if column.dtype == pl.String]
+        few = [word for word in words if frame[word].n_unique() <= 30]
+        plain = frame.drop(words).cast(pl.Float64).with_columns(pl.all().fill_null(pl.all().median()))
+        X, y = pl.concat([plain, frame.select(few).to_dummies()], how="horizontal").to_numpy(), np.where(y > 0, 1, -1)
     else:
-        frame = pl.read_csv(path, infer_schema_length=None)
-        y = np.where(frame[frame.columns[-1]].to_numpy() == 1, 1, -1)
-        features = frame.drop(frame.columns[-1])
-        words = [column.name for column in features if column.dtype == pl.String]
-        few = [name for name in words if features[name].n_unique() <= 30]
-        plain = features.drop(words).cast(pl.Float64)
-        plain = plain.with_columns(pl.all().fill_null(pl.all().median()))
-        X = pl.concat([plain, features.select(few).to_dummies()], how="horizontal").to_numpy().astype(float)
-    rows = np.random.default_rng(0).permutation(len(y))[:most_rows]
-    X, y = np.asarray(X, float)[rows], np.asarray(y)[rows]
+        data = npbench.load_dataset(name)
+        X, y = data.X.toarray() if hasattr(data.X, "toarray") else np.asarray(data.X), data.y
+        rows = np.random.default_rng(0).permutation(len(y))[:most_rows]
+        X, y = np.asarray(X, float)[rows], np.asarray(y)[rows]
     X = X[:, X.std(axis=0) > 0]
     return (X - X.mean(axis=0)) / X.std(axis=0), y
 
@@ -141,18 +146,13 @@ if __name__ == "__main__":
     from store import here
 
     warnings.simplefilter("ignore")
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tables", type=Path)
-    given = parser.parse_args().tables
     rows = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else []
-    sources = [*REAL, *(given / f"{name}.csv" for name in TABLES if given)]
     for solver in SEARCHES:
-        most_rows = OF_BANDWIDTHS if solver == "two_nu_svm" else MOST_ROWS
-        halving.LEAST_ROWS, halving.LEAST_OF_CLASS = most_rows // 4, most_rows // 40
-        for source in OF_SUITES if solver in LATER else sources:
-            data = source if isinstance(source, str) else source.stem
+        most_rows = ROWS.get(solver, OTHERS)
+        halving.LEAST_ROWS, halving.LEAST_OF_CLASS = min(3000, most_rows // 4), min(300, most_rows // 40)
+        for data in OF_SUITES if solver in ROWS else (*REAL, *TABLES):
             if not any((row["solver"], row["data"]) == (solver, data) for row in rows):
-                X, y = samples(source, most_rows)
+                X, y = samples(data, most_rows)
                 row = {"solver": solver, "data": data, "n": len(y), "features": X.shape[1]}
                 rows.append({**row, **compared(solver, X, y), **here()})
                 print(rows[-1], flush=True)

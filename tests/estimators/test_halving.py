@@ -11,8 +11,10 @@ from npbench.estimators import halving
 from npbench.estimators.halving import Candidates, halved
 from npbench.evaluation.grids import combinations
 from npbench.evaluation.selection import least_loss
+from npbench.numerics.rates import np_score
 from npbench.problem import NeymanPearson
 from npbench.registry import installed
+from npbench_ac_svm.estimator import ACSVM
 from npbench_scorer.estimator import Scorer
 from npbench_scorer.selection import _limit
 
@@ -91,6 +93,39 @@ def test_candidates_stand_for_a_grid():
     assert combinations(some) == chosen
 
 
+def test_costs_that_meet_the_bound_on_all_rows_are_found_from_few():
+    """False-alarm rates fall with the sum of the negatives' costs; other parameters decide how good scores are."""
+    costs, gammas, rho, sums = np.geomspace(0.01, 100, 9).tolist(), [0.1, 1.0, 10.0], 0.05, []
+
+    def whole(make, X, y, folds, problem, search, n_threads):
+        candidates = combinations(search)
+        share = sum(len(validate) for _, validate in folds) / sum(len(validate) for _, validate in FOLDS)
+        models = [make(**one) for one in candidates]
+        costs_of = [share * np.array([model.C_pos, model.C_neg]) for model in models]
+        sums.append({tuple(one.values()): costs for one, costs in zip(candidates, costs_of, strict=True)})
+        cut = 2.0 + np.log([C_neg for _, C_neg in costs_of])
+        area = 4.0 - np.abs(
+            np.log10([one["gamma"] * C_pos for one, (C_pos, _) in zip(candidates, costs_of, strict=True)])
+        )
+        p_fa, p_nd = 1 / (1 + np.exp(cut)), 1 / (1 + np.exp(area - cut))
+        losses = [np_score(*rates, rho) for rates in zip(p_nd, p_fa, strict=True)]
+        return least_loss(candidates, losses, 0, list(zip(p_nd, p_fa, strict=True)))
+
+    problem, search = NeymanPearson(rho), {"C_pos": costs, "C_neg": costs, "gamma": gammas}
+    arguments = (ACSVM, np.zeros((N, 1)), Y, FOLDS, problem, search, 1)
+    best = whole(*arguments)
+    sums.clear()
+    found = halved(0, 3, ("C_pos", "C_neg"))(whole)(*arguments)
+    assert (found.params, found.loss) == (best.params, best.loss)
+    assert found.rates == ()
+    assert len(sums[0]) == 243
+    assert len(sums[-1]) == np.isfinite(found.losses).sum() == 9  # three pairs of gamma and C_pos, three costs of each
+    for few in sums[:-1]:  # the sum over samples of a candidate is the same in each rung
+        assert all(few[one] == pytest.approx(costs, rel=0.01) for one, costs in sums[-1].items())
+    # without it, the best candidates are above the bound on few rows, and stop
+    assert halved(0, 3)(whole)(*arguments).loss > best.loss + 0.05
+
+
 def sample(n, seed=0):
     rng = np.random.default_rng(seed)
     y = np.where(rng.random(n) < 0.4, 1, -1)
@@ -107,9 +142,9 @@ def test_rungs_find_a_candidate_as_good_as_the_whole_search(name, monkeypatch):
     costs = {"C": [0.01, 0.1, 1.0, 10.0]} if name == "np_svm" else {"C_pos": [0.1, 1.0], "C_neg": [0.1, 1.0, 3.0]}
     search = {**costs, "gamma": [0.001, 0.1, 1.0, 100.0]}
     description = installed().solver(name)
-    whole, make = resolve(description.selection).__wrapped__, partial(resolve(description.estimator), random_state=0)
+    select, make = resolve(description.selection), partial(resolve(description.estimator), random_state=0)
     arguments = (make, X, y, folds, NeymanPearson(0.2), search)
-    every, found = whole(*arguments), halved(0)(whole)(*arguments)
+    every, found = select.__wrapped__(*arguments), select.with_limit(0)(*arguments)
     last = {place: loss for place, loss in enumerate(found.losses) if np.isfinite(loss)}
     assert len(last) == halving.LAST
     assert found.loss == min(last.values())
@@ -168,7 +203,7 @@ def test_forests_are_searched_in_rungs(monkeypatch):
 
     monkeypatch.setattr("npbench_scorer.selection.grid_search", grid_search)
     make = partial(Scorer, estimator="sklearn.ensemble.RandomForestClassifier", random_state=0)
-    select = halved(0)(resolve(installed().solver("scorer").selection).__wrapped__)
+    select = resolve(installed().solver("scorer").selection).with_limit(0)
     params = [{"min_samples_leaf": leaf} for leaf in (1, 5, 20, 50)]
     found = select(make, X, y, folds, NeymanPearson(0.1), {"params": params})
     assert sizes == [(4, pytest.approx(0.75 * halving.LEAST_ROWS, rel=0.01)), (2, 15_000)]

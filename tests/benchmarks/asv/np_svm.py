@@ -5,7 +5,6 @@ import functools
 import numpy as np
 
 from npbench.data import BinaryData
-from npbench.estimators.halving import halved
 from npbench.estimators.ramp_selection import select
 from npbench.evaluation.protocols import CrossValidation
 from npbench.problem import NeymanPearson
@@ -85,7 +84,7 @@ class Rungs(Benchmark):
 
     def task(self, problem):
         search = {"C": np.geomspace(0.01, 100, 5).tolist(), "gamma": np.geomspace(5e-3, 5, 4).tolist()}
-        rungs = halved(0)(select.__wrapped__)
+        rungs = select.with_limit(0)
         make = functools.partial(NPSVM, rho=RHO, random_state=0)
         return rungs(make, *problem, NeymanPearson(RHO), search)
 

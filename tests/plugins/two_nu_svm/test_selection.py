@@ -164,7 +164,7 @@ def test_bandwidths_of_large_samples_are_searched_in_rungs(monkeypatch):
     search = {**SEARCH, "gamma": [0.001, 0.3, 1.0, 100.0, 300.0]}
     make = partial(TwoNuSVM, rho=RHO, strategy="gs")
     whole = select(make, samples, y, folds, NeymanPearson(RHO), search)
-    monkeypatch.setattr(selection, "_by_bandwidth", halving.halved(0)(selection._by_bandwidth.__wrapped__))
+    monkeypatch.setattr(selection, "_by_bandwidth", selection._by_bandwidth.with_limit(0))
     found = select(make, samples, y, folds, NeymanPearson(RHO), search)
     assert len({one.gamma for one in found.trace}) == halving.LAST < len({one.gamma for one in whole.trace})
     assert found.n_candidates == len(found.trace)
