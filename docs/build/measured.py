@@ -306,6 +306,13 @@ def million() -> str:
     return where("many_rows") + listed("many_rows", head, line)
 
 
+def large_files() -> str:
+    """Return what commands take for large files of scores."""
+    cell = "{cpu_seconds:.1f} CPU s, {mb:,.0f} MB"
+    table = crossed("large_files", "{rows:,}", "`npbench {what}`", cell, title="scores in Parquet")
+    return where("large_files") + table
+
+
 def halving() -> str:
     """Return how far choices of searches in rungs are from those of whole searches, in standard errors of a loss."""
     worse = ((pl.col("halved") - pl.col("whole")) / pl.col("error")).fill_nan(0.0)  # both have no error

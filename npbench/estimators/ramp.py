@@ -171,7 +171,7 @@ class RampClassifier(WeightedClassifier, NystroemClassifier):
         gram, signs = svm.gram, svm.y
         n, d = len(signs), gram.X.shape[1]
         part_size = max(START_PER_FEATURE * d, int(n * START_SHARE))
-        if gram.features is None or not self.has_path or 2 * part_size > n:
+        if gram.features is None or self.update != "secant" or 2 * part_size > n:
             return {}
         rng = check_random_state(self.random_state)
         rows = np.sort(

@@ -111,7 +111,7 @@ def _by_newton_steps(
     found: list[SearchResult] = []
     start, C = along[0].start(svm), along[0].C
     for estimator in along:
-        if found and estimator.has_path:
+        if found and estimator.update == "secant":
             # the multiplier of a cost grows with it
             start = {"flat": svm.flat(), "start": found[-1].best.multiplier * estimator.C / C}
         found.append(estimator.search(svm, **start))

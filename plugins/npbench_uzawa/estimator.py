@@ -56,20 +56,27 @@ class UzawaSVM(RampClassifier):
 
     def search(self, svm: RampSVM, **start: Any) -> SearchResult:
         """Minimise the Lagrangian to the end for each update of the multiplier."""
-        return uzawa(svm, **self.search_settings(svm))
+        return uzawa(svm, **self.search_settings(svm), start=start.get("start"))
 
 
 def uzawa(
-    svm: RampSVM, constraint: RateBound, C: float, nu: float, epsilon: float, max_iter: int, update: Update = "secant"
+    svm: RampSVM,
+    constraint: RateBound,
+    C: float,
+    nu: float,
+    epsilon: float,
+    max_iter: int,
+    update: Update = "secant",
+    start: float | None = None,
 ) -> SearchResult:
     """Alternate minimisations of the Lagrangian with updates of the multiplier until ``|rate - bound| <= epsilon``.
 
     Each minimisation is the DC algorithm from no flat samples to its end (Algorithm 2); then the multiplier moves
-    (Algorithm 1). Parameters are those of :func:`npbench.numerics.multiplier_search.anneal`; ``max_iter`` counts convex
-    steps, the unit of cost.
+    (Algorithm 1), from ``start`` on if it is given. Parameters are those of
+    :func:`npbench.numerics.multiplier_search.anneal`; ``max_iter`` counts convex steps, the unit of cost.
     """
     search = SearchState(svm, C, constraint, epsilon, max_iter)
-    multiplier = search.multiplier(update, nu)
+    multiplier = search.multiplier(update, nu, start)
     while True:
         reached = _minimise(search, multiplier.value)
         if isinstance(reached, str):
@@ -84,11 +91,11 @@ def uzawa(
 
 
 def _minimise(search: SearchState, multiplier: float) -> Iterate | Status:
-    """Take convex steps until the flat samples repeat; return the last iterate, or why the search stopped before."""
+    """Take convex steps until no more than ``svm.unsettled`` flat samples change; return the last, or why it stopped."""
     flat = np.zeros(len(search.svm.y), dtype=bool)
     while (stopped := search.stopped) is None:
         reached = search.step(multiplier, flat)
         before, flat = flat, search.svm.flat()
-        if np.array_equal(flat, before):
+        if np.count_nonzero(flat != before) <= search.svm.unsettled:
             return reached
     return stopped

@@ -133,38 +133,39 @@ def fill(n, results):
         part.write_parquet(plan.store.folder / f"{first:020d}-synthetic.parquet")
 
 
-def _command(*words):
-    """Run a command and return its seconds and peak resident MB."""
+def command(*words):
+    """Run a command of Python and return its seconds, on the clock and of processors, and peak resident MB."""
     start = time.perf_counter()
     process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"{' '.join(words)} ended with exit code {process.returncode}.")
-    return {"seconds": time.perf_counter() - start, "mb": usage.ru_maxrss * 1024 / 1e6}
+    seconds, cpu_seconds = time.perf_counter() - start, usage.ru_utime + usage.ru_stime
+    return {"seconds": seconds, "cpu_seconds": cpu_seconds, "mb": usage.ru_maxrss * 1024 / 1e6}
 
 
 def commands():
     """Yield the cost of each command: an empty plan, plans of many jobs, and a run with nothing left to do."""
     npbench = ("-m", "npbench")
     with tempfile.TemporaryDirectory() as folder:
-        yield {"what": "start", "jobs": 1, **_command(*npbench, "plan", *COMMAND, "repeats=1", f"results={folder}")}
+        yield {"what": "start", "jobs": 1, **command(*npbench, "plan", *COMMAND, "repeats=1", f"results={folder}")}
         for n in JOBS:
             once = (*COMMAND, f"repeats={n}", f"results={folder}")
-            yield {"what": "plan repeats", "jobs": n, **_command(*npbench, "plan", *once)}
+            yield {"what": "plan repeats", "jobs": n, **command(*npbench, "plan", *once)}
         for n in JOBS:
             rates = ",".join(f"{(i + 1) / (n // 1000 + 1):.4f}" for i in range(n // 1000))
             sweep = ("-m", *COMMAND, f"problem.rho={rates}", "repeats=1000", f"results={folder}")
-            yield {"what": "plan combinations", "jobs": n, **_command(*npbench, "plan", *sweep)}
+            yield {"what": "plan combinations", "jobs": n, **command(*npbench, "plan", *sweep)}
     for n in JOBS:
         with tempfile.TemporaryDirectory() as folder:
-            _command(*npbench, *COMMAND, "repeats=1", f"results={folder}", "execution.n_jobs=1")
-            _command(__file__, "fill", str(n), folder)
+            command(*npbench, *COMMAND, "repeats=1", f"results={folder}", "execution.n_jobs=1")
+            command(__file__, "fill", str(n), folder)
             once = (*COMMAND, f"repeats={n}", f"results={folder}")
             files = list(Path(folder, "records").glob("*.parquet"))
             size = sum(path.stat().st_size for path in files) / 1e6
-            yield {"what": "again", "jobs": n, "files": len(files), "size_mb": size, **_command(*npbench, *once)}
-            yield {"what": "plan again", "jobs": n, **_command(*npbench, "plan", *once)}
+            yield {"what": "again", "jobs": n, "files": len(files), "size_mb": size, **command(*npbench, *once)}
+            yield {"what": "plan again", "jobs": n, **command(*npbench, "plan", *once)}
 
 
 @pytest.mark.slow  # plans and runs as the benchmark does
@@ -185,14 +186,14 @@ def test_synthetic_records_belong_to_the_command(tmp_path, monkeypatch):
     from npbench.records.store import RecordStore
 
     monkeypatch.setattr(sys.modules[__name__], "IN_A_FILE", 10)
-    _command("-m", "npbench", *COMMAND, "repeats=1", f"results={tmp_path}", "execution.n_jobs=1")
+    command("-m", "npbench", *COMMAND, "repeats=1", f"results={tmp_path}", "execution.n_jobs=1")
     fill(25, tmp_path)
     records = RecordStore(tmp_path / "records")
     assert len(records.done()) == 25
     assert records.frame().select("p_nd", "split_sha256").n_unique() == 25
     before = set(records.folder.glob("*.parquet"))
     assert len(before) == 3
-    _command("-m", "npbench", *COMMAND, "repeats=25", f"results={tmp_path}")
+    command("-m", "npbench", *COMMAND, "repeats=25", f"results={tmp_path}")
     assert set(records.folder.glob("*.parquet")) == before
 
 

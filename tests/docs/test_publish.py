@@ -56,6 +56,24 @@ def test_copied_records_do_not_name_the_folder_of_their_run(publish, results, tm
     assert {one["results"] for one in published["configs"]} == {"results"}
 
 
+def test_runs_of_many_settings_keep_their_number_and_lost_ones_do_not_stop_the_others(
+    publish, results, tmp_path, capsys
+):
+    (run_id,) = RecordStore(results / "records").frame()["run_id"].unique()
+    named, published = results / "runs" / f"{run_id}.json", tmp_path / "published" / "runs" / f"{run_id}.json"
+    run = json.loads(named.read_text())
+    named.write_text(json.dumps({**run, "configs": 101 * run["configs"][:1]}))
+    publish(results, tmp_path / "published" / "gasso_table5", [])
+    assert json.loads(published.read_text()) == {**{k: v for k, v in run.items() if k != "configs"}, "n_configs": 101}
+    shutil.copy(published, named)  # published records that another run is added to
+    publish(results, tmp_path / "published" / "gasso_table5", [])
+    assert json.loads(published.read_text())["n_configs"] == 101
+    named.unlink()
+    publish(results, tmp_path / "published" / "gasso_table5", [])
+    assert named.name in capsys.readouterr().out
+    assert published.exists()
+
+
 def test_published_runs_name_no_folder_of_a_machine():
     folders = {
         one["results"]

@@ -75,6 +75,22 @@ def test_equals_the_printed_algorithm():
     np.testing.assert_allclose([(one.multiplier, one.p_fa) for one in found.trace], expected, atol=1e-4, rtol=1e-4)
 
 
+def test_many_samples_end_where_a_start_from_nothing_does(monkeypatch):
+    """With landmarks: the first multiplier is that of a part, and a few flat samples may still change."""
+    X, y = sample(6000, seed=1)
+    model = UzawaSVM(rho=0.1, C=0.1, gamma=0.5, n_components=40, random_state=0)
+    found = model.fit(X, y)
+    signs, rates, steps = found.decision_function(X) > 0, found.surrogate_rates_, found.n_iter_
+    assert found.converged_
+    monkeypatch.setattr(UzawaSVM, "start", lambda *_: {})
+    monkeypatch.setattr(UzawaSVM, "machine", lambda self, gram, y, _: RampSVM(gram, y, self.eta, self.tol))
+    cold = model.fit(X, y)
+    assert cold.converged_
+    assert cold.n_iter_ > steps
+    assert np.mean((cold.decision_function(X) > 0) != signs) < 0.01
+    np.testing.assert_allclose(rates, cold.surrogate_rates_, atol=0.02)  # each P_fa is within .005 of its bound
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_false_alarms_fall_as_the_multiplier_grows(kernel):
     """Theorem 3 needs, for every pair of multipliers, that each solution is the better one for its own multiplier.
