@@ -91,7 +91,7 @@ def uzawa(
 
 
 def _minimise(search: SearchState, multiplier: float) -> Iterate | Status:
-    """Take convex steps until no more than ``svm.unsettled`` flat samples change; return the last, or why it stopped."""
+    """Take convex steps until at most ``svm.unsettled`` flat samples change; return the last, or why it stopped."""
     flat = np.zeros(len(search.svm.y), dtype=bool)
     while (stopped := search.stopped) is None:
         reached = search.step(multiplier, flat)
