@@ -75,6 +75,17 @@ def last(machine: str) -> str:
     return table(columns, rows)
 
 
+def largest(machine: str, *benchmarks: str) -> str:
+    """Return seconds and peak memory of some benchmarks by size, at the last commit of a machine."""
+    found, rows = {name: line[-1] for (_, name), line in courses(HISTORY / machine).items()}, []
+    for name, seconds in found.items():
+        benchmark, _, size = name.partition(".time_task")
+        if benchmark in benchmarks:
+            memory = found[f"{benchmark}.peakmem_task{size}"].value / 1e6
+            rows.append((f"`{benchmark}`", f"{int(size.strip('()')):,}", f"{seconds.value:.3g}", f"{memory:,.0f} MB"))
+    return table(("benchmark", "rows", f"CPU s at {seconds.commit}", "peak memory"), rows)
+
+
 def _fits(machine: str) -> dict[str, list[Point]]:
     found = courses(HISTORY / machine).items()
     return {name.partition("(")[2].rstrip(")"): line for (key, name), line in found if key.startswith("history.")}

@@ -153,3 +153,21 @@ def test_machines_and_commits_are_compared_by_the_same_fits(tmp_path, script):
     text = module.last("new")
     assert "| ms at 00000000 | at 11111111 |" in text
     assert "| svm, 600 | 6000 | 9000 | 1.50 |" in text
+
+
+def test_large_sizes_have_seconds_and_memory_of_the_last_commit(tmp_path, script):
+    kinds = {"time_task": (1.5, 12.25), "peakmem_task": (2e8, 3e9)}
+    known = {f"{name}.{kind}": {"unit": "s", "version": "1"} for name in ("np.Large", "np.Other") for kind in kinds}
+    (tmp_path / "benchmarks.json").write_text(json.dumps(known))
+    (tmp_path / "m").mkdir()
+    for date in (0, 1):
+        results = {name: [[n * (1 + date) for n in kinds[name.split(".")[2]]], [["10", "2000"]], "1"] for name in known}
+        run = {"date": date, "commit_hash": f"{date}" * 40, "results": results}
+        run["result_columns"] = ["result", "params", "version"]
+        (tmp_path / "m" / f"{date}-env.json").write_text(json.dumps(run))
+    module = script("speed_history")
+    module.HISTORY = tmp_path
+    text = module.largest("m", "np.Large")
+    assert "CPU s at 11111111" in text
+    assert "| `np.Large` | 2,000 | 24.5 | 6,000 MB |" in text
+    assert "Other" not in text
