@@ -18,7 +18,7 @@ from npbench_benchmark.leaderboard import settings
 from npbench_benchmark.promises import SIZES, Promise, expected
 
 SEARCHED = (
-    *("np_svm", "ac_svm", "two_nu_svm", "gen", "gradient_boosting_early", "random_forest"),
+    *("np_svm", "ac_svm", "uzawa", "two_nu_svm", "gen", "gradient_boosting_early", "random_forest"),
     *("logistic_regression_ranked", "sgd", "svm_perf"),
 )
 ITERATES = PUBLISHED / "narasimhan" / "ijcnn1_iterates.parquet"

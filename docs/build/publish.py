@@ -33,15 +33,14 @@ def publish(results: Path, target: Path, drop: list[str]) -> None:
         if not described.exists():
             print(f"{described} is missing: the run is described by its records only.")
             continue
-        about = json.loads(described.read_text(encoding="utf-8"))
-        configs = about.get("configs", ())  # none if it was published before
-        # records may have been copied from the folder in which the run wrote them
-        folders = {str(results), *(config["results"] for config in configs if Path(config["results"]).is_absolute())}
+        text = described.read_text(encoding="utf-8")
+        about = json.loads(text)
+        configs = about.pop("configs", ())  # none if it was published before
         if len(configs) > MOST_CONFIGS:
-            about = {**about, "n_configs": len(configs)}
-            del about["configs"]
-        text = json.dumps(about, indent=1) + "\n"
-        for folder in folders:
+            text = json.dumps({**about, "n_configs": len(configs)}, indent=1) + "\n"
+        # records may have been copied from the folder in which the run wrote them
+        written = {config["results"] for config in configs}
+        for folder in {str(results), *(one for one in written if Path(one).is_absolute())}:
             text = text.replace(folder, "results")
         (runs / f"{run}.json").write_text(text, encoding="utf-8")
     # A run that no record comes from any more says nothing.

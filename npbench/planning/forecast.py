@@ -71,6 +71,8 @@ def _differences(before: str | None, now: Mapping[str, str]) -> list[tuple[str, 
 
 def count_reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFrame, trace: bool) -> list[Counter[str]]:
     """Return for each part why its repeats would run or be skipped, and how many of them."""
+    if frame.is_empty():  # then repeats need no memory each
+        return [Counter({"new": len(repeats)}) for _, repeats in parts]
     found = [Counter[str]() for _ in parts]
     columns_of_each = (
         {"repeat": list(repeats), "key": list(map(job.key_of, repeats)), "part": [place] * len(repeats)}
