@@ -327,4 +327,4 @@ class Selection:
     n_unconverged: int = 0
     losses: Sequence[float] = field(default=())
     trace: Sequence[Any] = ()
-    rates: Sequence[tuple[float, float]] = ()
+    rates: Sequence[tuple[float, float]] = field(default=(), compare=False)
