@@ -49,7 +49,7 @@ class _Singly:
         return make
 
     def keep(self, n_left: int, places: list[int], found: Selection, last: bool) -> None:
-        """Keep the best groups after a search of the candidates in ``places``; ``last`` says whether for all rows."""
+        """Keep the best groups after a search of the candidates in ``places``; ``last``: all rows come next."""
         self.groups = [[places[one]] for one in np.argsort(found.losses, kind="stable")[:n_left]]
 
 

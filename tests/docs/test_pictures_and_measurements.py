@@ -74,6 +74,7 @@ MEASURED = [
     "halving",
     "kernel_peers",
     "landmark_choice",
+    "large_files",
     "million",
     "race",
     "ratios",
