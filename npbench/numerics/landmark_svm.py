@@ -10,8 +10,9 @@ features and a Hessian take nearly all of the time:
 - a round of a warm start begins with a narrow width, at which few samples enter a Hessian.
 
 Features are multiplied in single precision by BLAS, in blocks of rows whose sums are added in double precision. Where
-rounding then prevents the tolerance, the products are taken in double precision. All arrays are of the library and on
-the device of the features: NumPy's, or others with the functions of the array API standard, as on a GPU.
+rounding then prevents the tolerance, or Newton's method fails as it does at large costs, whose Hessians have condition
+numbers beyond single precision, all products are taken in double precision. All arrays are of the library and on the
+device of the features: NumPy's, or others with the functions of the array API standard, as on a GPU.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class Features:
         H = xp.eye(min(k, d), dtype=xp.float64, device=self.device)
         if k < d:
             return v - some.T @ divide(H + some @ some.T, some @ v)
-        blocks = Features(some, n_threads=self.n_threads)
+        blocks = Features(some, self.exact, self.n_threads)
         return divide(sum(blocks._map(lambda block, _: block.T @ block), H), v)
 
     def _typed(self, values: Array) -> Array:
@@ -225,14 +226,17 @@ class _Descent:
 
     def run(self, X: Features, max_iter: int) -> int:
         """Take steps until the violation is small, or no step lowers it; return the number of Newton steps."""
-        steps, failed = 0, 0
+        steps, failed, least = 0, 0, np.inf
         while self.violation > self.tol and failed < MAX_FAILED_STEPS and steps < max_iter:
-            before = self.violation
-            steps += self._step(X)
-            failed = 0 if self.violation < 0.9 * before or len(self._shares) > 1 else failed + 1
+            taken, exact = self._step(X)
+            steps += taken
+            if not (exact or X.exact):
+                break
+            failed = 0 if self.violation < 0.9 * least or len(self._shares) > 1 else failed + 1
+            least = min(least, self.violation)
         return max(steps, 1)
 
-    def _step(self, X: Features) -> int:
+    def _step(self, X: Features) -> tuple[int, bool]:
         """Solve for the samples near the margin, then search the line to that solution on all samples."""
         whole, x = self.whole, self.whole.respond(self.g)
         near, some, part = self._near(X, x)
@@ -255,7 +259,7 @@ class _Descent:
         self.violation = whole.violation(self.x, self.g) if exact and length == 1.0 else np.inf
         if (length < GOOD_LENGTH or not exact) and len(self._shares) > 1:
             self._shares.pop(0)
-        return taken
+        return taken, exact
 
     def _near(self, X: Features, x: Array) -> tuple[Array, Features, _Rounded]:
         """Return which samples are near the margin, their features, and their problem for the x of the others."""
@@ -287,6 +291,9 @@ class _Descent:
                 break
             if solved:
                 largest = self.tol
+            elif not (exact or X.exact):
+                # of rounding, most likely, which no width mends
+                break
             elif not exact:
                 # from the w reached, Newton's method solves the problem of a larger width
                 part.width *= WIDENING
