@@ -15,7 +15,7 @@ has ``not_run``, the reason. The others compare numbers of records, or of the ce
 "most" or "some"; ``units`` those of repetitions in a case. ``ranks: true`` takes the shifts of the signed-rank test in
 place of means, ``best`` ("max" or "min") the best of several solvers. ``table`` is a part of the title of the tables.
 ``relative_to`` is a solver whose values on the same task are subtracted or, with ``ratio``, divided by first.
-``neutral: null`` takes no side beyond the ends; ``absent`` is the reason why there may be no records.
+``neutral: null`` takes no side beyond the ends.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
         by_unit[unit].append(value)
     if not by_cell:
         why = "no such records" + (" of an idle machine" if _is_timed(claim) else "")
-        return "not run", Cell(claim.get("absent", why))
+        return "not run", Cell(why)
     centre, limits_of = (hodges_lehmann, shift_interval) if claim.get("ranks") else (fmean, mean_limits)
     back, neutral = (exp, 1.0) if claim.get("ratio") else (float, 0.0 if {"than", "minus"} & {*claim} else None)
     neutral = claim.get("neutral", neutral)
