@@ -41,6 +41,7 @@ MAX_NEWTON_STEPS = 30  # in a round
 MAX_ROUNDS = 12  # in a step
 MAX_FAILED_STEPS = 3  # more steps without a smaller violation are stopped: rounding prevents one
 WIDENING = 10.0  # factor by which the width grows where Newton's method fails
+MAX_WIDENINGS = 2  # more in single precision do not help: rounding makes Newton's method fail
 GOOD_LENGTH = 0.5  # of a step that need not be taken with more samples
 TARGET = 0.8  # share of the tolerance that rounding, and the error of w, leave for a solution
 LEAST_WIDTH = 1.0  # in units of the tolerance
@@ -279,7 +280,7 @@ class _Descent:
 
     def _rounds(self, part: _Rounded, X: Features, w: Array, g: Array) -> tuple[int, bool, Array]:
         """Solve a part of the problem, changing w and g; return the number of Newton steps, success and x."""
-        part.width, steps = self.whole.width, 0
+        part.width, steps, widenings = self.whole.width, 0, 0
         largest = min(part.width, self.violation)
         for _ in range(MAX_ROUNDS):
             largest = max(largest, self.tol)
@@ -291,12 +292,12 @@ class _Descent:
                 break
             if solved:
                 largest = self.tol
-            elif not (exact or X.exact):
-                # of rounding, most likely, which no width mends
+            elif not exact and widenings == MAX_WIDENINGS and not X.exact:
                 break
             elif not exact:
                 # from the w reached, Newton's method solves the problem of a larger width
                 part.width *= WIDENING
+                widenings += 1
                 self.whole.width, largest = max(self.whole.width, part.width), part.width
             else:
                 part.width = max(SHRINKAGE * part.width, LEAST_WIDTH * self.tol)
