@@ -303,10 +303,6 @@ def test_a_cell_alone_is_shown_as_it_is_and_judged_by_its_own_case():
     assert both.here.text == "19; 1 of 2"
 
 
-def test_the_reason_for_absent_records_is_stated():
-    assert verdict(fits_of([-0.1]), of="c", absent="five hours") == ("not run", "five hours")
-
-
 def test_stand_ins_and_fallbacks_are_not_judged():
     assert verdict(fits_of([-0.1, -0.1], dataset="rcv1_like"))[0] == "stand-in"
     for one in "ab":  # won against a fallback, too
