@@ -282,7 +282,7 @@ def searches() -> str:
         n=pl.col("n_samples") // 2,  # the other half tests
     )
     ended = pl.col("status").eq("ok").sum().alias("ended")
-    cells = every.group_by("method", "dataset", "n").agg(pl.median("seconds"), pl.last("status"), pl.len(), ended)
+    cells = every.group_by("method", "dataset", "n").agg(pl.median("seconds"), pl.first("status"), pl.len(), ended)
     rows = sorted(cells.sort("n").to_dicts(), key=lambda row: SEARCHED.index(row["method"]))
     without = {"timeout": "time limit", "failed": "refused"}
     for row in rows:

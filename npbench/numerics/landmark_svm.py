@@ -292,16 +292,16 @@ class _Descent:
                 break
             if solved:
                 largest = self.tol
-            elif not exact and widenings == MAX_WIDENINGS and not X.exact:
-                break
-            elif not exact:
+            elif exact:
+                part.width = max(SHRINKAGE * part.width, LEAST_WIDTH * self.tol)
+                largest = min(part.width, largest)
+            elif X.exact or widenings < MAX_WIDENINGS:
                 # from the w reached, Newton's method solves the problem of a larger width
                 part.width *= WIDENING
                 widenings += 1
                 self.whole.width, largest = max(self.whole.width, part.width), part.width
             else:
-                part.width = max(SHRINKAGE * part.width, LEAST_WIDTH * self.tol)
-                largest = min(part.width, largest)
+                break
         return steps, exact, x
 
 
