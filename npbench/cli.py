@@ -24,6 +24,7 @@ COMMANDS = {
     "fit": "npbench.thresholding.commands.fit",
     "info": "npbench.commands.info",
     "list": "npbench.commands.list",
+    "metrics": "npbench.thresholding.commands.metrics",
     "monitor": "npbench.thresholding.commands.monitor",
     "new": "npbench.testing.commands.new",
     "plan": "npbench.commands.plan",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 SHORT_RUN = 4000  # scores; below, sorting all runs is faster than bisection
+MANY_RANKS, MOST_SORTED = 100, 1 << 20  # so many ranks are found by sorting, if so few scores are between them
 
 
 class Ascending:
@@ -48,6 +49,17 @@ class Ascending:
                 self.release()
         return found
 
+    def between(self, low: float, high: float) -> np.ndarray:
+        """Return the scores above ``low`` and below ``high``, in order."""
+        parts = [np.empty(0)]
+        for run in self.runs:
+            parts.append(run[np.searchsorted(run, low, "right") : np.searchsorted(run, high, "left")].copy())
+            if self.release:
+                self.release()
+        found = np.concatenate(parts)
+        found.sort()
+        return found
+
     def smallest(self, ranks: Any) -> Any:
         """Return the scores of these ranks; the smallest has rank 1."""
         ranks = np.asarray(ranks)
@@ -55,6 +67,10 @@ class Ascending:
             return self.runs[0][ranks - 1]
         if len(self) < SHORT_RUN * len(self.runs):
             return self.every()[ranks - 1]
+        if ranks.size > MANY_RANKS and np.ptp(ranks) < MOST_SORTED:
+            low, high = self.smallest(np.array([np.min(ranks), np.max(ranks)]))
+            inside = np.concatenate([[low], self.between(low, high), [high]])
+            return inside[np.clip(ranks - self.count(low), 0, len(inside) - 1)]
         # bisect the scores by their bits, which as integers are in the same order
         ends = _ordered(np.array([self.least(), self.largest()]).view(np.int64))
         low, high = (np.full(ranks.shape, end) for end in ends)

@@ -14,7 +14,9 @@ scores may be infinite, and NaN ranks its sample as the worst of its class.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
@@ -22,6 +24,7 @@ from scipy.special import betainc, expit, logit, ndtri, stdtrit
 from scipy.stats import binom
 
 from npbench.numerics.binomial_limits import rate_limits
+from npbench.numerics.order_statistics import Ascending, ascending
 from npbench.numerics.rates import acceptance, ranked
 from npbench.numerics.thresholds import SAME_RATE
 
@@ -221,8 +224,9 @@ def tpr_at(y: np.ndarray, scores: np.ndarray, fpr: float) -> float:
     The threshold is the score of the negative ranked ``floor(n fpr) + 1``; a positive tied with it is not above
     (Narasimhan and Agarwal 2016, section 8.3).
     """
-    n = int(np.sum(y < 0))
-    return float(_detected(y, scores, np.array([rank_range(n, 0.0, fpr)[1]]))[0] / np.sum(y > 0))
+    positives, negatives = map(ascending, _of_classes(y, scores))
+    alarms = np.array([rank_range(len(negatives), 0.0, fpr)[1]])
+    return float(detected(positives, negatives, alarms)[0] / len(positives))
 
 
 def tpr_limits(y: np.ndarray, scores: np.ndarray, fpr: float, confidence: float = 0.95) -> tuple[float, float]:
@@ -242,12 +246,19 @@ def tpr_limits(y: np.ndarray, scores: np.ndarray, fpr: float, confidence: float 
     0.001 to 0.5: 0.959 or more. With ties, of scores rounded to 1/4 or 1 standard deviation, 0.938 or more, except
     0.926 where the false-positive rate of one score is within 5 % of ``fpr``.
     """
-    n_pos, n_neg = int(np.sum(y > 0)), int(np.sum(y < 0))
+    positives, negatives = map(ascending, _of_classes(y, scores))
+    return count_limits(partial(detected, positives, negatives), len(positives), len(negatives), fpr, confidence)
+
+
+def count_limits(
+    above: Callable[[np.ndarray], np.ndarray], n_pos: int, n_neg: int, fpr: float, confidence: float
+) -> tuple[float, float]:
+    """Return the limits of :func:`tpr_limits`, given the function that counts positives as :func:`detected` does."""
     distribution = binom(n_neg, fpr)
     fewest, most = distribution.ppf(NEGLIGIBLE_PROBABILITY), distribution.ppf(1.0 - NEGLIGIBLE_PROBABILITY)
     alarms = np.arange(int(fewest), int(most) + 1)
-    more = _detected(y, scores, alarms)
-    fewer = np.where(alarms > 0, _detected(y, scores, alarms - 1), 0)
+    more = above(alarms)
+    fewer = np.where(alarms > 0, above(np.maximum(alarms - 1, 0)), 0)
     probabilities = distribution.pmf(alarms)
     weights, tail = np.tile(probabilities / probabilities.sum() / 2.0, 2), (1.0 - confidence) / 2.0
     low = _posterior_quantile(np.append(fewer, np.where(alarms > 0, more, 0)), weights, n_pos, tail)
@@ -268,15 +279,16 @@ def _posterior_quantile(counts: np.ndarray, weights: np.ndarray, n: int, tail: f
     return 0.0 if excess(0.0) >= 0.0 else float(brentq(excess, 0.0, 1.0))
 
 
-def _detected(y: np.ndarray, scores: np.ndarray, alarms: np.ndarray) -> np.ndarray:
+def detected(positives: Ascending, negatives: Ascending, alarms: np.ndarray) -> np.ndarray:
     """Return the number of positives above the negative that ``alarms`` others precede; all, after the last."""
-    positives, negatives = _sorted(y, scores)
-    above = len(positives) - np.searchsorted(positives, negatives, side="right")
-    return np.append(above, len(positives))[alarms]
+    found, some = np.full(len(alarms), len(positives)), alarms < len(negatives)
+    found[some] -= positives.count(negatives.smallest(len(negatives) - alarms[some]))
+    return found
 
 
 def _over_ranks(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> Area:
-    return _with_error(*_placements(*_sorted(y, scores), begin, end), begin, end)
+    positives, negatives = map(np.sort, _of_classes(y, scores))
+    return _with_error(*_placements(positives, negatives[::-1], begin, end), begin, end)
 
 
 def _placed(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> tuple[float, np.ndarray, np.ndarray]:
@@ -287,13 +299,17 @@ def _placed(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> tupl
     return value, positives, negatives
 
 
+def weighted_ranks(n: int, begin: float, end: float) -> tuple[int, int]:
+    """Return the first and the last of n negatives that have a weight, or stand for those without one beyond it."""
+    return max(0, math.floor(begin) - 1), min(n - 1, math.ceil(end))
+
+
 def _placements(
     positives: np.ndarray, negatives: np.ndarray, begin: float, end: float
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Return an area and the placement values of ascending scores of positives and descending ones of negatives."""
     m, n = len(positives), len(negatives)
-    # Negatives outside the ranks have no weight; the one next to each end stands for those beyond it.
-    first, last = max(0, math.floor(begin) - 1), min(n - 1, math.ceil(end))
+    first, last = weighted_ranks(n, begin, end)
     negatives, rank = negatives[first : last + 1], np.arange(first, last + 1)
     weight = np.maximum(np.minimum(rank + 1.0, end) - np.maximum(rank, begin), 0.0)
     # Twice the number of wins, with ties counted as one: integers, so that equal areas are equal to the last bit.
@@ -308,11 +324,19 @@ def _placements(
 
 
 def _with_error(value: float, of_positives: np.ndarray, of_negatives: np.ndarray, begin: float, end: float) -> Area:
-    m, n = len(of_positives), len(of_negatives)
-    variances = _variance(of_positives) / m, n * _variance(of_negatives) / (end - begin) ** 2
+    variances = _variance(of_positives), _variance(of_negatives)
+    return area(value, variances, (len(of_positives), len(of_negatives)), begin, end)
+
+
+def area(value: float, variances: tuple[float, float], n: tuple[int, int], begin: float, end: float) -> Area:
+    """Return a mean over negatives ranked ``begin`` to ``end``, given the variances of placement values.
+
+    ``variances`` and the numbers of samples ``n`` are those of positives and of negatives, see :func:`fractional`.
+    """
+    of_means = variances[0] / n[0], n[1] * variances[1] / (end - begin) ** 2
     in_range = max(1, math.floor(end - begin))
-    degrees = _degrees(variances, (m - 1, in_range - 1))
-    return Area(value, math.sqrt(sum(variances)), min(m, in_range), degrees)
+    degrees = _degrees(of_means, (n[0] - 1, in_range - 1))
+    return Area(value, math.sqrt(sum(of_means)), min(n[0], in_range), degrees)
 
 
 def _degrees(variances: tuple[float, float], degrees: tuple[int, int]) -> float:
@@ -325,7 +349,7 @@ def _variance(values: np.ndarray) -> float:
     return float(np.var(values, ddof=1)) if len(values) > 1 else math.nan
 
 
-def _sorted(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores of the positives, ascending, and of the negatives, descending."""
+def _of_classes(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores of the positives and of the negatives."""
     scores = ranked(y, scores)
-    return np.sort(scores[y > 0]), np.sort(scores[y < 0])[::-1]
+    return scores[y > 0], scores[y < 0]

@@ -22,6 +22,7 @@ from npbench.numerics.thresholds import SAME_RATE
 from npbench.problem import PROBLEMS, Problem
 from npbench.signature import fields
 from npbench.thresholding.classifier import last_step, scores_of
+from npbench.thresholding.sorted_metrics import widened
 from npbench.thresholding.threshold import (
     clopper_pearson,
     refuse_others,
@@ -326,5 +327,4 @@ def _with_limits(
     require_rate("confidence", confidence)
     if weight is not None:
         raise ValueError("Confidence limits take no sample_weight: leave out sample_weight or confidence.")
-    low, high = limits(confidence)
-    return Estimate(value, min(low, value), max(value, high))  # ties can move the value outside of the limits
+    return widened(value, limits(confidence))

@@ -1,4 +1,4 @@
-"""`npbench threshold` and `monitor` on large files: `python tests/benchmarks/test_large_files.py` stores the cost.
+"""`npbench threshold`, `metrics` and `monitor` on large files: `python tests/benchmarks/test_large_files.py` stores the cost.
 
 Scores are normal, those of a tenth of the rows shifted by one: the positives. 10^8 of them take 1 GB of disk.
 """
@@ -37,6 +37,8 @@ def measured():
             scores, output = f"{folder}/scores.parquet", f"{folder}/threshold"
             command(__file__, "fill", str(n), scores)
             yield {"what": "threshold", "rows": n, **command("-m", "npbench", "threshold", scores, "--output", output)}
+            words = ("-m", "npbench", "metrics", scores, "--output", f"{folder}/metrics")
+            yield {"what": "metrics", "rows": n, **command(*words)}
             rule = ("--threshold", f"{output}/threshold.json", "--output", f"{folder}/monitor")
             yield {"what": "monitor", "rows": n, **command("-m", "npbench", "monitor", scores, *rule)}
 
@@ -48,7 +50,7 @@ def test_memory_is_bounded_and_time_follows_the_rows(tmp_path):
     assert json.loads((tmp_path / "threshold.json").read_text())["n_negatives"] > 400
     rows = json.loads(STORED.read_text(encoding="utf-8"))
     assert {(row["what"], row["rows"]) for row in rows} == {
-        (what, n) for what in ("threshold", "monitor") for n in ROWS
+        (what, n) for what in ("threshold", "metrics", "monitor") for n in ROWS
     }
     assert all(row["mb"] < 1000 and row["cpu_seconds"] < 60 for row in rows)
     assert cost["cpu_seconds"] < max(row["cpu_seconds"] for row in rows)

@@ -28,7 +28,7 @@ LEFT_TO_CI = ("python3 -m venv", "python -m pip", "ruff", "codespell", "validate
 # Commands that run for an hour (.github/workflows/pages.yml runs them) or open a browser.
 MEASURES = ("asv machine", "asv run", "asv continuous", "asv publish", "asv preview")
 # Commands that tests may run in their own process.
-HERE = ("--help", "plan", "list", "new", "check", "data", "info", "report", "threshold", "monitor", "compare", "fit")
+HERE = ("--help", "plan", "list", "new", "check", "data", "info", "report", "threshold", "metrics", "monitor", "compare", "fit")
 # A line that ends with the path of a file, an optional cog comment, then the block.
 NAMED = r"(?:`(npbench-[\w./-]+)`:\n\n(?:<!-- [^\n]* -->\n\n)?)?"
 
@@ -116,7 +116,7 @@ def rehearsed(line):
     if line.startswith("npbench check solver"):
         return "npbench check --help"
     # Files of these come from Python blocks, or take a fit.
-    if found := re.match("npbench (threshold|monitor|compare|fit) ", line):
+    if found := re.match("npbench (threshold|metrics|monitor|compare|fit) ", line):
         return f"{found[0]}--help"
     if line.startswith("npbench report") and "--experiment" not in line:
         return "npbench report --help"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 from argparse import Namespace
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice, pairwise
@@ -15,13 +15,13 @@ import numpy as np
 import polars as pl
 
 from npbench.data.file_limits import read_bounded, require_fits
-from npbench.data.labels import Labels, complete
+from npbench.data.labels import Classes, Labels, complete
 from npbench.data.table import Table, days, named_column, numbers, row_place, times
 from npbench.data.table_files import FORMATS, read_table
 from npbench.errors import RequestError
 from npbench.numerics.order_statistics import Ascending
 from npbench.thresholding.commands import score_files
-from npbench.thresholding.rules import rows_by_group
+from npbench.thresholding.rules import Part, kept_by_weight, rows_by_group
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -150,6 +150,20 @@ class ScoreFile:
             n = np.sum(self.n_used)
             raise RequestError(f"{n_infinite} of {n} scores are infinite: leave these samples out, or score them.")
         self.note = score_files.left_out(lacking)
+
+    def parts(
+        self, options: Namespace, file: IO[bytes], random: np.random.RandomState
+    ) -> tuple[dict[Any, Part], Classes]:
+        """Return the scores of each group, sorted in a temporary ``file``, and the labels of both classes."""
+        label, by = self.values(options.label), None if options.by is None else self.values(options.by)
+        signs, known = score_files.signs(label.labels(), options)
+        runs = SortedRuns(file)
+        for batch in self.used(options.score, label, signs, by, weights=options.weights):
+            positive = batch.signs > 0
+            used = kept_by_weight(batch.weights, positive, random)
+            runs.add(batch.scores[used], (2 * batch.groups + positive)[used])
+        places: Mapping[Any, Any] = {None: np.zeros(1, dtype=int)} if by is None else by.members(self.n_used)[1]
+        return {name: Part(runs.of(2 * of), runs.of(2 * of + 1)) for name, of in places.items()}, known
 
 
 class Batch(NamedTuple):

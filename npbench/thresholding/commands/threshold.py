@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from npbench.contracts import Estimate
-from npbench.data.labels import Classes
 from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
 from npbench.numerics.thresholds import RULES
 from npbench.report.render.drawing import own_style
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.commands import score_files
-from npbench.thresholding.commands.batches import ScoreFile, SortedRuns
-from npbench.thresholding.rules import Asked, Part, bounded, calibrate_parts, kept_by_weight, united
+from npbench.thresholding.commands.batches import ScoreFile
+from npbench.thresholding.rules import Asked, Part, bounded, calibrate_parts, united
 from npbench.thresholding.threshold import GroupThresholds, Threshold, clopper_pearson, described, rounded_down
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def run(words: Sequence[str]) -> Exit:
     with TemporaryFile() as file:
         try:
             asked = Asked(rho, weighted=options.weights is not None, **given)
-            parts, known = _parts(source, options, SortedRuns(file), random)
+            parts, known = source.parts(options, file, random)
             found = calibrate_parts(parts, asked, random=random, keep_scores=options.keep_scores)
         except ValueError as error:
             raise RequestError(str(error)) from error
@@ -58,20 +57,6 @@ def run(words: Sequence[str]) -> Exit:
             samples = {None: Sample(found, parts[None])}
         _conclude(found, samples, columns, options.output, source.note)
     return Exit.OK
-
-
-def _parts(
-    source: ScoreFile, options: Namespace, runs: SortedRuns, random: np.random.RandomState
-) -> tuple[dict[Any, Part], Classes]:
-    """Return the scores of each group, and the labels of both classes."""
-    label, by = source.values(options.label), None if options.by is None else source.values(options.by)
-    signs, known = score_files.signs(label.labels(), options)
-    for batch in source.used(options.score, label, signs, by, weights=options.weights):
-        positive = batch.signs > 0
-        used = kept_by_weight(batch.weights, positive, random)
-        runs.add(batch.scores[used], (2 * batch.groups + positive)[used])
-    places: Mapping[Any, Any] = {None: np.zeros(1, dtype=int)} if by is None else by.members(source.n_used)[1]
-    return {name: Part(runs.of(2 * of), runs.of(2 * of + 1)) for name, of in places.items()}, known
 
 
 def _parser() -> ArgumentParser:

@@ -3,7 +3,7 @@
 import pytest
 from matplotlib.figure import Figure
 
-from npbench.thresholding.commands import compare, monitor, score_files, threshold
+from npbench.thresholding.commands import compare, metrics, monitor, score_files, threshold
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def _quick_pictures(request, monkeypatch):
     """Draw nothing and write an empty file for each picture, unless a test asks for ``drawn`` or ``saved``."""
     asked = {"drawn", "saved"} & {*request.fixturenames}
     if "drawn" not in asked:
-        for module, draw in ((compare, "_drawn"), (threshold, "_drawn"), (monitor, "_chart")):
+        for module, draw in ((compare, "_drawn"), (metrics, "_drawn"), (threshold, "_drawn"), (monitor, "_chart")):
             monkeypatch.setattr(module, draw, lambda *_: Figure())
     if not asked:
         for module in (monitor, score_files):

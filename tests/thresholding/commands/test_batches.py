@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from npbench.errors import RequestError
 from npbench.numerics.np_roc import np_roc
-from npbench.thresholding.commands import batches, monitor, score_files, threshold
+from npbench.thresholding.commands import batches, metrics, monitor, score_files, threshold
 
 TABLE = st.fixed_dictionaries(
     {
@@ -182,3 +182,31 @@ def test_memory_does_not_grow_with_the_rows(command, tmp_path):
     assert run.returncode in (0, 1)  # 1: a finding
     # columns of scores and labels alone take 190 MB, at once 1,400 MB
     assert int(run.stderr.split()[-1]) < 700_000
+
+
+@QUIET
+@given(given=TABLE, n_rows=st.integers(15, 70), grouped=st.booleans())
+def test_metrics_are_the_same(given, n_rows, grouped, tmp_path_factory):
+    file = tmp_path_factory.mktemp("one") / "scores.parquet"
+    table(**given).write_parquet(file, row_group_size=17)
+    words = [str(file), "--label", "y", "--unlabelled", "drop", *["--by", "by"] * grouped]
+    words += ["--positive", "yes"] * ("yes" in given["labels"]) + ["--negative", "no"] * (len(given["labels"]) > 2)
+
+    def stored():
+        with patch.object(score_files, "conclude") as conclude:
+            try:
+                metrics.run(words)
+            except RequestError as error:
+                return {"error": str(error)}
+            return {row["group"]: row for row in conclude.call_args.kwargs["stored"]["groups"]}
+
+    expected = stored()
+    with patch.object(batches, "BATCH_ROWS", n_rows):
+        found = stored()
+    assert found.keys() == expected.keys()
+    for group, row in found.items():
+        assert row == expected[group] if group == "error" else approx(row) == expected[group]
+
+
+def approx(row):
+    return {**row, "metrics": {name: pytest.approx(one, abs=1e-9) for name, one in row["metrics"].items()}}
