@@ -14,7 +14,7 @@ from blocks import PUBLISHED, fenced, published, table
 from npbench.numerics.binomial_limits import rate_limits
 from npbench.report.sheet import spread
 from npbench.report.stats.paired import kept, wilcoxon
-from npbench_benchmark.leaderboard import settings
+from npbench_benchmark.leaderboard import misses_at_rho, settings
 from npbench_benchmark.promises import SIZES, Promise, expected
 
 SEARCHED = (
@@ -301,6 +301,20 @@ def many_rows() -> str:
     found = found.sort(-pl.col("rho"), pl.mean("p_nd").over("method"), "method", "n_samples")
     cell = "{p_nd:.4f} at {p_fa:.4f}"
     return crossed(found.to_dicts(), "`{method}`", "`{dataset}`, rho={rho}", cell, title="method")
+
+
+def behind(*methods: str) -> str:
+    """Return the fewest misses of all scores where the false-alarm rate is rho, and how many more others miss."""
+    found = published("np_benchmark_drawn").filter(~pl.col("params").str.contains("empirical"))
+    rows = []
+    for jobs in found.sort("n_samples", -pl.col("rho")).partition_by("dataset", "rho"):
+        misses = jobs.select("method", misses=misses_at_rho(jobs)).sort("misses", "method", nulls_last=True)
+        best, least = misses.row(0)
+        points = dict(misses.select("method", 100 * (pl.col("misses") - least)).iter_rows())
+        rows.append({**jobs.row(0, named=True), "least": least, "best": best, **points})
+    head = ["data", "rho", "fewest misses", *(f"`{one}`" for one in methods)]
+    line = ["`{dataset}`", "{rho}", "{least:.4f}, `{best}`", *(f"{{{one}:.1f}}" for one in methods)]
+    return listed(rows, " | ".join(head), " | ".join(line))
 
 
 def million() -> str:

@@ -240,7 +240,7 @@ def pareto(value: np.ndarray, seconds: np.ndarray) -> np.ndarray:
 def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
     """Return a row for each method and data set: means over repeats, and numbers of jobs and of answers."""
     is_bounded = bounded(records)
-    at_rho = _misses_at_rho(records) if is_bounded else pl.lit(None, pl.Float64)
+    at_rho = misses_at_rho(records) if is_bounded else pl.lit(None, pl.Float64)
     good = (pl.col("status") == "ok") & score_of(records).is_finite().fill_null(False)
     score = pl.when(good).then(score_of(records)).otherwise(SCORE_OF_FAILURE)
     spent = pl.coalesce(pl.col("select_cpu_seconds") + pl.col("fit_cpu_seconds"), "seconds")
@@ -283,7 +283,7 @@ def np_scores(results: pl.DataFrame, weight: float = 1.0) -> np.ndarray:
     return capped
 
 
-def _misses_at_rho(records: pl.DataFrame) -> pl.Expr:
+def misses_at_rho(records: pl.DataFrame) -> pl.Expr:
     """Return the misses of records at one rho with a threshold there on the curve of their test part."""
     tpr, rho = pl.col("roc").str.json_decode(pl.List(pl.Float64)), records["rho"][0]
     place = int(np.searchsorted(FPR_GRID[:-1], rho, side="right")) - 1

@@ -1,5 +1,6 @@
 """Tables of stored measurements, and pictures that explain the papers: they show what the papers say of them."""
 
+import json
 import re
 
 import numpy as np
@@ -138,6 +139,18 @@ def test_searches_without_an_answer_show_the_time_limit(script):
     small, medium, *large = line.split(" | ")
     assert large == ["time limit", "refused", "refused"]
     assert 0 < float(small) < float(medium) < 300
+
+
+def test_points_behind_the_best_follow_from_the_curves_of_the_records(script, monkeypatch):
+    measured = script("measured")
+    records = measured.published("np_benchmark_drawn")
+    (best,) = re.findall(r"covertype_like` \| 0.05 \| (.*) \| 0.0 \|", measured.behind("mlp"))
+    (curve,) = records.filter(method="np_svm", dataset="covertype_like", rho=0.05)["roc"]
+    perfect = json.dumps([1.0] * len(json.loads(curve)))
+    changed = records.with_columns(roc=pl.when(pl.col("roc") == curve).then(pl.lit(perfect)).otherwise("roc"))
+    monkeypatch.setattr(measured, "published", lambda _: changed)
+    misses = 100 * float(best.removesuffix(", `mlp`"))
+    assert f"| `covertype_like` | 0.05 | 0.0000, `np_svm` | 0.0 | {misses:.1f} |" in measured.behind("np_svm", "mlp")
 
 
 def test_leave_one_out_costs_the_samples_by_its_ratio_to_separate_fits(script, monkeypatch):

@@ -28,7 +28,10 @@ LEFT_TO_CI = ("python3 -m venv", "python -m pip", "ruff", "codespell", "validate
 # Commands that run for an hour (.github/workflows/pages.yml runs them) or open a browser.
 MEASURES = ("asv machine", "asv run", "asv continuous", "asv publish", "asv preview")
 # Commands that tests may run in their own process.
-HERE = ("--help", "plan", "list", "new", "check", "data", "info", "report", "threshold", "metrics", "monitor", "compare", "fit")
+HERE = (
+    *("--help", "plan", "list", "new", "check", "data", "info", "report"),
+    *("threshold", "metrics", "monitor", "compare", "fit"),
+)
 # A line that ends with the path of a file, an optional cog comment, then the block.
 NAMED = r"(?:`(npbench-[\w./-]+)`:\n\n(?:<!-- [^\n]* -->\n\n)?)?"
 
