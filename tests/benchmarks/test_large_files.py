@@ -1,4 +1,4 @@
-"""`npbench threshold`, `metrics` and `monitor` on large files: `python tests/benchmarks/test_large_files.py` stores the cost.
+"""Threshold, metrics and monitor on large files: `python tests/benchmarks/test_large_files.py` stores the cost.
 
 Scores are normal, those of a tenth of the rows shifted by one: the positives. 10^8 of them take 1 GB of disk.
 """
