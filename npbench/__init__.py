@@ -145,8 +145,7 @@ def solver(name: str, /, **params: Any) -> Estimator:
 
     found, preset = settings_of(name)
     target = registry.installed().solver(found).estimator
-    estimator: Estimator = contracts.resolve(target)(**{**preset, **params})
-    return estimator
+    return contracts.resolve(target)(**{**preset, **params})
 
 
 def load_dataset(name: str, /, **params: Any) -> BinaryData:

@@ -68,8 +68,7 @@ def _command(name: str, words: Sequence[str]) -> int:
         known, hint = {**installed().commands, **COMMANDS}, "Settings are written key=value, as in solver=np_svm."
         module = installed().find("command", known, name, hint)
     place = words.index(name)  # a flag of Hydra may stand before it
-    code: int = importlib.import_module(module).run([*words[:place], *words[place + 1 :]])
-    return code
+    return importlib.import_module(module).run([*words[:place], *words[place + 1 :]])
 
 
 def exit_with(step: Callable[[], int]) -> NoReturn:

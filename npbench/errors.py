@@ -38,8 +38,6 @@ class AbsentDataError(RequestError):
 def unknown_name(kind: str, name: str, choices: Iterable[str]) -> str:
     """Return the error message for an unknown ``name``, with the nearest of the ``choices``, and all of a few.
 
-    Examples
-    --------
     >>> unknown_name("solver", "np_swm", ["np_svm", "gen"])
     "Unknown solver 'np_swm': did you mean 'np_svm'? There are: gen, np_svm."
     >>> unknown_name("dataset", "pma", ["pima", *map(str, range(20))])
@@ -73,8 +71,6 @@ def either(words: Iterable[str]) -> str:
 def merged(faults: Iterable[str]) -> list[str]:
     """Return each fault once: the choices of a sweep that share a wrong setting are named in one.
 
-    Examples
-    --------
     >>> merged(["solver=gen: tol is 2.", "seed is -1.", "solver=sgd: tol is 2."])
     ['solver=gen,sgd: tol is 2.', 'seed is -1.']
     """

@@ -26,7 +26,7 @@ from npbench import hookspecs
 from npbench.contracts import Dataset, Metric, Solver
 from npbench.errors import RequestError, unknown_name
 from npbench.numerics import numba_cache
-from npbench.values import is_name
+from npbench.values import NAME
 
 T = TypeVar("T")
 
@@ -118,12 +118,12 @@ class Registry:
         for kind in NAMED:
             targets = chain(*(mapping.items() for mapping in getattr(manager.hook, f"npbench_{kind}s")()))
             named += [(kind, name, target) for name, target in targets]
-        if wrong := [(kind, name) for kind, name, _ in named if not is_name(name)]:
+        if wrong := [(kind, name) for kind, name, _ in named if not (isinstance(name, str) and NAME.fullmatch(name))]:
             kind, name = wrong[0]
             raise ValueError(f"{kind} {name!r:.60} is not a name: expected letters, digits and _.+-, at most 60")
         self.config_packages = list(dict.fromkeys([*self.config_packages, *packages]))
         for kind, name, item in named:
-            self._table(kind)[name] = item
+            getattr(self, f"{kind}s")[name] = item
             self.providers[kind, name] = provider
             self.claims.setdefault((kind, name), []).append(provider)
         if any(getattr(manager.hook, hook).get_hookimpls() for hook in OBSERVERS):
@@ -134,14 +134,10 @@ class Registry:
         advice = "provides it too. Uninstall one of them, or list the plugins to use in NPBENCH_PLUGINS."
         for (kind, name), claimed in self.claims.items():
             if len(claimed) > 1:
-                del self._table(kind)[name], self.providers[kind, name]
+                del getattr(self, f"{kind}s")[name], self.providers[kind, name]
                 pairs = zip(claimed, [*claimed[1:], claimed[0]], strict=True)
                 what = f"{kind.capitalize()} {name!r} of"
                 self.unavailable += [Unavailable(one, f"{other} {advice}", what) for one, other in pairs]
-
-    def _table(self, kind: str) -> dict[str, Any]:
-        table: dict[str, Any] = getattr(self, f"{kind}s")
-        return table
 
 
 def remedy(kind: str, name: str) -> str:

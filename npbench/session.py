@@ -14,7 +14,6 @@ from npbench import registry
 from npbench.config import search_path
 from npbench.config.command_line import Requested, parse, requested
 from npbench.config.experiment import Experiment, load, split_off
-from npbench.config.run_settings import RunSettings
 from npbench.contracts import resolve
 from npbench.data import BinaryData
 from npbench.errors import RequestError
@@ -102,7 +101,11 @@ def run(plan: Plan, asked: Requested, progress: Progress, **facts: Any) -> None:
     context = RunContext(
         plan.sources.by_hash(), stored, Options(trace=settings.trace, keep_scores=settings.keep_scores)
     )
-    executor = _executor(plan, settings)
+    executor: Executor = local.records
+    if settings.name != "local":
+        executor = partial(resolve(registry.installed().executors[settings.name]), **settings.own)
+    if not settings.retry_timeouts:
+        executor = partial(within_limit, executor=executor, timed_out=plan.timed_out)
     notify = notifier(registry.installed().observers, progress.note)
 
     def on_record(record: Record) -> None:
@@ -124,12 +127,3 @@ def answers(jobs: Sequence[Job], data: Mapping[str, BinaryData], *, trace: bool 
     """Run jobs here without storing anything, and return their records by key; data are given by content hash."""
     context = RunContext(data, provenance.facts(), Options(trace=trace))
     return {record.key: record for record in local.records(jobs, Limits(), context)} if jobs else {}
-
-
-def _executor(plan: Plan, settings: RunSettings) -> Executor:
-    executor: Executor = local.records
-    if settings.name != "local":
-        executor = partial(resolve(registry.installed().executors[settings.name]), **settings.own)
-    if settings.retry_timeouts:
-        return executor
-    return partial(within_limit, executor=executor, timed_out=plan.timed_out)

@@ -74,8 +74,6 @@ def filled_in(solver: Solver) -> set[str]:
 def same(value: Any, default: Any) -> bool:
     """Return whether a value of a configuration or a record is the default of a signature.
 
-    Examples
-    --------
     >>> same([0, 0.1], (0.0, 0.1)), same({}, None), same("0", 0)
     (True, True, False)
     """

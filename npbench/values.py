@@ -9,12 +9,7 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-NAME = re.compile(r"\w[\w.+-]{0,59}")  # typed as a setting, printed, and part of file names
-
-
-def is_name(value: Any) -> bool:
-    """Return whether ``value`` can name a plugin's object: letters, digits and ``_.+-``, at most 60."""
-    return isinstance(value, str) and NAME.fullmatch(value) is not None
+NAME = re.compile(r"\w[\w.+-]{0,59}")  # of a plugin's object: typed as a setting, printed, and part of file names
 
 
 def is_whole(value: Any, at_least: int) -> bool:
@@ -49,8 +44,6 @@ def canonical(value: Any) -> str:
 def plain(value: Any) -> Any:
     """Return ``value`` in JSON types: 1.0 becomes 1, a tuple a list, a NumPy number a Python number.
 
-    Examples
-    --------
     >>> plain({"degree": 3.0, "range": (0, 0.5)})
     {'degree': 3, 'range': [0, 0.5]}
     """

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from npbench import registry
 from npbench.commands.catalogue import shape_of
-from npbench.commands.info import ABSENT, CORRUPT, PRESENT, verified_copies
+from npbench.commands.info import ABSENT, CORRUPT, PRESENT
 from npbench.commands.list import named_rows
 from npbench.console import print_faults, write
 from npbench.contracts import DataFile, Dataset
@@ -150,7 +150,8 @@ def _verify(options: Namespace) -> Exit:
     counts: Counter[str] = Counter()
     for file in described:
         states = []
-        for path, fault in verified_copies(file):
+        for path in sources.copies(file):
+            fault = sources.fault(path, file)
             states.append(CORRUPT if fault else RIGHT)
             print(f"{states[-1]:6} {fault or path}", flush=True)
         counts.update(states or [MISSING])

@@ -144,22 +144,11 @@ def _places(file: DataFile) -> Iterator[tuple[str, str | Text]]:
     if file.wheel:
         yield "wheel", f"{file.wheel.package} {file.wheel.version}, {file.member}"
         yield "licence", file.wheel.licence
-    copies = list(verified_copies(file))
+    copies = [(path, sources.fault(path, file)) for path in sources.copies(file)]
     for path, fault in copies:
         yield (CORRUPT, Text(fault, "red")) if fault else (PRESENT, f"{path}, hash right")
     if not copies:
         yield ABSENT, "in none of the data folders (npbench data path)"
-
-
-def verified_copies(file: DataFile) -> Iterator[tuple[Path, str]]:
-    """Yield each copy of a file, and what is wrong with it, if anything is."""
-    for path in sources.copies(file):
-        try:
-            sources.verify(path, file)
-        except RequestError as error:
-            yield path, str(error)
-        else:
-            yield path, ""
 
 
 def _dataset_texts(dataset: Dataset) -> Iterator[tuple[str, str]]:

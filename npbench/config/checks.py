@@ -68,8 +68,10 @@ def check(config: Mapping[str, Any], settings_of: Callable[..., Any] = solver_se
     dataset_params = dataset and attempt(_dataset_params, config, dataset)
     metrics = attempt(_metrics, config, problem)
     attempt(_require_solvable, solver, problem)
-    attempt(_whole, config, "seed", 0, MAX_SEED)
-    attempt(_whole, config, "repeats", 1, MAX_REPEATS)
+    for key, least, most in (("seed", 0, MAX_SEED), ("repeats", 1, MAX_REPEATS)):
+        value: Any = config.get(key)
+        if not is_whole(value, least) or value > most:
+            faults.append(f"{key} is {value!r}: expected a whole number from {least} to {most}.")
     features: dict[str, Any] = {key: config.get(key) for key in CHOICES}
     for key, choices in CHOICES.items():
         if features[key] not in list(choices):
@@ -164,12 +166,6 @@ def _solves(solver: Solver, problem: Problem) -> bool:
     """Return whether a solver trains for all parameters of a problem; one that trains for none is a baseline."""
     asked, known = problem.parameters(), problem.name in solver.solves
     return known and (len(asked) == 1 or len(signature(solver.estimator).unknown(asked)) in (0, len(asked)))
-
-
-def _whole(config: Mapping[str, Any], key: str, at_least: int, at_most: int) -> None:
-    value: Any = config.get(key)
-    if not is_whole(value, at_least) or value > at_most:
-        raise RequestError(f"{key} is {value!r}: expected a whole number from {at_least} to {at_most}.")
 
 
 def _missing_value_faults(solver: Solver, params: Mapping[str, Any], preprocess: str) -> Iterator[str]:

@@ -135,8 +135,7 @@ def _launch(loader: ConfigLoader, folder: str, options: Namespace, lines: Sequen
     if "hydra" not in launchers:
         fault = "No plugin launches runs with settings of Hydra: NPBENCH_PLUGINS may leave it out."
         raise RequestError(" ".join([fault, *map(str, registry.installed().unavailable)]))
-    launch: Launch = resolve(launchers["hydra"])(loader, folder, options, lines)
-    return launch
+    return resolve(launchers["hydra"])(loader, folder, options, lines)
 
 
 def explained_words(options: Namespace, found: Combinations) -> list[str]:

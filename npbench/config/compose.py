@@ -154,8 +154,6 @@ def _rounded(values: list[str], swept: RangeSweep) -> list[str]:
 def is_open(key: str, config: Mapping[str, Any]) -> bool:
     """Return whether a value may be added: to a solver's mappings, its grids, or the protocol of the data set.
 
-    Examples
-    --------
     >>> config = {"solver": {"params": {"C": 1}, "tau": None, "search": {"params": {}}}, "protocol": {"name": "auto"}}
     >>> keys = ("params.gamma", "search.params.gamma", "search.tau", "gamma", "search.gamma")
     >>> [is_open(f"solver.{key}", config) for key in keys], is_open("protocol.folds", config)
@@ -199,8 +197,6 @@ def _as_typed(config: Mapping[str, Any], choices: Iterable[Override]) -> Mapping
 def unknown_key(key: str, *configs: Mapping[str, Any]) -> str:
     """Return the message for a ``key`` that is unknown in some configurations, with the nearest of their keys.
 
-    Examples
-    --------
     >>> unknown_key("rho", {"problem": {"rho": 0.05}, "seed": 0})
     "There is no setting 'rho': did you mean 'problem.rho'?"
     >>> unknown_key("problem.q", {"problem": {"name": "np", "rho": 0.05}})

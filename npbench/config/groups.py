@@ -102,8 +102,6 @@ def _is_choice(override: Override) -> bool:
 def with_value(config: Any, path: Sequence[str], value: Any, *, add: bool = False) -> Any:
     """Return a plain configuration with one value replaced, or with ``add`` also added; mappings are merged.
 
-    Examples
-    --------
     >>> with_value({"a": {"x": 1, "y": [2, 3]}}, ["a", "y", "1"], 4)
     {'a': {'x': 1, 'y': [2, 4]}}
     """

@@ -107,8 +107,7 @@ class RegistrySource(ConfigSource):
 def _names(group: str) -> Mapping[str, Any]:
     if group == "problem":
         return PROBLEMS
-    names: Mapping[str, Any] = getattr(registry.installed(), "executors" if group == "execution" else f"{group}s")
-    return names
+    return getattr(registry.installed(), "executors" if group == "execution" else f"{group}s")
 
 
 def _solver_node(name: str) -> dict[str, Any]:
@@ -119,8 +118,7 @@ def _solver_node(name: str) -> dict[str, Any]:
         params = {k: v for k, v in signature(solver.estimator).defaults.items() if k not in hidden}
         return {"name": name} | _plain(params) | dict.fromkeys(solver.search) | {"search": dict(solver.search)}
 
-    node: dict[str, Any] = cached("nodes", code_identity(solver), make)
-    return node
+    return cached("nodes", code_identity(solver), make)
 
 
 def _dataset_node(name: str) -> dict[str, Any]:

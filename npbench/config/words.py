@@ -27,8 +27,6 @@ def is_hydra_word(word: str) -> bool:
 def readable(word: str) -> str:
     """Return a setting, its value quoted if Hydra's grammar cannot read it, such as a name in Greek or with "=".
 
-    Examples
-    --------
     >>> readable("results=α=1"), readable("results=a b"), readable("seed=1"), readable("C=[1"), readable("~seed")
     ("results='α=1'", 'results=a b', 'seed=1', 'C=[1', '~seed')
     """
@@ -45,8 +43,6 @@ def readable(word: str) -> str:
 def as_text(word: str) -> str:
     """Return a setting as a shell takes it, so that its value is a text whatever its characters.
 
-    Examples
-    --------
     >>> print(as_text("results=[1]"))
     'results='"'"'[1]'"'"''
     """
@@ -59,8 +55,6 @@ def keyword_words(settings: Mapping[str, Any]) -> list[str]:
 
     Mappings become settings of a group, and their ``name`` chooses it. Lists are swept; a tuple is one value, a list.
 
-    Examples
-    --------
     >>> keyword_words({"solver": "gen", "problem": {"rho": [0.05, 0.1]}, "metrics": ("p_fa", "p_nd")})
     ['solver=gen', 'problem.rho=0.05,0.1', 'metrics=[p_fa,p_nd]']
     >>> keyword_words({"dataset": {"name": "file", "path": "my data.csv"}})
@@ -85,8 +79,6 @@ def keyword_words(settings: Mapping[str, Any]) -> list[str]:
 def as_word(value: Any) -> str:
     """Return one value in the grammar of Hydra's command line.
 
-    Examples
-    --------
     >>> as_word([0.01, None, True, "a b"]), as_word({"C": [0.1, 1]})
     ("[0.01,null,true,'a b']", '{C:[0.1,1]}')
     """

@@ -79,7 +79,10 @@ def read_delimited(
     frame.columns = called
     # Columns without a name before those with one hold the index of pandas.
     index = frame.columns[: next((place for place, name in enumerate(names) if name), 0)]
-    frame = _stripped(frame, decimal, settings)
+    # Strip spaces around words; convert numbers with spaces, plus signs or decimal commas.
+    bare = cs.string().str.strip_chars()
+    frame = frame.with_columns(pl.when(bare.is_in(MISSING)).then(None).otherwise(bare).name.keep())
+    frame = frame.with_columns(_converted(column, decimal, settings) for column in frame.select(cs.string()))
     kept = ~frame.select(pl.all_horizontal(pl.all().is_null())).to_series()  # empty lines
     rows = range(len(kept)) if kept.all() else kept.arg_true()
     return Table(frame.filter(kept), lambda row: lines.place(rows[row] + has_header, n_lines) or row_place(row), index)
@@ -229,13 +232,6 @@ def _one_column(first: str, best: str, settings: Settings) -> str:
     (name,) = (name for name, sign in DELIMITERS.items() if sign == best)
     hint = f"{settings('delimiter', name)} splits it into {n_fields}"
     return f"there is only one column in the first line, {shown}: {hint}."
-
-
-def _stripped(frame: pl.DataFrame, decimal: str | None, settings: Settings) -> pl.DataFrame:
-    """Strip spaces around words; convert numbers with spaces, plus signs or decimal commas."""
-    bare = cs.string().str.strip_chars()
-    frame = frame.with_columns(pl.when(bare.is_in(MISSING)).then(None).otherwise(bare).name.keep())
-    return frame.with_columns(_converted(column, decimal, settings) for column in frame.select(cs.string()))
 
 
 def _converted(words: pl.Series, decimal: str | None, settings: Settings) -> pl.Series:

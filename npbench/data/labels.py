@@ -39,8 +39,6 @@ def spelled(value: Any) -> str:
 def meaning(value: Any) -> str:
     """Return a text that labels of one meaning share: 1, 1.0, "1", "1.0", True and "true".
 
-    Examples
-    --------
     >>> [meaning(value) for value in (1.0, "1", True, b"1", "007", "yes")]
     ['1', '1', '1', '1', '007', 'yes']
     """
@@ -52,21 +50,10 @@ def meaning(value: Any) -> str:
 class Labels:
     """A column of labels, as distinct labels in order and the place of each row's label among them.
 
-    Parameters
-    ----------
-    column : array-like of shape (n_samples,)
-        Booleans, numbers, words, bytes or categories: an array, a list, or a series of pandas, Polars or Arrow.
-    rows : array of shape (n_samples,), optional
-        Number of rows that each element stands for.
-
-    Attributes
-    ----------
-    values : list
-        Distinct labels: Python numbers and booleans before words. Of several spellings, the first.
-    codes : int array of shape (n_samples,)
-        Place in ``values`` of each row's label; -1 if it is missing.
-    n_missing, counts : int and list of int
-        Number of rows without a label, and of each label.
+    The column is an array, a list, or a series of pandas, Polars or Arrow; ``rows`` are those each element stands for.
+    ``values`` holds the distinct labels, Python numbers and booleans before words, of several spellings the first;
+    ``codes`` has the place in ``values`` of each row's label, -1 if it is missing; ``n_missing`` and ``counts`` are the
+    numbers of rows without a label, and of each label.
     """
 
     def __init__(self, column: Any, name: str = "y", rows: Any = None) -> None:

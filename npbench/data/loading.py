@@ -52,11 +52,10 @@ def _require_known(dataset: Dataset, params: Mapping[str, Any]) -> None:
 
 def _loader(name: str, target: str) -> Callable[..., Any]:
     try:
-        loader: Callable[..., Any] = resolve(target)
+        return resolve(target)
     except Exception as error:  # a plugin's module may raise anything
         fault = f"{type(error).__name__}: {error}. {remedy('dataset', name)}"
         raise RequestError(f"The loader {target!r} of data set {name!r} cannot be imported: {fault}") from error
-    return loader
 
 
 def located(dataset: Dataset) -> tuple[Dataset | Original | Mirror, list[Path]]:

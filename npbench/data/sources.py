@@ -85,8 +85,8 @@ def copies(file: DataFile) -> Iterator[Path]:
 def find(file: DataFile) -> Path | None:
     """Return the first copy of ``file`` in the data folders, verified, or None."""
     path = next(copies(file), None)
-    if path:
-        verify(path, file)
+    if path and (wrong := fault(path, file)):
+        raise RequestError(wrong)
     return path
 
 
@@ -102,17 +102,18 @@ def locate_all(files: Sequence[DataFile], note: str = "") -> list[Path]:
     return [found[file] for file in files]
 
 
-def verify(path: Path, file: DataFile) -> None:
-    """Raise RequestError unless ``path`` has the size and SHA-256 of ``file``."""
+def fault(path: Path, file: DataFile) -> str:
+    """Return what is wrong with a copy of ``file``, by its size and SHA-256; empty if nothing is."""
     try:
         size, found = path.stat().st_size, _sha256(path)
     except OSError as error:
-        raise RequestError(f"{path} cannot be read: {error.strerror or error}.") from error
-    if (size, found) != (file.size, file.sha256):
-        raise RequestError(
-            f"{path} is not the file of this data set: expected {file.size} bytes with SHA-256 {file.sha256}, got "
-            f"{size} bytes with SHA-256 {found}. Delete it, or replace it with the file from {file.url}."
-        )
+        return f"{path} cannot be read: {error.strerror or error}."
+    if (size, found) == (file.size, file.sha256):
+        return ""
+    return (
+        f"{path} is not the file of this data set: expected {file.size} bytes with SHA-256 {file.sha256}, got "
+        f"{size} bytes with SHA-256 {found}. Delete it, or replace it with the file from {file.url}."
+    )
 
 
 def _sha256(path: Path) -> str:

@@ -43,8 +43,6 @@ def grid_fault(name: str, grid: Any) -> str | None:
 def grid_values(grid: Any) -> list[Any]:
     """Return the values of a search grid; a mapping of names to grids gives one mapping per combination.
 
-    Examples
-    --------
     >>> grid_values(["geomspace", 0.01, 100, 5])
     [0.01, 0.1, 1.0, 10.0, 100.0]
     >>> grid_values(["linspace", 0.25, 1, 4])

@@ -79,5 +79,4 @@ class Channel:
         text, numbers = _LENGTHS.unpack_from(self._received)
         if not 0 < text <= MAX_TEXT_BYTES or numbers > MAX_NUMBER_BYTES or numbers % 8:
             raise RubbishError(f"a message of {text} and {numbers} bytes")
-        end: int = _LENGTHS.size + text + numbers
-        return end
+        return _LENGTHS.size + text + numbers

@@ -32,8 +32,7 @@ def not_compiled(jobs: Iterable[Job]) -> list[Job]:
 
 def compiles_nothing(job: Job, *, known: bool = False) -> bool:
     """Return whether a job of this kind has run without compiling anything, or remember it where it is ``known``."""
-    remembered: bool = cached("compiles_nothing", _identity(job), lambda: known)  # kept if true
-    return remembered
+    return cached("compiles_nothing", _identity(job), lambda: known)  # kept if true
 
 
 def _identity(job: Job) -> bytes:

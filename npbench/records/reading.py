@@ -45,7 +45,10 @@ def parts(
         seen |= set(fresh)
         for path in (folder / name for name in fresh):
             try:
-                frame, taken = _read(path, columns, taken)
+                frame = read_regular(path, columns)
+                with_this = taken + max(int(frame.estimated_size()), CELL_BYTES * len(frame) * len(SCHEMA))
+                require_fits(with_this)
+                frame, taken = _compact(conformed(frame, columns)), with_this
             except FileNotFoundError:
                 continue
             except UNREADABLE as error:
@@ -65,14 +68,6 @@ def _names(source: Path) -> set[str]:
         return {source.name}
     # Listing as paths takes ten times as long, and there may be thousands of files.
     return {name for name in os.listdir(source) if name.endswith(".parquet")}  # noqa: PTH208
-
-
-def _read(path: Path, columns: Sequence[str] | None, taken: int) -> tuple[pl.DataFrame, int]:
-    """Return the records in a file, and the memory that the files read so far take, with this one."""
-    frame = read_regular(path, columns)
-    taken += max(int(frame.estimated_size()), CELL_BYTES * len(frame) * len(SCHEMA))
-    require_fits(taken)
-    return _compact(conformed(frame, columns)), taken
 
 
 def _compact(frame: pl.DataFrame) -> pl.DataFrame:

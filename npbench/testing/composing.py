@@ -16,5 +16,4 @@ def composed(*settings: str) -> dict[str, Any]:
     with search_path.initialized() as hydra:
         found = compose(hydra.config_loader, settings, multirun=False)
     require(not found.faults, f"`npbench {' '.join(settings)}` is refused: {' '.join(found.faults)}")
-    plain: dict[str, Any] = as_plain(found.configs[0])
-    return plain
+    return as_plain(found.configs[0])

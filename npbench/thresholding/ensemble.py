@@ -193,7 +193,10 @@ class SoftVote(BinaryClassifier):
         return X
 
     def __sklearn_tags__(self) -> Tags:
-        return _tagged(super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
+        given = tags.input_tags
+        given.sparse = given.allow_nan = given.string = given.categorical = True
+        return tags
 
 
 def _of_classifier(method: Callable[..., T]) -> Callable[..., T]:
@@ -297,7 +300,6 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
         random = check_random_state(self.random_state)
         vote = SoftVote(
             members=self.members,
-            n_estimators=N_TREES,
             n_jobs=self.n_jobs,
             random_state=random.randint(np.iinfo(np.int32).max),
             verbose=self.verbose,
@@ -359,15 +361,7 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
     feature_names_in_ = property(attrgetter("classifier_.feature_names_in_"))
 
     def __sklearn_tags__(self) -> Tags:
-        tags = _tagged(super().__sklearn_tags__())
-        tags.classifier_tags.multi_class = False
-        return tags
-
-
-def _tagged(tags: Tags) -> Tags:
-    given = tags.input_tags
-    given.sparse = given.allow_nan = given.string = given.categorical = True
-    return tags
+        return SoftVote().__sklearn_tags__()
 
 
 def _further(members: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:

@@ -15,12 +15,11 @@ from sklearn.utils import column_or_1d
 from npbench import registry
 from npbench.contracts import Estimate, Metric, resolve
 from npbench.data.labels import classes, complete
-from npbench.errors import RequestError
 from npbench.estimators.fpr_range import require_ranges
 from npbench.numerics import pauc_metrics, rates
 from npbench.numerics.thresholds import SAME_RATE
 from npbench.problem import PROBLEMS, Problem
-from npbench.signature import fields
+from npbench.signature import built, fields
 from npbench.thresholding.classifier import last_step, scores_of
 from npbench.thresholding.sorted_metrics import widened
 from npbench.thresholding.threshold import (
@@ -288,10 +287,7 @@ def _problem(metric: Metric, options: dict[str, Any]) -> Problem:
     if not fitting:
         there = sorted({name for one in known for name in fields(one)})
         raise ValueError(f"{metric.name} has no option {', '.join(options)}: expected {', '.join(there)}.")
-    problem = fitting[0](**options)
-    if faults := problem.faults():
-        raise RequestError(*faults)
-    return problem
+    return built("problem", PROBLEMS, fitting[0].name, options)
 
 
 def _decided(y_true: Any, y_pred: Any, pos_label: Any, weight: Any = None) -> tuple[np.ndarray, np.ndarray]:

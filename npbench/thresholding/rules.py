@@ -254,10 +254,7 @@ class Asked:
         return n_promises(self.rho, self.recall, self.precision)
 
     def pooled(self, counts: Mapping[Any, int]) -> tuple[Any, ...]:
-        """Return the groups to pool; raise a ValueError if a group has too few calibration negatives for the rule.
-
-        ``counts`` has the negatives of each group. The groups share delta, and so do the promises of a group.
-        """
+        """Return the groups to pool, given their numbers of negatives; raise a ValueError if a group has too few."""
         if self.rho is None or callable(self.rule):
             return ()
         # contamination has a share of delta for the negatives

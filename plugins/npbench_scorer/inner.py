@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-import functools
 import importlib
-import inspect
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -18,6 +15,7 @@ from npbench.contracts import Solver, resolve
 from npbench.errors import RequestError, unknown_name
 from npbench.estimators.binary import MissedBound
 from npbench.registry import installed
+from npbench.signature import signature
 
 ADVICE = "Name a scikit-learn classifier by its import path, as in estimator='sklearn.ensemble.RandomForestClassifier'."
 
@@ -28,14 +26,16 @@ def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -
     ``estimator`` and ``params`` are those of the Scorer; ``asked`` those of the problem, for a solver that takes them.
     """
     if isinstance(estimator, str):
-        found = _imported(estimator) if "." in estimator else resolve(_description(estimator).estimator)
+        is_path = "." in estimator
+        target = ":".join(estimator.rpartition(".")[::2]) if is_path else _description(estimator).estimator
+        found = _imported(estimator) if is_path else resolve(target)
         if not hasattr(found, "__sklearn_tags__"):  # calling subprocess.Popen, say, would run what params name
             raise ValueError(_not_a_classifier(estimator))
-        takes, takes_any = _taken_by(found)
-        if not takes_any:
-            _check_names(found.__name__, params, takes)
+        takes = signature(target)  # LightGBM takes any parameter, for its booster
+        if not takes.is_open:
+            _check_names(found.__name__, params, takes.defaults)
         # only solvers know what rho and q mean
-        of_problem = {} if "." in estimator else {name: value for name, value in asked.items() if name in takes}
+        of_problem = {} if is_path else {name: value for name, value in asked.items() if name in takes.defaults}
         try:
             model = found(**{**of_problem, **params})
         except Exception as error:  # any class, any error
@@ -51,14 +51,6 @@ def build(estimator: Any, params: Mapping[str, Any], asked: Mapping[str, Any]) -
     if hasattr(model, "_parameter_constraints"):  # as scikit-learn does in fit, but before any work
         model._validate_params()
     return model
-
-
-@functools.cache  # of thousands of candidates
-def _taken_by(of_class: type) -> tuple[list[str], bool]:
-    """Return the parameters of a class, and whether it takes any: LightGBM passes them to its booster."""
-    parameters = inspect.signature(of_class).parameters
-    takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
-    return (of_class._get_param_names() if hasattr(of_class, "_get_param_names") else [*parameters]), takes_any
 
 
 def has_grid_search(estimator: Any) -> bool:
@@ -88,10 +80,7 @@ def _imported(path: str) -> type:
     there = [
         key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, ClassifierMixin)
     ]
-    # misspelt names are the usual reason: offer the nearest classifier of the module
-    near = difflib.get_close_matches(name, there, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    raise ValueError(f"estimator={path!r}: {parent} has no class {name}.{hint} {ADVICE}")
+    raise ValueError(f"estimator={path!r}: {unknown_name(f'class of {parent},', name, there)} {ADVICE}")
 
 
 def _check_names(owner: str, params: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -106,12 +95,9 @@ def _not_a_classifier(estimator: Any) -> str:
 
 def seed(model: Any, random: np.random.RandomState) -> None:
     """Draw a seed for each unset ``random_state`` of the classifier and of those nested in it."""
-    unset = [
-        name
-        for name, value in sorted(model.get_params().items())
-        if value is None and name.rpartition("__")[2] == "random_state"
-    ]
-    model.set_params(**{name: int(random.randint(np.iinfo(np.int32).max)) for name in unset})
+    for name, value in sorted(model.get_params().items()):
+        if value is None and name.rpartition("__")[2] == "random_state":
+            model.set_params(**{name: int(random.randint(np.iinfo(np.int32).max))})
 
 
 def fit(model: Any, X: Any, y: np.ndarray) -> tuple[str | None, bool, bool]:

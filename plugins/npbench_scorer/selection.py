@@ -100,10 +100,7 @@ def _search(
     grid: Mapping[str, Sequence[Any]],
     n_threads: int,
 ) -> tuple[list[float], int]:
-    """Search the grid of the solver inside, each of its scores judged against the threshold of its fold.
-
-    Return the losses, and the number of fits not converged.
-    """
+    """Return the losses of the inner solver's search, with the threshold of each fold, and the unconverged fits."""
     parts: list[Fold] = []
     rules = []
     for fit, validate in folds:

@@ -35,6 +35,7 @@ def run(words: Sequence[str]) -> Exit:
     if others:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
     options.other, options.other_score = options.other or options.file, options.other_score or options.score
+    options.files = options.file, options.other
     scores, positive, note = _read(options)
     deployed = [score_files.stored(path)[0] for path in options.thresholds or ()]
     if any(not isinstance(one, Threshold) for one in deployed):
@@ -79,7 +80,7 @@ def _read(options: Namespace) -> tuple[list[np.ndarray], np.ndarray, str]:
     """Return the scores of both models for the same rows, which rows are positive, and a note on rows left out."""
     if (options.other, options.other_score) == (options.file, options.score):
         raise RequestError("There is one model: name another file, or the column of the second one in --other-score.")
-    table, other = (score_files.read(Namespace(**{**vars(options), "file": path})) for path in _files(options))
+    table, other = (score_files.read(Namespace(**{**vars(options), "file": path})) for path in options.files)
     signs, _ = score_files.signs(named_column(table, options.label, "--label"), options)
     rows, other_rows = _pairs(table, other, options)
     signs = signs[rows]
@@ -96,16 +97,12 @@ def _read(options: Namespace) -> tuple[list[np.ndarray], np.ndarray, str]:
     kept, lacking = zip(*(score_files.in_use(one, signs) for one in scores), strict=True)
     unpaired = [
         f"{counted(n)} of {path} left out: no partner in the other file."
-        for one, path in zip((table, other), _files(options), strict=True)
+        for one, path in zip((table, other), options.files, strict=True)
         if (n := len(one.frame) - len(rows))
     ]
     both = kept[0] & kept[1]
     note = "\n".join(dict.fromkeys([*unpaired, *filter(None, map(score_files.left_out, lacking))]))
     return [one.to_numpy()[both] for one in scores], signs[both] > 0, note
-
-
-def _files(options: Namespace) -> tuple[Path, Path]:
-    return options.file, options.other
 
 
 def _pairs(table: Table, other: Table, options: Namespace) -> tuple[np.ndarray, np.ndarray]:
@@ -118,7 +115,7 @@ def _pairs(table: Table, other: Table, options: Namespace) -> tuple[np.ndarray, 
             raise RequestError(f"{options.other} has no column {options.label!r}: pair the rows by --id.")
         return np.arange(n), np.arange(n)
     ids = [named_column(one, options.id, "--id") for one in (table, other)]
-    for column, path in zip(ids, _files(options), strict=True):
+    for column, path in zip(ids, options.files, strict=True):
         repeated = column.filter(column.is_duplicated() | column.is_null())
         if len(repeated):
             raise RequestError(f"--id is {options.id!r}: {path} has {repeated[0]!r} more than once, or ids missing.")
@@ -134,7 +131,7 @@ def _pairs(table: Table, other: Table, options: Namespace) -> tuple[np.ndarray, 
 
 def _names(options: Namespace) -> tuple[str, str]:
     """Return the names of the models: those of the files, or of the columns, where they differ."""
-    files, columns = (path.name.partition(".")[0] for path in _files(options)), (options.score, options.other_score)
+    files, columns = (path.name.partition(".")[0] for path in options.files), (options.score, options.other_score)
     for name, other in (files, columns):
         if name[:MAX_NAME] != other[:MAX_NAME]:
             return name[:MAX_NAME], other[:MAX_NAME]

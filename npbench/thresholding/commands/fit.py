@@ -7,7 +7,6 @@ import pickle
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -27,7 +26,12 @@ def run(words: Sequence[str]) -> Exit:
     asked = session.ask(settings)
     chosen = asked.requests[0] if len(asked.requests) == 1 else winner(asked.requests, asked.settings)
     model = final_model(chosen, delta=options.delta, rule=options.rule)
-    _save(model, options.save)
+    if options.save.suffix == ".skops":
+        from skops import io  # optional
+
+        io.dump(model, options.save)
+    else:
+        options.save.write_bytes(pickle.dumps(model))
     console = Console()
     fitted = " ".join(str(model.estimator_[-1]).split())
     write(f"{chosen.solver.name} on {chosen.dataset.name}: {fitted}", console)
@@ -61,12 +65,3 @@ def _require_writable(path: Path) -> None:
         raise RequestError("Saving as .skops needs skops: run pip install 'npbench[skops]', or save as .pkl.")
     if not path.absolute().parent.is_dir():
         raise RequestError(f"--save {path}: the folder does not exist.")
-
-
-def _save(model: Any, path: Path) -> None:
-    if path.suffix == ".skops":
-        from skops import io  # optional
-
-        io.dump(model, path)
-    else:
-        path.write_bytes(pickle.dumps(model))

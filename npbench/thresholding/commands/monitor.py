@@ -40,11 +40,8 @@ def run(words: Sequence[str]) -> Exit:
         names["label"] = None
     asked = {"score": names["score"], "label": names["label"], "by": names["by"], "time": options.time}
     source.require(**asked, groups=options.groups)
-    source.at_once = (
-        source.at_once
-        or options.groups is not None
-        or (options.time is not None and not _is_sorted(source, options.time))
-    )
+    of_all = source.at_once or options.groups is not None
+    source.at_once = of_all or (options.time is not None and not _is_sorted(source, options.time))
     try:
         found = _monitored(source, names, deployed, options)
     except ValueError as error:
