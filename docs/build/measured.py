@@ -198,12 +198,9 @@ def other_scorers() -> str:
     )
     error = pl.std("change") / pl.len().sqrt()
     cells = of_table.group_by("rho", "model", maintain_order=True).agg(pl.mean("change"), error=error)
-    line, losses = "{change:+.1f} ({error:.1f})", -of_table.filter(pl.col("model") == IN_HINDSIGHT)["change"]
-    worst, shown = (
-        losses.to_list(),
-        crossed(cells.to_dicts(), "{model}", "rho = {rho}", line, title="in place of the ensemble"),
-    )
-    many = f"{sum(one > 3 for one in worst)} of {len(worst)} tables and bounds"
+    line, worst = "{change:+.1f} ({error:.1f})", -of_table.filter(pl.col("model") == IN_HINDSIGHT)["change"]
+    shown = crossed(cells.to_dicts(), "{model}", "rho = {rho}", line, title="in place of the ensemble")
+    many = f"{(worst > 3).sum()} of {len(worst)} tables and bounds"
     hindsight = f"In hindsight a member is more than 3 points better on {many},\nat most {max(worst):.1f} points."
     return f"{shown}\n{hindsight} Which one also depends on luck with two splits.\n"
 

@@ -129,14 +129,13 @@ def items(paper: str) -> None:
 
 def claims_of(paper: str) -> None:
     """Write the claims of a paper's text with their verdicts, by section."""
-    rows = [
-        (section, f'"{quotation}"', f"`{name}`", measured, here.text, verdict)
-        for name, jobs in _published_of(paper).items()
-        for section, verdict, here, measured, quotation in _claims(name, jobs)
-    ]
     once: dict[Any, tuple[str, ...]] = {}
-    for row in rows:
-        once.setdefault(row[:2] + row[3:] if row[-1] == "not run" else row, row)
+    for name, jobs in _published_of(paper).items():
+        described, sections = _sections(name, jobs)
+        found = claims.judged(published(jobs), described.printed, _numbered(sections))
+        for section, verdict, here, measured, quotation in found:
+            row = (section, f'"{quotation}"', f"`{name}`", measured, here.text, verdict)
+            once.setdefault(row[:2] + row[3:] if verdict == "not run" else row, row)
     columns = ("section", "the paper", "experiment", "measured", "here", "verdict")
     ordered = sorted(once.values(), key=lambda row: row[0])
     cog.outl(table(columns, ordered))
@@ -147,11 +146,6 @@ def _published_of(paper: str) -> dict[str, str]:
     names = {path.stem: path.stem for path in (PUBLISHED / paper / "records").glob("*.parquet")}
     names |= {name: other for name, other in SAME_JOBS.items() if other in names}
     return dict(sorted(names.items()))
-
-
-def _claims(name: str, jobs: str) -> list[claims.Judged]:
-    described, sections = _sections(name, jobs)
-    return list(claims.judged(published(jobs), described.printed, _numbered(sections)))
 
 
 def _numbered(sections: Sequence[Section]) -> list[Sheet]:
@@ -278,7 +272,8 @@ def use(drawn: str, *names: str) -> None:
     """Write how much has run of published benchmarks and what to use when by them, and with large sets of another."""
     each = [(name, asked(name)) for name in names]
     ran = (
-        f"`{name}` on {_number(one, 'dataset', 'data set')}, {_number(one, 'repeat', 'split')} of each"
+        f"`{name}` on {counted(one['dataset'].n_unique(), 'data set')}, "
+        f"{counted(one['repeat'].n_unique(), 'split')} of each"
         for name, one in each
     )
     cog.outl(f"\nBy {'; '.join(ran)}:\n")
@@ -286,10 +281,6 @@ def use(drawn: str, *names: str) -> None:
     for line in [*found, *large(published(drawn), "`{}`".format)]:
         cog.outl("- **{}**: {}".format(*line.split(": ", 1)))
     cog.outl()
-
-
-def _number(records: pl.DataFrame, column: str, noun: str) -> str:
-    return counted(records[column].n_unique(), noun)
 
 
 def carries(name: str) -> None:

@@ -6,7 +6,6 @@ import html
 import itertools
 import json
 import math
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,15 +29,13 @@ class Point(NamedTuple):
 
 def history() -> str:
     """Return a table for each machine that has results."""
-    machines = sorted(path.parent for path in HISTORY.glob("*/machine.json"))
-    return "\n".join(part for machine in machines for part in _of_machine(machine))
-
-
-def _of_machine(folder: Path) -> Iterator[str]:
-    machine, lines, benchmarks = _json(folder / "machine.json"), courses(folder), _json(HISTORY / "benchmarks.json")
-    described = "{cpu}, {num_cpu} cores, {ram}".format_map(machine)
-    yield f"\n## {_text(folder.name)}\n\n{_text(described)}.\n"
-    yield table(COLUMNS, (_row(name, benchmarks[key]["unit"], line) for (key, name), line in sorted(lines.items())))
+    parts = []
+    for path in sorted(HISTORY.glob("*/machine.json")):
+        benchmarks = _json(HISTORY / "benchmarks.json")
+        described = "{cpu}, {num_cpu} cores, {ram}".format_map(_json(path))
+        rows = (_row(name, benchmarks[key]["unit"], line) for (key, name), line in sorted(courses(path.parent).items()))
+        parts += [f"\n## {_text(path.parent.name)}\n\n{_text(described)}.\n", table(COLUMNS, rows)]
+    return "\n".join(parts)
 
 
 def courses(folder: Path) -> dict[tuple[str, str], list[Point]]:

@@ -86,7 +86,7 @@ class NetworkClassifier(DenseClassifier, DescentClassifier):
     def _fit(self, X: Any, signs: np.ndarray) -> None:
         is_positive = signs > 0
         random = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        squared_norm = _mean_squared_norm(X)
+        squared_norm = float(np.einsum("ij,ij->", X, X)) / len(X)
         rule = self._rule(*self._constraint(is_positive), self._first_step_size(squared_norm))
         one_pass, steps = self._epochs(X, is_positive, random)
         start = nn.initial(X.shape[1], self.hidden, squared_norm, random)
@@ -110,11 +110,3 @@ class NetworkClassifier(DenseClassifier, DescentClassifier):
 
     def _squared_weights(self) -> float:
         return sum(float(np.sum(weights**2)) for weights in self.coefs_)
-
-
-def _mean_squared_norm(X: np.ndarray) -> float:
-    with np.errstate(over="ignore"):
-        squared_norm = float(np.einsum("ij,ij->", X, X)) / len(X)
-    if not np.isfinite(squared_norm):
-        raise ValueError(nn.TOO_LARGE)
-    return squared_norm

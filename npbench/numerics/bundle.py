@@ -106,21 +106,14 @@ class Planes:
         if self._idle[slot] <= MAX_IDLE_ITERATIONS:
             is_full = self.count > SPARE_PLANES + 3 * (self._slopes.shape[1] + 2)
             slot = 1 + int(np.argmin(self._shares[1 : self.count])) if is_full else self.count
-            if not is_full:
-                self._grow()
+            if slot == len(self._offsets):  # double the capacity
+                more = (0, slot)
+                self._slopes, self._gram = np.pad(self._slopes, (more, (0, 0))), np.pad(self._gram, more)
+                self._offsets, self._idle = np.pad(self._offsets, more), np.pad(self._idle, more)
+                self._shares = np.pad(self._shares, more)
+            self.count = max(self.count, slot + 1)
         self._slopes[slot], self._offsets[slot], self._idle[slot], self._shares[slot] = slope, offset, 0, 0.0
         self._gram[slot, : self.count] = self._gram[: self.count, slot] = self.slopes @ slope
-
-    def _grow(self) -> None:
-        """Increase the number of planes by one, and the capacity if necessary."""
-        if self.count == len(self._offsets):
-            more = len(self._offsets)
-            self._slopes, self._offsets, self._idle, self._shares = (
-                np.concatenate([values, np.zeros_like(values)])
-                for values in (self._slopes, self._offsets, self._idle, self._shares)
-            )
-            self._gram = np.pad(self._gram, (0, more))
-        self.count += 1
 
     def tilt(self, slope: np.ndarray, offset: float) -> None:
         """Add ``offset + slope'w`` to the risk, hence to all planes except 0; the new risk must be nonnegative too.

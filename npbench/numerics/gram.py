@@ -177,10 +177,7 @@ def _by_blocks(matrix: np.ndarray, finish: Finish, n_threads: int) -> np.ndarray
 
 
 def _for_each(work: Callable[[int], None], starts: range, n_threads: int) -> None:
-    def quietly(start: int) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):  # _finite raises instead
-            work(start)
-
+    quietly = np.errstate(over="ignore", invalid="ignore")(work)  # _finite raises instead
     if n_threads == 1 or len(starts) < n_threads:
         for start in starts:
             quietly(start)

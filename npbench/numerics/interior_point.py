@@ -42,35 +42,24 @@ def pivoted_cholesky(K: Array, tol: float, max_rank: int) -> Array | None:
     return L if residual.max() <= enough else None
 
 
-def _low_rank_solver(L: Array) -> Callable[[Array], Solve]:
-    """Return a function that factors ``L'L + diag(D)`` by the Sherman-Morrison-Woodbury formula."""
-
-    def factor(D: Array) -> Solve:
-        scaled = L / np.sqrt(D)
-        inner = cho_factor(np.eye(len(L)) + scaled @ scaled.T, overwrite_a=True, check_finite=False)
-
-        def once(r: Array) -> Array:
-            return (r - cho_solve(inner, L @ (r / D), check_finite=False) @ L) / D
-
-        def solve(r: Array) -> Array:
-            z = once(r)  # loses digits where D is small; one refinement step restores them
-            return z + once(r - D * z - (L @ z) @ L)
-
-        return solve
-
-    return factor
-
-
-def _dense_solver(K: Array) -> Callable[[Array], Solve]:
-    """Return a function that factors ``K + diag(D)``."""
-
-    def factor(D: Array) -> Solve:
+def _solver(K: Array, L: Array | None, D: Array) -> Solve:
+    """Return the solver of ``(K + diag(D)) z = r``; if L has K = L'L, by the Sherman-Morrison-Woodbury formula."""
+    if L is None:
         shifted = K.copy()
         shifted.flat[:: len(K) + 1] += D
         whole = cho_factor(shifted, overwrite_a=True, check_finite=False)
         return lambda r: cho_solve(whole, r, check_finite=False)
+    scaled = L / np.sqrt(D)
+    inner = cho_factor(np.eye(len(L)) + scaled @ scaled.T, overwrite_a=True, check_finite=False)
 
-    return factor
+    def once(r: Array) -> Array:
+        return (r - cho_solve(inner, L @ (r / D), check_finite=False) @ L) / D
+
+    def refined(r: Array) -> Array:
+        z = once(r)  # loses digits where D is small; one refinement step restores them
+        return z + once(r - D * z - (L @ z) @ L)
+
+    return refined
 
 
 @one_blas_thread()  # for n = 4600 and r = 300, two threads took three times as long
@@ -83,7 +72,6 @@ def solve(K: Array, p: Array, lower: Array, upper: Array, x: Array, tol: float =
     """
     # a factor of low rank makes an iteration cheap; else K + D is factored
     L = pivoted_cholesky(K, 1e-14, max_rank=len(p) // 3)
-    factor = _dense_solver(K) if L is None else _low_rank_solver(L)
     total, width = x.sum(), upper - lower
     x = np.clip(x, lower + START_DISTANCE * width, upper - START_DISTANCE * width)
     # multipliers of the bounds that balance g - b, moved away from 0
@@ -106,7 +94,7 @@ def solve(K: Array, p: Array, lower: Array, upper: Array, x: Array, tol: float =
 
         # predictor step
         try:
-            newton = _newton(factor(w / s + v / t), s, t, w, v, residual, missing)
+            newton = _newton(_solver(K, L, w / s + v / t), s, t, w, v, residual, missing)
         except np.linalg.LinAlgError:
             break
         dx, _, dw, dv = newton(-s * w, -t * v)

@@ -65,11 +65,6 @@ class Features:
         """Squared norms of the samples, of shape (n,)."""
         return self._joined(lambda block, _: self.xp.sum(block * block, axis=1))
 
-    @property
-    def largest_norm(self) -> float:
-        """Largest norm of a sample, positive."""
-        return max(float(self.xp.max(self.squared_norms)) ** 0.5, float(np.finfo(float).tiny))
-
     def scores(self, w: Array) -> Array:
         """Return Xw."""
         w = self._typed(w)
@@ -331,7 +326,7 @@ def solve(
     rounded = _Rounded(low, high, reach, xp.minimum(xp.maximum(start, low), high), 0.0, xp.zeros_like(w))
     spread = float(xp.max(target) - xp.min(target)) or 1.0
     rounded.width = max(WARM_WIDTH * spread if bool(xp.any(w != 0.0)) else spread, tol)
-    norm = features.largest_norm
+    norm = max(float(xp.max(features.squared_norms)) ** 0.5, float(np.finfo(float).tiny))  # of the largest sample
     descent = _Descent(rounded, start, target - features.scores(w), w, TARGET * tol, 1.0 / norm)
     steps = descent.run(features, max_iter)
     sizes = float(descent.w @ descent.w) ** 0.5, float(descent.x @ descent.x) ** 0.5

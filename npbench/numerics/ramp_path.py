@@ -54,11 +54,11 @@ def solve(
     those of :func:`npbench.numerics.multiplier_search.anneal`; convex steps end at TOL_FACTOR times ``tol``, and at
     most MAX_CONVEX_STEPS are taken. An SMO step takes O(n); memory is 8 n bytes for each cost.
     """
-    merged = _merge_isolated(K, y.astype(float))
+    K, y, weight, place = _merge_isolated(K, y.astype(float))
     x, b, converged, n_iter = kernels.ramp_path(
-        merged.K,
-        merged.y,
-        merged.weight,
+        K,
+        y,
+        weight,
         np.asarray(costs, float) / eta**2,  # the problem with a ramp of half-width 1, up to the factor eta of f
         constraint.bound,
         constraint.miss_weight,
@@ -66,28 +66,22 @@ def solve(
         epsilon,
         TOL_FACTOR * tol / eta,
         min(max_iter, MAX_CONVEX_STEPS),
-        STEPS_PER_SAMPLE * len(y),
+        STEPS_PER_SAMPLE * len(place),
     )
-    return Path(eta * (x / merged.weight)[:, merged.place], eta * b, converged, n_iter)
+    return Path(eta * (x / weight)[:, place], eta * b, converged, n_iter)
 
 
-class _Merged(NamedTuple):
-    """A problem with one sample for each group of equal multipliers."""
+def _merge_isolated(K: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Merge the isolated samples of each class; return mean kernel values, labels, sizes, and the group of each.
 
-    K: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray  # number of samples of the group
-    place: np.ndarray  # group of each sample
-
-
-def _merge_isolated(K: np.ndarray, y: np.ndarray) -> _Merged:
-    """Merge the isolated samples of each class, with mean kernel values; their multipliers differ by about ISOLATED."""
+    The multipliers of a group differ by about ISOLATED.
+    """
     n, diagonal = len(y), K.diagonal()
     # a sum below 0 comes from landmarks that approximate a kernel, for a sample that is not isolated
     isolated = np.abs(K @ np.ones(n, K.dtype) - diagonal) <= ISOLATED * diagonal
     groups = [group for sign in (-1, 1) if len(group := np.flatnonzero(isolated & (y == sign))) > 1]
     if not groups:
-        return _Merged(K, y, np.ones(n), np.arange(n))
+        return K, y, np.ones(n), np.arange(n)
     place, member = np.full(n, -1), np.zeros((n, len(groups)), K.dtype)
     for k, group in enumerate(groups):
         place[group], member[group, k] = k, 1.0 / len(group)
@@ -103,4 +97,4 @@ def _merge_isolated(K: np.ndarray, y: np.ndarray) -> _Merged:
     whole[m:, m:] = member.T @ means
     weight = np.append(np.ones(m), [len(group) for group in groups])
     first = np.concatenate([alone, [group[0] for group in groups]])
-    return _Merged(whole, y[first], weight, place)
+    return whole, y[first], weight, place

@@ -64,13 +64,7 @@ def imbalance(parts: Sequence[np.ndarray]) -> float:
 
 def width(loss: LossName, eta: float) -> float:
     """Return 1 / max |l'|: the length of the interval on which a loss of constant slope max |l'| falls from 1 to 0."""
-    widths: dict[LossName, float] = {
-        "ramp": 2.0 * eta,
-        "sigmoid": 4.0 / eta,
-        "atan": np.pi / eta,
-        "erf": np.sqrt(np.pi) / eta,
-    }
-    return float(widths[loss])
+    return float(2.0 * eta if loss == "ramp" else {"sigmoid": 4.0, "atan": np.pi, "erf": np.sqrt(np.pi)}[loss] / eta)
 
 
 class Draws:

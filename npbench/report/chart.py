@@ -112,11 +112,6 @@ class Panel:
         yield f"{self.y_title or 'y'}: {y:.4g}{limits}"
 
     @property
-    def references(self) -> list[str]:
-        """Labels of all reference lines."""
-        return [*filter(None, (self.identity, self.level and self.level[0]))]
-
-    @property
     def xs(self) -> list[float]:
         """The x values of lines, in order."""
         return sorted({x for series in self.series if series.joined for x in self.points(series).x})
@@ -152,14 +147,12 @@ class Chart:
         return [panel for row in self.rows for panel in row]
 
     def legend(self, order: Sequence[str]) -> Iterator[tuple[str, Series | None]]:
-        """Yield each label of the legend once, series in the given order before reference lines, which are None.
-
-        Rows with names of their own need no legend.
-        """
-        named = [panel for panel in self.panels if not panel.y_labels]
+        """Yield each label of the legend once, series in the given order before reference lines, which are None."""
+        named = [panel for panel in self.panels if not panel.y_labels]  # names of rows need no legend
         series = {one.label: one for panel in named for one in panel.series if not one.muted}
         yield from sorted(series.items(), key=lambda item: order.index(item[0]))
-        yield from dict.fromkeys((label for panel in named for label in panel.references), None).items()
+        labels = (label for panel in named for label in (panel.identity, panel.level and panel.level[0]) if label)
+        yield from dict.fromkeys(labels, None).items()
 
 
 def spans_decade(values: Iterable[float], *, from_zero: bool = False) -> bool:

@@ -45,14 +45,17 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     assert experiment is not None
     folder, faults = results / RECORDS, list[str]()
     frame = answers(name, jobs, folder, faults.append)
+    command = " ".join(["npbench", "-m", f"+experiment={name}", *map(as_text, options.overrides)])
     if frame.is_empty():
         elsewhere = as_text(f"results={folder_with_records(jobs, results) or '...'}")
         raise RequestError(
-            f"There are no records of {name} in {folder}: run {_command(name, options.overrides)}, or name another "
-            f"folder with {elsewhere}",
+            f"There are no records of {name} in {folder}: run {command}, or name another folder with {elsewhere}",
             *faults,
         )
-    faults += _missing(_command(name, options.overrides), missing_jobs(jobs, frame), len(jobs))
+    if len(missing := missing_jobs(jobs, frame)):
+        counts = named(missing).group_by("method", "dataset").len().sort(pl.all())
+        listed = some([f"{method} on {dataset}: {n}" for method, dataset, n in counts.rows()], MAX_LISTED)
+        faults.append(f"{len(missing)} of {len(jobs)} jobs have no record yet ({listed}): run {command}")
     own = frame["key"].to_list()
     if any(word.startswith("solver=") for word in options.overrides):
         frame = with_rivals(experiment, frame, results)
@@ -67,16 +70,3 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     if experiment.figure:
         drawings = {name: partial(figure, experiment, records)}
     return made, collection, drawings, results / "report" / name
-
-
-def _command(name: str, words: Sequence[str]) -> str:
-    return " ".join(["npbench", "-m", f"+experiment={name}", *map(as_text, words)])
-
-
-def _missing(command: str, missing: pl.DataFrame, n_planned: int) -> list[str]:
-    if missing.is_empty():
-        return []
-    counts = named(missing).group_by("method", "dataset").len().sort(pl.all())
-    places = [f"{method} on {dataset}: {jobs}" for method, dataset, jobs in counts.rows()]
-    count = f"{len(missing)} of {n_planned} jobs have no record yet"
-    return [f"{count} ({some(places, MAX_LISTED)}): run {command}"]

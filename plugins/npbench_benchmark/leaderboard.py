@@ -324,10 +324,7 @@ def _exceeds(records: pl.DataFrame) -> pl.Expr:
 def table(results: pl.DataFrame, labels: Sequence[str], value: str) -> tuple[list[str], np.ndarray]:
     """Return the data sets, and a value of each method on each in the form of :mod:`npbench.report.stats.ranks`."""
     wide = results.pivot("label", index="dataset", values=value).sort("dataset")
-    values = np.empty((len(wide), len(labels)))
-    for place, label in enumerate(labels):
-        values[:, place] = wide[label].cast(pl.Float64).to_numpy()
-    return wide["dataset"].to_list(), values
+    return wide["dataset"].to_list(), wide.select(labels).cast(pl.Float64).to_numpy(order="c")
 
 
 def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[Standing]:

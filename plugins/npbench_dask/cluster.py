@@ -214,10 +214,7 @@ def _asked(
         except Exception as error:  # whatever it raises there
             return f"a Dask worker cannot run jobs ({type(error).__name__}: {error})"
 
-    async def ask_all() -> list[Any]:
-        return await gather(*map(ask, workers))
-
-    return dict(zip(workers, _answered(client, ask_all, seconds=2 * limit), strict=True))
+    return dict(zip(workers, _answered(client, lambda: gather(*map(ask, workers)), seconds=2 * limit), strict=True))
 
 
 @contextmanager

@@ -205,7 +205,7 @@ def _has_low_rank(gram: np.ndarray, tol: float) -> bool:
         return True
     step = len(gram) // FEW_SAMPLES
     some = np.ascontiguousarray(gram[::step, ::step][:FEW_SAMPLES, :FEW_SAMPLES])
-    return len(coordinates(some, tol).pivots) <= FEW_SAMPLES // 2
+    return len(coordinates(some, tol)[1]) <= FEW_SAMPLES // 2
 
 
 def _standardised(X: Any) -> tuple[Any, np.ndarray, np.ndarray]:

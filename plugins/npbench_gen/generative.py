@@ -136,23 +136,13 @@ class MissMargin:
         return math.log(max(length, TINY) / max(kappa, TINY))
 
 
-class Coordinates(NamedTuple):
-    """Samples in feature space as rows of ``Z``, with ``K = ZZ'`` and ``root = Z[pivots]`` lower triangular.
-
-    A linear function ``Zw`` of the rows is the kernel expansion ``K[:, pivots] solve(root.T, w)``.
-    """
-
-    Z: Array
-    pivots: Array
-    root: Array
-
-
 @one_blas_thread()
-def coordinates(K: Array, tol: float) -> Coordinates:
-    """Return coordinates of the samples behind a Gram matrix, from its pivoted Cholesky factor. O(n^2 rank).
+def coordinates(K: Array, tol: float) -> tuple[Array, Array, Array]:
+    """Return Z, pivots and root: samples in feature space as rows of Z, ``K = ZZ'``, and ``root = Z[pivots]``.
 
-    ``tol`` is the largest squared distance of a sample from the span of the pivots that is ignored. ValueError if K is
-    0.
+    From the pivoted Cholesky factor of a Gram matrix; root is lower triangular. O(n^2 rank). A linear function ``Zw``
+    of the rows is the kernel expansion ``K[:, pivots] solve(root.T, w)``. ``tol`` is the largest squared distance of a
+    sample from the span of the pivots that is ignored. ValueError if K is 0.
     """
     # a smaller tolerance would take rounding errors for dimensions
     noise = len(K) * np.finfo(float).eps * float(K.diagonal().max())
@@ -162,4 +152,4 @@ def coordinates(K: Array, tol: float) -> Coordinates:
     rows = np.tril(factor[:, :rank])
     Z = np.empty_like(rows)
     Z[order - 1] = rows
-    return Coordinates(Z, order[:rank] - 1, rows[:rank])
+    return Z, order[:rank] - 1, rows[:rank]

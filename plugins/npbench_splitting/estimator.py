@@ -183,7 +183,9 @@ class SplittingNP(LinearClassifier):
 
     def _fit(self, X: Any, signs: np.ndarray, groups: Any = None, weight: np.ndarray | None = None) -> None:
         weight = np.ones(len(signs)) if weight is None else weight
-        groups = self._checked_groups(groups, signs)
+        if groups is not None:
+            groups = check_array(column_or_1d(groups), ensure_2d=False, dtype=None)
+            check_consistent_length(groups, signs)
         if not weight.all():
             kept = weight > 0.0
             X, signs, weight, groups = X[kept], signs[kept], weight[kept], None if groups is None else groups[kept]
@@ -252,10 +254,6 @@ class SplittingNP(LinearClassifier):
     def _bound(self) -> float:
         return self.rho if self.tau is None else self.tau
 
-    @property
-    def _group_bound(self) -> float:
-        return self._bound if self.group_tau is None else self.group_tau
-
     def _validate_params(self) -> None:
         super()._validate_params()
         constraints = dict(enumerate(self.constraints or ()))
@@ -273,28 +271,22 @@ class SplittingNP(LinearClassifier):
         selector.fit(X, signs, weight if np.ptp(weight) else None)
         return np.asarray(selector.get_support(indices=True))
 
-    def _checked_groups(self, groups: Any, signs: np.ndarray) -> np.ndarray | None:
-        if groups is None:
-            return None
-        groups = check_array(column_or_1d(groups), ensure_2d=False, dtype=None)
-        check_consistent_length(groups, signs)
-        return np.asarray(groups)
-
     def _group_bounds(self, X: Any, groups: np.ndarray | None, signs: np.ndarray) -> dict[Any, GroupBound]:
         """Return the bounds by the names of their groups; only groups with negatives have one."""
+        default = self._bound if self.group_tau is None else self.group_tau
         of_negatives = np.empty(0) if groups is None else groups[signs < 0]
         try:
             labels = np.unique(of_negatives)
         except TypeError:
             raise ValueError("groups mixes numbers and strings: use one kind for all samples.") from None
-        bounds = {label: GroupBound(of_negatives == label, self._group_bound) for label in labels.tolist()}
+        bounds = {label: GroupBound(of_negatives == label, default) for label in labels.tolist()}
         for place, one in enumerate(self.constraints or ()):
             if one["feature"] >= X.shape[1]:
                 raise ValueError(f"constraints[{place}] has feature {one['feature']}, but X has {X.shape[1]}, from 0.")
             values = column(X, one["feature"])[signs < 0]
             rows = (values > one.get("above", -np.inf)) & (values <= one.get("at_most", np.inf))
             if rows.any():
-                bounds[_group_name(one)] = GroupBound(rows, one.get("tau", self._group_bound))
+                bounds[_group_name(one)] = GroupBound(rows, one.get("tau", default))
         return bounds
 
     def _set_result(self, n_features: int, columns: slice | np.ndarray, result: Result, labels: list[Any]) -> None:
@@ -302,7 +294,7 @@ class SplittingNP(LinearClassifier):
         self.coef_[0, columns], self.intercept_[0] = self._split(result.w)
         if self.keep == "iterates":
             self._columns, self._stages = columns, [self._split(w) for w in result.iterates]
-        self.n_iter_, self.status_ = result.n_iter, result.status
+        self.n_iter_, self.status_ = len(result.gaps), result.status
         self.converged_ = result.status in ("converged", "unattained")
         self.objective_, self.kkt_residual_ = result.objective, result.kkt_residual
         self.surrogate_rates_ = (result.objective, self._bound + result.excess)

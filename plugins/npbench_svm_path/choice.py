@@ -83,11 +83,8 @@ def by_bound(validated: Validated, asymmetry: float, rho: float) -> list[Choice]
     threshold, ``ALL`` any classifier at any threshold. If none meets the bound as trained, ``ONE`` is the one with
     the fewest false alarms.
     """
-    choices = []
-    for curve in curves(validated, asymmetry):
-        best = np.array([curve.fewest_misses(rho)])
-        choices.append(Choice(curve.classifier[best], validated.finite(curve.threshold[best]), np.ones(1, dtype=bool)))
-    return choices
+    best = [curve[np.array([curve.fewest_misses(rho)])] for curve in curves(validated, asymmetry)]
+    return [Choice(one.classifier, validated.finite(one.threshold), np.ones(1, dtype=bool)) for one in best]
 
 
 def curves(validated: Validated, asymmetry: float) -> list[ROC]:

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from npbench.estimators.constraints import COUNT, FRACTION, NUMBER, POSITIVE, SHARE, StrOptions
@@ -177,9 +176,7 @@ class SVMPath(KernelClassifier):
         fewest = int(min(np.sum(y > 0), np.sum(y < 0)))
         if fewest < 2:
             raise ValueError("A class has only one sample, so none can be held out: set total and train_asymmetry.")
-        shuffled = StratifiedKFold(
-            min(self.cv, fewest), shuffle=True, random_state=check_random_state(self.random_state)
-        )
+        shuffled = StratifiedKFold(min(self.cv, fewest), shuffle=True, random_state=self.random_state)
         return list(shuffled.split(X, y))
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:

@@ -83,7 +83,7 @@ class SVMPerf(PlanesClassifier):
         return solution
 
     def _risk_of(self, signs: np.ndarray) -> Risk:
-        return PrecisionAtK(signs, self.k_) if self.loss == "precision" else partial(errors, signs)
+        return partial(precision_at_k, signs, self.k_) if self.loss == "precision" else partial(errors, signs)
 
     def _risk(self, signs: np.ndarray, scores: np.ndarray) -> float:
         return self._risk_of(signs)(scores)[0]
@@ -98,8 +98,8 @@ def errors(y: np.ndarray, scores: np.ndarray) -> tuple[float, np.ndarray]:
     return float(np.maximum(slack, 0.0).sum()), np.where(slack > 0.0, -y, 0.0)
 
 
-class PrecisionAtK:
-    """The risk ``max(0, k R(s))`` and a subgradient of it in the scores, for labels in {-1, +1}; O(n_samples).
+def precision_at_k(y: np.ndarray, k: int, scores: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the risk ``max(0, k R(s))`` and a subgradient of it in the scores, for labels in {-1, +1}. O(n_samples).
 
     Among the labellings y' that call exactly k samples positive, the worst one for the scores s has
 
@@ -112,20 +112,15 @@ class PrecisionAtK:
 
     and a labelling that attains it calls the k largest u_i positive: no table of contingencies needs to be enumerated.
     """
-
-    def __init__(self, y: np.ndarray, k: int) -> None:
-        self._positive, self._k = y > 0, k
-
-    def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the risk at these scores and a subgradient."""
-        called = np.argpartition(scores + ~self._positive, -self._k)[-self._k :]
-        gradient = np.where(self._positive, -1.0, 0.0)
-        gradient[called] += 1.0
-        # The scores of samples called right cancel: they must not enter the sum, where they would cost digits.
-        risk = float(np.count_nonzero(~self._positive[called]) + gradient @ scores)
-        if risk <= 0.0:
-            return 0.0, np.zeros(len(scores))
-        return risk, gradient
+    positive = y > 0
+    called = np.argpartition(scores + ~positive, -k)[-k:]
+    gradient = np.where(positive, -1.0, 0.0)
+    gradient[called] += 1.0
+    # The scores of samples called right cancel: they must not enter the sum, where they would cost digits.
+    risk = float(np.count_nonzero(~positive[called]) + gradient @ scores)
+    if risk <= 0.0:
+        return 0.0, np.zeros(len(scores))
+    return risk, gradient
 
 
 def threshold_accepting(scores: np.ndarray, k: int) -> float:

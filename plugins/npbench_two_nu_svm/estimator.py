@@ -136,8 +136,9 @@ class TwoNuSVM(KernelClassifier):
         named: Any = self.gamma if np.ndim(self.gamma) else [self.gamma]
         gammas = {copy(self).set_params(gamma=gamma).resolved_kernel(X).gamma for gamma in named}
         kernels = [copy(self).set_params(gamma=gamma) for gamma in sorted(gammas)]
-        narrow_first = self.strategy in NARROW_FIRST
-        rank = by_error(float(np.mean(y > 0)), narrow_first=narrow_first) if self._shifts else by_constraint(self.rho)
+        rank = by_constraint(self.rho)
+        if self.strategy in BIAS_SHIFTED:
+            rank = by_error(float(np.mean(y > 0)), narrow_first=self.strategy in NARROW_FIRST)
         strategy = STRATEGIES[self.strategy] if self._searches_nu else grid_search
         return search(kernels, X, y, folds, self._grid(), strategy, rank, self.tol, n_threads)
 
@@ -145,13 +146,9 @@ class TwoNuSVM(KernelClassifier):
     def _searches_nu(self) -> bool:
         return not isinstance(self.nu_pos, Real) or not isinstance(self.nu_neg, Real)
 
-    @property
-    def _shifts(self) -> bool:
-        return self.strategy in BIAS_SHIFTED
-
     def _grid(self) -> Grid:
         fixed = [isinstance(nu, Real) for nu in (self.nu_pos, self.nu_neg)]
-        if self._shifts and any(fixed) and not all(fixed):
+        if self.strategy in BIAS_SHIFTED and any(fixed) and not all(fixed):
             raise ValueError(f"strategy={self.strategy!r} searches one nu for both classes: fix both or neither.")
         return Grid(*(np.unique(DEFAULT_NU if nu is None else nu).astype(float) for nu in (self.nu_pos, self.nu_neg)))
 
@@ -171,7 +168,7 @@ class TwoNuSVM(KernelClassifier):
         x = np.empty(len(signs))
         x[order] = found.x
         self._set_expansion(X, signs, x, found.b)
-        if self._shifts and not found.meet:
+        if self.strategy in BIAS_SHIFTED and not found.meet:
             # threshold of the scores without intercept: rounding then changes no comparison
             self.intercept_ = np.zeros(1)
             self.intercept_ = np.array([-RULES["empirical"].threshold(self._scores(X)[signs < 0], self.rho, delta=0.0)])

@@ -218,14 +218,14 @@ def _screen(Q, diagonal, p, c, full, optimum, widest, margins, doubt):
 
 
 def _meeting(Q, p, c, samples, bounds, u, work, size, spare, scale, rounds, v, H):
-    """Return how many of the samples, from the first, leave hulls that meet when left out, and the pair steps.
+    """Return how many of the samples, from the first, leave hulls that meet when left out.
 
     Hulls that meet without a group of samples also meet without any one of it. Groups grow while they do, and shrink to
     a single sample when they do not: about ten fits in place of one for each sample, if the hulls overlap widely.
     """
     first, end = (0, p) if c == 0 else (p, len(u))
     most = int(end - first - 1.0 / bounds[first] - SAME_SUM * len(u))  # the bounds of the others sum to 1 or more
-    done, width, steps = 0, min(most, max(1, len(samples) // GROUPS)), 0
+    done, width = 0, min(most, max(1, len(samples) // GROUPS))
     while done < len(samples) and width > 0:
         group = samples[done : done + width]
         # start from the weights of all samples, moving the group's weight to the others
@@ -233,12 +233,11 @@ def _meeting(Q, p, c, samples, bounds, u, work, size, spare, scale, rounds, v, H
         reduced[group], v[:] = 0.0, u
         start(Q, p, bounds, reduced, v, H)
         kept = _copied(work, size, spare)
-        _, _, objective, _, taken, _ = settle(Q, p, reduced, v, H, kept, size, SEPARATION_GAP, scale, rounds, -1, 0.0)
+        _, _, objective, *_ = settle(Q, p, reduced, v, H, kept, size, SEPARATION_GAP, scale, rounds, -1, 0.0)
         meet = objective <= FLOOR * scale
-        steps += taken
         done += len(group) if meet else 0
         width = min(most, 2 * width) if meet else width // 2
-    return done, steps
+    return done
 
 
 def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale, most, rounds, margins, doubt):
@@ -253,21 +252,20 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
     :func:`exchange`. ``most`` limits Newton steps with all samples, ``rounds`` those of a refit. ``margins`` and
     ``doubt``, of shape (n,), are filled with the y_i f(x_i) and bounds on their errors.
 
-    Return the numbers of samples that took an exchange and then a refit, of pair steps, and the size of the inverse.
+    Return the numbers of samples that took an exchange and then a refit, and the size of the inverse.
     """
     n = len(u)
     v, H, state, diagonal = np.empty(n), np.empty(n), np.empty(n, np.int8), Q.diagonal().copy()
     # no two samples are further apart, nor then an error of a margin per distance of w
     widest = 2.0 * float(np.sqrt(max(diagonal.max(), 0.0)))
-    exchanges = refits = steps = 0
+    exchanges = refits = 0
     accurate = True
     for c, (first, end) in enumerate(((0, p), (p, n))):
         # solve the problem with all samples
         bounds, full = _bounds(p, c, caps, n)
         start(Q, p, upper, bounds, u, G)
         upper[:] = bounds
-        A, B, objective, gap, taken, size = settle(Q, p, bounds, u, G, work, size, tol, scale, most, -1, 0.0)
-        steps += taken
+        A, B, objective, gap, _, size = settle(Q, p, bounds, u, G, work, size, tol, scale, most, -1, 0.0)
         apart, meet = objective - gap > FLOOR * scale, objective <= FLOOR * scale
         small = max(0.1 * tol * objective, 1e-15 * widest * widest)
         size = states(Q, p, bounds, u, G, RIDGE * scale, work, size, table[0], table[4])
@@ -282,9 +280,8 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
         undecided, mean = _screen(Q, diagonal, p, c, full, optimum, widest, margins, doubt)
         exchanges += len(undecided)
         if meet:
-            done, taken = _meeting(Q, p, c, undecided, bounds, u, work, size, spare, scale, rounds, v, H)
+            done = _meeting(Q, p, c, undecided, bounds, u, work, size, spare, scale, rounds, v, H)
             undecided = undecided[done:]
-            steps += taken
         of_class = bounds, cap, u, G, ready, full, mean
         left_out = Q, p, undecided
         how = of_class, work, face, table, state, tol, scale, widest, small, margins, doubt, v, H
@@ -292,15 +289,14 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
         while at < len(undecided):
             # refit until the sign is certain
             i, kept = undecided[at], _copied(work, size, spare)
-            A, B, objective, gap, taken, _ = settle(Q, p, bounds, v, H, kept, size, tol, scale, rounds, i, widest)
+            A, B, objective, gap, _, _ = settle(Q, p, bounds, v, H, kept, size, tol, scale, rounds, i, widest)
             meet = objective <= FLOOR * scale
             margins[i] = 0.0 if meet else _margin(i < p, H[i], A, B)
             doubt[i] = 0.0 if meet else widest * np.sqrt(gap)
             bounds[i] = cap
             refits += 1
-            steps += taken
             at = _leave_out(*left_out, at + 1, *how)
     if not accurate:
         work[2].fill(-1)
         size = 0
-    return exchanges, refits, steps, size
+    return exchanges, refits, size

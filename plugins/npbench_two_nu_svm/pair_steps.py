@@ -213,14 +213,13 @@ def descend(Q, diagonal, p, upper, u, G, steps):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def transfer(Q, upper, u, G, donor, receiver, amount):
-    """Transfer ``amount``, or as much as the bounds allow; return the amount. Bounds are reached exactly."""
+    """Transfer ``amount``, or as much as the bounds allow; these are reached exactly."""
     room, has = upper[receiver] - u[receiver], u[donor]
     amount = min(amount, room, has)
     u[receiver] = upper[receiver] if amount >= room else u[receiver] + amount
     u[donor] = 0.0 if amount >= has else u[donor] - amount
     for k in range(u.shape[0]):
         G[k] += amount * (Q[receiver, k] - Q[donor, k])
-    return amount
 
 
 @register_jitable(error_model="numpy")

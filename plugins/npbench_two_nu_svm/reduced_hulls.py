@@ -108,7 +108,6 @@ class LeftOut(NamedTuple):
     doubt: np.ndarray  # (n,): bound on the error of the margin, 0 if the hulls meet; larger margins have a certain sign
     n_exchanges: int  # samples not decided by intervals
     n_refits: int  # of these, samples refitted
-    n_steps: int
 
 
 class ReducedHulls:
@@ -182,9 +181,9 @@ class ReducedHulls:
         margins, doubt = np.empty((2, len(self._Q)))
         start = self._Q, self.n_pos, bounds, upper, u, G, work, self._size, spare, table
         limits = REFIT_TOL_FACTOR * self.tol, self._scale, MAX_NEWTON_STEPS, MAX_REFIT_STEPS
-        n_exchanges, n_refits, steps, self._size = leave_one_out.leave_one_out(*start, *limits, margins, doubt)
+        n_exchanges, n_refits, self._size = leave_one_out.leave_one_out(*start, *limits, margins, doubt)
         back = np.argsort(self._order)
-        return LeftOut(self._unit * margins[back], self._unit * doubt[back], n_exchanges, n_refits, steps)
+        return LeftOut(self._unit * margins[back], self._unit * doubt[back], n_exchanges, n_refits)
 
     def _upper(self, caps: tuple[float, float]) -> np.ndarray:
         return np.repeat(caps, (self.n_pos, self.n_neg))

@@ -18,7 +18,7 @@ from npbench.numerics.pauc_surrogates import StructuralRisk
 from npbench_auc_svm.estimator import AUCSVM
 from npbench_pauc_dc.estimator import PAUCDC
 from npbench_pauc_struct.estimator import PAUCStruct
-from npbench_svm_perf.estimator import PrecisionAtK
+from npbench_svm_perf.estimator import precision_at_k
 
 
 def sample(n, d=50, shift=2.5, scale=1.0):
@@ -77,7 +77,8 @@ def test_precision_against_cutting_planes(side_by_side, n, k_share, C):
     X = np.concatenate([random.normal(size=(n, 10)), random.random((n, 44)) < 0.1], axis=1)
     X[:, :10] += 0.35 * (y > 0)[:, None]
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    fit = functools.partial(minimise, X, PrecisionAtK(y, round(k_share * int(np.sum(y > 0)))), C, tol=1e-3)
+    risk = functools.partial(precision_at_k, y, round(k_share * int(np.sum(y > 0))))
+    fit = functools.partial(minimise, X, risk, C, tol=1e-3)
     size, rounds = f"n={n} k_share={k_share:g} C={C:g}", 1 if n > 10_000 else 3
     assert beside_cutting_planes(side_by_side, fit, "precision at k", size, rounds)[0].status == "converged"
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
@@ -29,21 +29,12 @@ if TYPE_CHECKING:
 
 HTML = Path(__file__).parent / "html"
 SCRIPTS = ("filters.js", "records.js", "explorer.js", "page.js")
-OK = "ok"
 MAX_OPEN_ROWS = 200  # tables of a section beyond this are folded
 MAX_ERRORS = 200
 # Colours of a figure that follow the theme of the page.
 THEME_COLOURS = {FOREGROUND: "currentColor", GRID: "var(--line)", SHADE: "var(--shade)"}
 
 COORDINATES = re.compile(r'(?<=\b[ML] )-?[\d.]+ -?[\d.]+|(?<= [xy]=")[\d.]+')  # in paths, markers and texts of an SVG
-
-
-class Picture(NamedTuple):
-    """A figure of the page: its size in points, and its packed SVG."""
-
-    width: float
-    height: float
-    data: str
 
 
 def write(
@@ -81,12 +72,13 @@ def write_pictures(path: Path, title: str, text: str, sheets: Sequence[Sheet], p
     path.write_text(rendered, encoding="utf-8", newline="\n")
 
 
-def _picture(svg: str) -> Picture:
+def _picture(svg: str) -> dict[str, Any]:
+    """Return the size of a figure in points, and its packed SVG."""
     size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     assert size is not None, "Matplotlib writes the size of a figure as its viewBox"
     # Coordinates with six decimals would double the size of the page; a tenth of a point is not visible.
     rounded = COORDINATES.sub(lambda found: " ".join(f"{float(one):.1f}" for one in found[0].split()), svg)
-    return Picture(float(size[1]), float(size[2]), packed([rounded[rounded.index("<svg") :]]))
+    return {"width": float(size[1]), "height": float(size[2]), "data": packed([rounded[rounded.index("<svg") :]])}
 
 
 def _themed(svg: str) -> str:
@@ -132,7 +124,7 @@ def source_of(script: str) -> str:
 
 def failures(records: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the distinct errors, the most frequent first, each with its jobs and the traceback of the first."""
-    bad = records.filter(pl.col("status") != OK)
+    bad = records.filter(pl.col("status") != "ok")
     alike = ["status", "error_type", "error"]
     groups = bad.group_by(alike, maintain_order=True).agg(
         pl.col("traceback").drop_nulls().first(),

@@ -35,7 +35,8 @@ def columns(records: pl.DataFrame) -> Iterator[dict[str, Any]]:
     # Shown columns come first, in their order; sorting keeps the order of the others.
     known.sort(key=lambda one: shown.index(one.name) if one.name in shown else len(shown))
     for one in known:
-        yield {"name": one.name, "kind": _kind(one.dtype), "shown": one.name in shown, "values": _readable(one)}
+        kind = "flag" if one.dtype == pl.Boolean else "number" if one.dtype.is_numeric() else "text"
+        yield {"name": one.name, "kind": kind, "shown": one.name in shown, "values": _readable(one)}
 
 
 def _shown(records: pl.DataFrame) -> list[str]:
@@ -49,12 +50,6 @@ def _shown(records: pl.DataFrame) -> list[str]:
     parameters = {name for text in records["problem_params"].unique().drop_nulls() for name in json.loads(text)}
     measured = [name for name in metrics if name not in parameters][:MAX_METRICS_SHOWN]
     return [name for name in (*FIRST_COLUMNS, *measured, *LAST_COLUMNS) if name in records.columns]
-
-
-def _kind(dtype: pl.DataType) -> str:
-    if dtype == pl.Boolean:
-        return "flag"
-    return "number" if dtype.is_numeric() else "text"
 
 
 def _readable(series: pl.Series) -> list[Any]:

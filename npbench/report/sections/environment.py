@@ -23,15 +23,16 @@ MAX_PLACES = 5
 
 def sections(records: pl.DataFrame) -> list[Section]:
     """Return one section: machines, versions, code and data, and warn if records come from different environments."""
-    if records.is_empty():
-        return []
     yes_or_no = pl.col("git_dirty").replace_strict({True: "yes", False: "no"}, default=None, return_dtype=pl.String)
+    found = records.with_columns(protocol=protocol_texts(records)).group_by(DATA).len("jobs").sort(DATA)
+    data = found.with_columns(_short("data_sha256"), pl.col("dataset_params").replace("{}", None))
+    headers = ["data", "settings", "samples", "features", "positive", "protocol", "SHA-256", "jobs"]
     sheets = [
         _counted("Machines", records, {**MACHINE, **SOFTWARE}),
         _counted("Commits of npbench", records.with_columns(yes_or_no, _short("git_commit")), COMMIT),
         _named("Libraries", records, "versions", "version"),
         _named("Source code: SHA-256 of what results depend on", records, "code", "hash"),
-        _data(records),
+        Sheet("Data sets", headers, data.rows(), detail=True),
     ]
     return [Section(TITLE, sheets, notes=list(_notes(records)))]
 
@@ -119,13 +120,6 @@ def _named(title: str, records: pl.DataFrame, column: str, header: str) -> Sheet
     found = _exploded(records, column).group_by("name", "value").agg(pl.col("jobs").sum()).sort("name", "value")
     shown = found.with_columns(_short("value")) if column == "code" else found
     return Sheet(title, ["package", header, "jobs"], shown.rows(), name=title.partition(":")[0], detail=True)
-
-
-def _data(records: pl.DataFrame) -> Sheet:
-    found = records.with_columns(protocol=protocol_texts(records)).group_by(DATA).len("jobs").sort(DATA)
-    headers = ["data", "settings", "samples", "features", "positive", "protocol", "SHA-256", "jobs"]
-    shown = found.with_columns(_short("data_sha256"), pl.col("dataset_params").replace("{}", None))
-    return Sheet("Data sets", headers, shown.rows(), detail=True)
 
 
 def _short(column: str) -> pl.Expr:

@@ -19,33 +19,22 @@ NUMBER = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
 
 def sections(records: pl.DataFrame) -> list[Section]:
     """Return one section with a table each for errors, fits that did not converge, and warnings."""
-    tables = [_errors(records), _unconverged(records), _warnings(records)]
+    failed, loose = records.filter(pl.col("status") != "ok"), records.filter(pl.col("converged").not_(), status="ok")
+    error = pl.col("error").str.split("\n").list.first().fill_null(pl.col("error_type")).fill_null(NO_MESSAGE)
+    errors = failed.select(*ABOUT, "status", text=ORIGIN + error)
+    unconverged = loose.select(*ABOUT, "status", text=pl.col("solver_status").fill_null(NO_MESSAGE))
+    given = records.select(*ABOUT, "status", text=pl.col("warnings").fill_null("").str.split("\n"))
+    warnings = given.explode("text").filter(pl.col("text") != "")
+    tables = [
+        _table("failures", "Jobs that failed", errors, "error"),
+        _table("unconverged", "Final fits that did not converge; their values count", unconverged, "solver status"),
+        _table("warnings", "Warnings, the first few of each job", warnings, "warning"),
+    ]
     sheets = [table for table in tables if table.rows]
     if not sheets:
         return []
-    failed, total = len(records.filter(pl.col("status") != "ok")), len(records)
-    note = f"{failed} of {total} jobs failed; values of a setting are from its other jobs."
-    return [Section("Failures and warnings", sheets, notes=[note if failed else "No job failed."])]
-
-
-def _errors(records: pl.DataFrame) -> Sheet:
-    error = pl.col("error").str.split("\n").list.first()
-    failed = records.filter(pl.col("status") != "ok").select(
-        *ABOUT, "status", text=ORIGIN + error.fill_null(pl.col("error_type")).fill_null(NO_MESSAGE)
-    )
-    return _table("failures", "Jobs that failed", failed, "error")
-
-
-def _unconverged(records: pl.DataFrame) -> Sheet:
-    loose = records.filter(pl.col("status") == "ok", pl.col("converged").not_())
-    found = loose.select(*ABOUT, "status", text=pl.col("solver_status").fill_null(NO_MESSAGE))
-    return _table("unconverged", "Final fits that did not converge; their values count", found, "solver status")
-
-
-def _warnings(records: pl.DataFrame) -> Sheet:
-    given = records.select(*ABOUT, "status", text=pl.col("warnings").fill_null("").str.split("\n"))
-    each = given.explode("text").filter(pl.col("text") != "")
-    return _table("warnings", "Warnings, the first few of each job", each, "warning")
+    note = f"{len(failed)} of {len(records)} jobs failed; values of a setting are from its other jobs."
+    return [Section("Failures and warnings", sheets, notes=[note if len(failed) else "No job failed."])]
 
 
 def _table(name: str, title: str, found: pl.DataFrame, header: str) -> Sheet:

@@ -78,7 +78,9 @@ def compared(block: Block, direction: Direction) -> Iterator[Pair]:
     p = holm(alone)
     levels = np.where(p > 0, SIGNIFICANCE_LEVEL * alone / np.where(p > 0, p, 1.0), SIGNIFICANCE_LEVEL / len(p))
     corrected = holm(paired.corrected_t_rows(differences, block.ratio))
-    shown = (places == _best(block, direction)).any(axis=1) | (len(places) <= MAX_PAIRS)
+    means = np.nanmean(block.values, axis=0)
+    best = np.argmax(means) if direction == "higher" else np.argmin(means)
+    shown = (places == best).any(axis=1) | (len(places) <= MAX_PAIRS)
     for k in np.flatnonzero(shown).tolist():
         first, second = (block.labels[place] for place in places[k])
         values = np.round(differences[k, shared[k]], DIGITS) + 0.0  # no negative zero
@@ -88,11 +90,6 @@ def compared(block: Block, direction: Direction) -> Iterator[Pair]:
             limits = min(limits[0], 0.0), max(limits[1], 0.0)
         shift, effect = paired.hodges_lehmann(values), paired.rank_biserial(values)
         yield Pair(first, second, len(values), float(p[k]), float(corrected[k]), shift, limits, effect)
-
-
-def _best(block: Block, direction: Direction) -> int:
-    means = np.nanmean(block.values, axis=0)
-    return int(np.argmax(means) if direction == "higher" else np.argmin(means))
 
 
 def _cells(pair: Pair, direction: Direction) -> Row:

@@ -6,7 +6,6 @@ import itertools
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 
 import numpy as np
@@ -14,7 +13,7 @@ import polars as pl
 
 from npbench.report.chart import Chart, Panel, Series, short_names
 from npbench.report.escape import file_name
-from npbench.report.select.metrics import Direction, better
+from npbench.report.select.metrics import better
 from npbench.report.select.pairing import Block, blocks, setting_text
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, ends, number
 from npbench.report.stats.paired import Limits
@@ -29,27 +28,13 @@ PLACES_NOTE = (
 BARS_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Methods of one colour share a place."
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """Settings that were measured on the same data sets."""
+def rankings(records: pl.DataFrame, problem: str, metric: str) -> Iterator[tuple[Sheet, Chart | None]]:
+    """Yield table and chart of the ranks by a metric for each setting of the problem with three data sets or more.
 
-    setting: str  # parameters of the problem, as in rho=0.1
-    labels: tuple[str, ...]
-    datasets: tuple[str, ...]
-    means: np.ndarray  # (n_datasets, n_labels), over the splits of a data set that all of these settings share
-    n_omitted: int  # settings that miss too many data sets
-
-
-def rankings(records: pl.DataFrame, problem: str, metric: str) -> list[tuple[Sheet, Chart | None]]:
-    """Return table and chart of the ranks by a metric for each setting of the problem with three data sets or more."""
+    They are of the largest complete table of settings and data sets.
+    """
     direction = better(problem, metric)
-    if direction == "none":
-        return []
-    return [_shown(one, problem, metric, direction) for one in ranked(list(blocks(records, metric)))]
-
-
-def ranked(found: Sequence[Block]) -> Iterator[Ranked]:
-    """Yield for each setting of the problem the largest complete table of settings and data sets."""
+    found = [] if direction == "none" else list(blocks(records, metric))
     for setting in dict.fromkeys(block.problem_params for block in found):
         same = [block for block in found if block.problem_params == setting]
         counts = Counter(label for block in same for label in block.labels)
@@ -58,8 +43,12 @@ def ranked(found: Sequence[Block]) -> Iterator[Ranked]:
         tables = [table for table in tables if len(table[0]) >= MIN_DATASETS]
         if tables:
             datasets, means = max(tables, key=lambda table: table[1].size)
-            labels = ordered[: means.shape[1]]
-            yield Ranked(setting_text(setting), tuple(labels), tuple(datasets), means, len(ordered) - len(labels))
+            notes = [PLACES_NOTE, f"Data sets: {', '.join(datasets)}."]
+            if n_omitted := len(ordered) - means.shape[1]:
+                notes.append(f"Settings missing on some of these: {n_omitted}.")
+            title = f"{metric}: mean ranks over {len(datasets)} data sets, {setting_text(setting)}"
+            name = file_name(f"{problem}-{setting_text(setting)}-{metric}-ranks")
+            yield _shown(ordered[: means.shape[1]], means if direction == "lower" else -means, title, notes, name)
 
 
 def _complete(same: Sequence[Block], labels: Sequence[str]) -> tuple[list[str], np.ndarray]:
@@ -75,20 +64,17 @@ def _complete(same: Sequence[Block], labels: Sequence[str]) -> tuple[list[str], 
     return datasets, np.array(means).reshape(-1, len(labels))
 
 
-def _shown(one: Ranked, problem: str, metric: str, direction: Direction) -> tuple[Sheet, Chart | None]:
-    found = ranking(one.means if direction == "lower" else -one.means)
-    order = np.lexsort([np.array(one.labels), found.ranks, found.places]).tolist()
-    title = f"{metric}: mean ranks over {len(one.datasets)} data sets, {one.setting}"
-    notes = [PLACES_NOTE, f"Data sets: {', '.join(one.datasets)}."]
-    if one.n_omitted:
-        notes.append(f"Settings missing on some of these: {one.n_omitted}.")
-    name = file_name(f"{problem}-{one.setting}-{metric}-ranks")
+def _shown(
+    labels: Sequence[str], values: np.ndarray, title: str, notes: Sequence[str], name: str
+) -> tuple[Sheet, Chart | None]:
+    found = ranking(values)
+    order = np.lexsort([np.array(labels), found.ranks, found.places]).tolist()
     rows: list[Row] = [
-        [one.labels[k], number(found.places[k], "d"), limits(found.place_limits[k]), number(found.ranks[k], ".2f")]
+        [labels[k], number(found.places[k], "d"), limits(found.place_limits[k]), number(found.ranks[k], ".2f")]
         for k in order
     ]
     sheet = Sheet(title, ["solver", "place", "places", "rank"], rows, notes, name, detail=True)
-    columns = (one.labels, found.ranks, found.rank_limits, found.places)
+    columns = (labels, found.ranks, found.rank_limits, found.places)
     panel = diagram(*([column[k] for k in order] for column in columns))
     return sheet, None if panel is None else Chart(name, title, [[panel]], [BARS_NOTE])
 
@@ -113,11 +99,9 @@ def diagram(
         for one, rank in zip(labels, ranks, strict=True)
     ]
     low, high = zip(*limits, strict=True)
-    parted = [
-        row - 0.5 for row, (place, below) in zip(rows, itertools.pairwise(places), strict=False) if place != below
-    ]
     means = []
     for place, same in itertools.groupby(zip(places, ranks, rows, low, high, strict=True), key=itemgetter(0)):
         _, x, y, its_low, its_high = zip(*same, strict=True)
         means.append(Series(f"place={place}", x, y, its_low, its_high, joined=False))
+    parted = [one.y[-1] - 0.5 for one in means[:-1]]
     return Panel("", "mean rank (1 is best)", "", means, y_labels=names[::-1], parted=parted)

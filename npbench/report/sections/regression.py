@@ -47,12 +47,9 @@ class Change(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Sections with the changes of all shared settings, and whether anything is worse, slower, or newly fails.
+    """Sections with the changes of all shared settings, and whether anything is worse, slower, or newly fails."""
 
-    The first note of the first section is the outcome.
-    """
-
-    sections: Sequence[Section]
+    sections: Sequence[Section]  # the first note of the first one is the outcome
     regressed: bool
 
 
@@ -61,22 +58,17 @@ def compare(ours: pl.DataFrame, other: pl.DataFrame, *, force: bool = False) -> 
 
     Raise a RequestError if nothing is comparable. ``force`` compares across different data, splits and machines.
     """
-    both = matched(_judged(ours), _judged(other), force=force)
-    changes = {problem: list(_changes(both.jobs.filter(problem=problem), problem, force)) for problem in PROBLEMS}
-    every = [one for some in changes.values() for one in some]
-    summary = Section("Against the other records", notes=[*_summary(every), *_remarks(ours, other, both)])
-    tables = [
-        Section(f"Against the other records: problem {problem}", [_sheet(problem, some)])
-        for problem, some in changes.items()
-        if some
-    ]
-    return Comparison([summary, *tables], any(one.verdict in REGRESSIONS for one in every))
-
-
-def _judged(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the records of known problems, with processor seconds."""
     cpu_seconds = pl.col("select_cpu_seconds") + pl.col("fit_cpu_seconds")
-    return records.filter(pl.col("problem").is_in(list(PROBLEMS))).with_columns(cpu_seconds=cpu_seconds)
+    both = matched(*(frame.with_columns(cpu_seconds=cpu_seconds) for frame in (ours, other)), force=force)
+    changes = {problem: list(_changes(both.jobs.filter(problem=problem), problem, force)) for problem in PROBLEMS}
+    every = [one for found in changes.values() for one in found]
+    sections = [Section("Against the other records", notes=[*_summary(every), *_remarks(ours, other, both)])]
+    for problem, found in changes.items():
+        if found:
+            columns = [*setting_columns(problem), "solver", *CHANGE_COLUMNS]
+            sheet = Sheet("Values on the same splits", columns, [one.row for one in found], name=f"{problem}-against")
+            sections.append(Section(f"Against the other records: problem {problem}", [sheet]))
+    return Comparison(sections, any(one.verdict in REGRESSIONS for one in every))
 
 
 def _changes(jobs: pl.DataFrame, problem: str, force: bool) -> Iterator[Change]:
@@ -185,11 +177,6 @@ def _change(
     change = shift.text if limits.is_missing else f"{shift.text} {limits.text}"
     summary = f"{quantity} of {label} on {data} ({', '.join(setting)}): {change}"
     return Change([*place, quantity, n, *means, shift, limits, verdict], verdict, summary)
-
-
-def _sheet(problem: str, changes: Sequence[Change]) -> Sheet:
-    columns = [*setting_columns(problem), "solver", *CHANGE_COLUMNS]
-    return Sheet("Values on the same splits", columns, [one.row for one in changes], name=f"{problem}-against")
 
 
 def _summary(changes: Sequence[Change]) -> Iterator[str]:

@@ -12,7 +12,7 @@ import polars as pl
 from npbench.records.fields import ASKED, METHOD, TASK
 from npbench.records.files import PUBLISHED, RECORDS, SUBMISSIONS
 from npbench.records.provenance import ROOT
-from npbench.records.reading import Setting, read, with_methods
+from npbench.records.reading import read, with_methods
 from npbench.report.select.methods import stated
 from npbench.report.select.precedence import read_by_precedence
 
@@ -71,7 +71,7 @@ def of_jobs(jobs: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
     found = with_stated(latest(frame)).join(wanted, on=JOB_STATED, how="semi", maintain_order="left").drop(STATED)
     named = wanted.select(*METHOD_STATED, "method").unique(maintain_order=True)
     typed = {tuple(setting): method for *setting, method in named.rows()}
-    return with_methods(found, lambda setting, stored: typed.get(_stated_setting(setting)) or stored or setting[0])
+    return with_methods(found, lambda one, stored: typed.get((one[0], stated(*one[:2]), one[2])) or stored or one[0])
 
 
 def answers(name: str, jobs: pl.DataFrame, folder: Path, on_fault: Callable[[str], None]) -> pl.DataFrame:
@@ -87,11 +87,6 @@ def answers(name: str, jobs: pl.DataFrame, folder: Path, on_fault: Callable[[str
 def missing_jobs(jobs: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
     """Return the settings of the jobs that have no record in ``frame``."""
     return with_stated(jobs).join(with_stated(frame), on=JOB_STATED, how="anti").drop(STATED)
-
-
-def _stated_setting(setting: Setting) -> Setting:
-    solver, params, search = setting
-    return solver, stated(solver, params), search
 
 
 def folder_with_records(jobs: pl.DataFrame, results: Path) -> Path | None:

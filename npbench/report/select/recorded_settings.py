@@ -16,19 +16,15 @@ def notes(records: pl.DataFrame) -> list[str]:
     if records.is_empty():
         return []
     records = named(records)
+    repeats = records.group_by("dataset", "method").agg(pl.col("repeat").n_unique())["repeat"]
     facts = {
-        "repeats": _range(records.group_by("dataset", "method").agg(pl.col("repeat").n_unique())["repeat"]),
+        "repeats": " to ".join(dict.fromkeys(map(str, (repeats.min(), repeats.max())))),
         "protocol": " or ".join(_datasets_by_protocol(records)),
         "preprocess": " or ".join(dict.fromkeys(records["preprocess"])),
     }
     as_run = f"As run: {'; '.join(f'{name}: {text}' for name, text in facts.items())}."
     searched = "; ".join(_searched(records))
     return [as_run, *([f"Searched: {searched}."] if searched else [])]
-
-
-def _range(values: pl.Series) -> str:
-    low, *_, high = sorted([*values, *values])
-    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _searched(records: pl.DataFrame) -> Iterator[str]:

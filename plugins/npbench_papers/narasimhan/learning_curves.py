@@ -7,7 +7,6 @@ is two thirds of the data, as in the paper.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 import polars as pl
@@ -57,15 +56,12 @@ def _sheet(group: pl.DataFrame) -> Sheet:
     for same in group.partition_by("share", maintain_order=True):
         good = {solver: values(same.filter(status="ok", solver=solver), "pauc") for solver in solvers}
         per_cent = 100 * same["share"][0]
-        rows.append([Cell(f"{per_cent:.3g} %", per_cent), *map(spread, good.values()), number(_gain(good), "+.3f")])
+        ours, theirs = good.get(OTHER), good.get(BASE)
+        gain = fmean(ours) - fmean(theirs) if ours and theirs else None
+        rows.append([Cell(f"{per_cent:.3g} %", per_cent), *map(spread, good.values()), number(gain, "+.3f")])
     return Sheet(
         f"{group['dataset'][0]}, pauc in {group['fpr_range'][0]} against the share of the training part: "
         "mean±standard deviation over splits",
         ["share", *solvers, f"{OTHER} - {BASE}"],
         rows,
     )
-
-
-def _gain(good: Mapping[str, Sequence[float]]) -> float | None:
-    ours, theirs = good.get(OTHER), good.get(BASE)
-    return fmean(ours) - fmean(theirs) if ours and theirs else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from statistics import fmean, stdev
 from typing import Any
@@ -87,26 +87,24 @@ def fpr_range(problem_params: str) -> tuple[float, float]:
 
 
 def _sheet(dataset: str, group: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
-    methods = group.partition_by("method", maintain_order=True)
-    means = {same["method"][0]: _mean(same, metric) for same in methods}
-    papers = {same["method"][0]: _paper(same, printed, metric) for same in methods}
-    best_first = sorted(methods, key=lambda same: -(means[same["method"][0]] or 0.0))
     ranges = ", ".join(group["fpr_range"].unique(maintain_order=True))
     stand_in = is_stand_in(printed, dataset)
-    rows = [_row(same, papers[same["method"][0]], metric, stand_in) for same in best_first]
+    methods = group.partition_by("method", maintain_order=True)
+    found = [_row(same, _paper(same, printed, metric), metric, stand_in) for same in methods]
+    rows = sorted(found, key=lambda row: -(row[1].value or 0.0))
     return Sheet(
         f"{dataset}, {metric} in {ranges}: mean±standard deviation over splits; processor seconds of selection and fit",
         ["method", "here", "paper", "difference", "verdict", "selection", "fit", "splits", "w = 0", "without these"],
         rows,
         [
-            *_notes(means, papers),
+            *_notes(found),
             *explained(VERDICT_NOTE, (row[4] for row in rows)),
             *([FALLBACK_NOTE] if len(group.filter(solver_status=COLLAPSED)) else []),
         ],
     )
 
 
-def _row(same: pl.DataFrame, paper: float | None, metric: str, stand_in: bool) -> Row:
+def _row(same: pl.DataFrame, paper: float | None, metric: str, stand_in: bool) -> list[Any]:
     good = same.filter(status="ok")
     here, printed = spread(values(good, metric)), number(paper)
     learnt = good.filter(pl.col("solver_status").ne_missing(COLLAPSED))
@@ -128,9 +126,10 @@ def _is_fallback(good: pl.DataFrame) -> bool:
     return 2 * len(good.filter(solver_status=COLLAPSED)) > len(good)
 
 
-def _notes(means: Mapping[str, float | None], papers: Mapping[str, float | None]) -> Iterator[str]:
-    here = {name: mean for name, mean in means.items() if mean is not None and papers[name] is not None}
-    printed = {name: paper for name, paper in papers.items() if paper is not None and name in here}
+def _notes(rows: Sequence[list[Any]]) -> Iterator[str]:
+    """Yield the paper's order of the methods, and how far it is the same here."""
+    known = [(name, here.value, paper.value) for name, here, paper, *_ in rows if None not in (here.value, paper.value)]
+    here, printed = ({row[0]: row[place] for row in known} for place in (1, 2))
     if len({*printed.values()}) < 2:
         return
     agree = [(here[a] - here[b]) * (printed[a] - printed[b]) > 0 for a, b in combinations(here, 2)]
@@ -166,11 +165,6 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
         rows,
         explained(VERDICT_NOTE, (row[5] for row in rows)),
     )
-
-
-def _mean(same: pl.DataFrame, metric: str) -> float | None:
-    found = values(same.filter(status="ok"), metric)
-    return fmean(found) if found else None
 
 
 def _paper(same: pl.DataFrame, printed: Printed, metric: str) -> float | None:

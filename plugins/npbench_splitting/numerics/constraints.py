@@ -146,11 +146,8 @@ class RegionAt:
     @cached_property
     def gradients(self) -> np.ndarray:
         """All gradients, of shape (n_constraints, n_features)."""
-        gradients = np.empty((len(self.excess), len(self._w)))
-        gradients[: self._n_means] = self.means.gradients
-        if self._ball is not None:
-            gradients[-1] = self._ball.gradient(self._w)
-        return gradients
+        of_ball = [] if self._ball is None else [self._ball.gradient(self._w)]
+        return np.array([*self.means.gradients, *of_ball]).reshape(-1, len(self._w))
 
     def curvature(self, multipliers: np.ndarray, secant: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return c and d: ``X_neg' diag(c) X_neg + diag(d)`` is the Hessian of the constraints' weighted sum."""

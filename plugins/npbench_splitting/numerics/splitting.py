@@ -69,11 +69,6 @@ class Result:
     failing: int | None  # if infeasible, the bound that the others exclude: 0 for phi_neg, then groups
     reachable: float | None  # least value, or infimum, of its mean loss under the others
 
-    @property
-    def n_iter(self) -> int:
-        """Number of outer steps."""
-        return len(self.gaps)
-
 
 class Kkt(NamedTuple):
     """Multipliers at a point, and the largest relative error in the first-order conditions."""

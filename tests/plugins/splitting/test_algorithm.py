@@ -138,7 +138,7 @@ def test_newton_iterates_are_feasible_and_lower_the_objective():
     history = result.history
     assert all(later.objective <= earlier.objective for earlier, later in itertools.pairwise(history))
     assert all(step.surrogate_p_fa <= 0.2 * (1 + 1e-9) for step in history)
-    assert len(result.iterates) == len(history) == result.n_iter + 1
+    assert len(result.iterates) == len(history) == len(result.gaps) + 1
     np.testing.assert_array_equal(result.iterates[-1], result.w)
     assert [step.iteration for step in history] == list(range(len(history)))
 
@@ -151,7 +151,7 @@ def test_history_counts_ties_as_errors():
         assert step.objective == pytest.approx(LOGISTIC.value(X_pos @ w).mean(), abs=1e-15)
         assert step.surrogate_p_fa == pytest.approx(LOGISTIC.value(-(X_neg @ w)).mean(), abs=1e-15)
     assert result.history[0].p_fa == result.history[0].p_nd == 1.0  # w = 0
-    assert (result.status, result.n_iter) == ("max_iter", 5)
+    assert (result.status, len(result.gaps)) == ("max_iter", 5)
 
 
 @pytest.mark.parametrize("accelerate", ["newton", "none"])

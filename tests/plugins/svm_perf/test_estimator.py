@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from class_samples import shuffled
 from npbench.estimators.warm_start_selection import select
 from npbench.problem import NeymanPearson
-from npbench_svm_perf.estimator import PrecisionAtK, SVMPerf, errors, threshold_accepting
+from npbench_svm_perf.estimator import SVMPerf, errors, precision_at_k, threshold_accepting
 
 X, Y = shuffled(64, 96, shift=2.0)
 
@@ -59,7 +59,7 @@ scored_labels = st.integers(2, 8).flatmap(
 @given(scored_labels)
 def test_the_risk_is_the_worst_of_all_labellings(case):
     y, scores, k = case
-    assert PrecisionAtK(y, k)(scores)[0] == by_all_labellings(y, scores, k)
+    assert precision_at_k(y, k, scores)[0] == by_all_labellings(y, scores, k)
 
 
 @given(scored_labels)
@@ -83,7 +83,7 @@ def test_the_error_rate_gives_a_linear_svm_without_intercept(C, storage):
 @given(scored_labels, st.integers(0, 1000), st.booleans())
 def test_the_gradient_is_a_plane_below_the_risk_that_touches_it(case, seed, of_errors):
     y, scores, k = case
-    risk = partial(errors, y) if of_errors else PrecisionAtK(y, k)
+    risk = partial(errors, y) if of_errors else partial(precision_at_k, y, k)
     value, gradient = risk(scores)
     elsewhere = np.random.default_rng(seed).normal(scale=2.0, size=(20, len(y)))
     for other in [*elsewhere, scores + 1e-3 * elsewhere[0], np.zeros(len(y))]:
@@ -92,8 +92,8 @@ def test_the_gradient_is_a_plane_below_the_risk_that_touches_it(case, seed, of_e
 
 def test_a_small_excess_over_large_scores_is_not_lost():
     y = np.array([1, 1, -1, -1])
-    assert PrecisionAtK(y, 2)(np.array([1e15, 1e15, -1e15, -1e15]))[0] == 0.0
-    assert PrecisionAtK(y, 2)(np.array([1e15, 0.25, 0.0, -1e15]))[0] == 0.75
+    assert precision_at_k(y, 2, np.array([1e15, 1e15, -1e15, -1e15]))[0] == 0.0
+    assert precision_at_k(y, 2, np.array([1e15, 0.25, 0.0, -1e15]))[0] == 0.75
 
 
 @given(hnp.arrays(float, st.integers(2, 30), elements=st.integers(-8, 8).map(float)), st.data())

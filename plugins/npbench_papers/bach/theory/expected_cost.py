@@ -100,10 +100,6 @@ class AsymmetricCost:
         """Return the largest entry of each gradient, with class weights scaled to the sum 1."""
         return np.abs(self.derivatives(points)[0]).max(axis=1) / self._weights.sum(axis=0)
 
-    def only(self, chosen: Array) -> AsymmetricCost:
-        """Return the cost at the cost ratios selected by a boolean array of shape (n,)."""
-        return AsymmetricCost(self.population, self.loss, self.log_ratio[chosen])
-
     @property
     def _weights(self) -> Array:
         return np.exp(np.maximum([self.log_ratio, -self.log_ratio], 0.0))

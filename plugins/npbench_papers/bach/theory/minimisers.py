@@ -72,7 +72,7 @@ def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimise
     tangent, residual = np.zeros_like(points), np.zeros(len(points))
     # Where w = 0, the hinge loss has no derivatives, and its minimum does not move.
     smooth = np.any(points[:, :-1], axis=1) | (loss != "hinge")
-    there = cost.only(smooth)
+    there = replace(cost, log_ratio=cost.log_ratio[smooth])
     tangent[smooth], residual[smooth] = there.tangent(points[smooth]), there.residual(points[smooth])
     w, dw = points[:, :-1] @ matrix, tangent[:, :-1] @ matrix
     return Minimisers(w, points[:, -1] - w @ centre, dw, tangent[:, -1] - dw @ centre, residual)
@@ -134,7 +134,7 @@ def _minimise_hinge(cost: AsymmetricCost) -> Array:
     points[:, -1] = np.where(few, -1.0, 1.0)
     least, least_swapped = least_cost_ratio(cost.population), least_cost_ratio(cost.population.swapped())
     sloped = np.exp(-np.abs(cost.log_ratio)) > np.where(few, least, least_swapped)
-    points[sloped] = _sharpened(lambda loss: replace(cost.only(sloped), loss=loss), points[sloped])
+    points[sloped] = _sharpened(lambda loss: replace(cost, loss=loss, log_ratio=cost.log_ratio[sloped]), points[sloped])
     return points
 
 
