@@ -20,6 +20,7 @@ from npbench.estimators.samples import rows_in
 from npbench.evaluation.grids import Grids, Make, combinations
 from npbench.evaluation.splits import Folds
 from npbench.problem import NeymanPearson, Problem
+from npbench.values import canonical
 
 LEAST_ROWS, LEAST_OF_CLASS = 3000, 300  # of the first rung
 MOST_STOPPED = 5.0  # factor by which the number of candidates may fall from a rung to the next
@@ -62,10 +63,10 @@ class _ByCurve(_Singly):
 
     def __init__(self, candidates: list[dict[str, Any]], costs: Sequence[str], rho: float) -> None:
         self._costs, self._rho = costs, rho
-        groups: dict[Any, list[int]] = {}
+        groups: dict[str, list[int]] = {}
         for place in sorted(range(len(candidates)), key=lambda one: candidates[one][costs[1]]):
-            others = tuple(value for name, value in candidates[place].items() if name != costs[1])
-            groups.setdefault(others, []).append(place)
+            others = {name: value for name, value in candidates[place].items() if name != costs[1]}
+            groups.setdefault(canonical(others), []).append(place)
         self.groups = list(groups.values())
 
     def made(self, make: Make[Any], share: float) -> Make[Any]:

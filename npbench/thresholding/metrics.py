@@ -236,16 +236,16 @@ def scorer(metric: str, **options: Any) -> Any:
     shown, kept = dict(options), {"pos_label": options.pop("pos_label")} if "pos_label" in options else {}
     function = functools.partial(_of_plugin, metric=described, problem=_problem(described, options))
     sign = -1 if described.direction == "lower" else 1
-    found = _Scorer(metric, function, sign, kept, "predict" if "decisions" in described.tags else "scores")
-    found.shown = shown
-    return found
+    return _Scorer(metric, function, sign, kept, "predict" if "decisions" in described.tags else "scores", shown)
 
 
 class _Scorer(_BaseScorer):
     """A metric of predicted labels, or of the scores of the positives."""
 
-    def __init__(self, name: str, score_func: Any, sign: int, kwargs: dict[str, Any], response_method: str) -> None:
-        self.name, self.shown = name, kwargs
+    def __init__(
+        self, name: str, score_func: Any, sign: int, kwargs: dict[str, Any], response_method: str, shown: Any = None
+    ) -> None:
+        self.name, self.shown = name, kwargs if shown is None else shown
         inspect.signature(score_func).bind(None, None, **kwargs)  # an unknown option is an error here, not in each fold
         super().__init__(score_func, sign, kwargs, response_method)
 

@@ -127,6 +127,11 @@ def test_costs_that_meet_the_bound_on_all_rows_are_found_from_few():
     assert halved(0, 3)(whole)(*arguments).loss > best.loss + 0.05
 
 
+def test_values_that_are_lists_belong_together_too():
+    candidates = [{"C_pos": 1.0, "C_neg": C, "layers": layers} for layers in ([3], [3, 2]) for C in (2.0, 1.0)]
+    assert halving._ByCurve(candidates, ("C_pos", "C_neg"), 0.1).groups == [[1, 0], [3, 2]]
+
+
 def sample(n, seed=0):
     rng = np.random.default_rng(seed)
     y = np.where(rng.random(n) < 0.4, 1, -1)
