@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,8 @@ def on_post_build(config: Any) -> None:
     Path(config.site_dir, "llms.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
-def _listed(items: Iterable[Any]) -> list[str]:
+def _listed(items: list[Any]) -> list[str]:
     """Return a line for each page, then the sections."""
-    items = list(items)
     lines = [_line(item) for item in items if item.is_page]
     for section in (item for item in items if item.is_section):
         lines += ["", f"## {section.title}", "", *_listed(section.children)]

@@ -108,8 +108,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
     @classmethod
     @cache  # a search makes thousands of an estimator, each of which would read the signature again
     def _get_param_names(cls) -> list[str]:
-        names: list[str] = super()._get_param_names()
-        return names
+        return super()._get_param_names()
 
     def _validate_params(self) -> None:
         """Raise a ValueError for a parameter out of the range in ``_parameter_constraints``, if there are any."""

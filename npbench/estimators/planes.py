@@ -80,5 +80,4 @@ class PlanesClassifier(LinearClassifier):
         Solution
             Solution of the convex problem, to start the next fit from.
         """
-        solution: Solution = self._run_fit(X, y, start=start)
-        return solution
+        return self._run_fit(X, y, start=start)

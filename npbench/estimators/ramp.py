@@ -147,7 +147,9 @@ class RampClassifier(WeightedClassifier, NystroemClassifier):
         start = time.perf_counter()
         gram = self._gram(X, weight)
         self.gram_seconds_ = time.perf_counter() - start
-        svm = self.machine(gram, signs, weight)
+        # among many samples, a few of the flat ones may change in the last step
+        unsettled = 0 if gram.features is None else int(UNSETTLED * len(signs))
+        svm = RampSVM(gram, signs, self.eta, self.tol, unsettled, weight)
         found = self.search(svm, **self.start(svm))
         best = found.best
         self._set_expansion(X, signs, best.x, best.b)
@@ -160,11 +162,6 @@ class RampClassifier(WeightedClassifier, NystroemClassifier):
         self.converged_ = self.status_ in REACHED
         self.multiplier_, self.objective_, self.duality_gap_ = best.multiplier, best.objective, best.duality_gap
         self.surrogate_rates_ = (best.p_nd, best.p_fa)
-
-    def machine(self, gram: Gram, signs: np.ndarray, weight: np.ndarray | None = None) -> RampSVM:
-        """Return the start of a search; among many samples, a few of the flat ones may change in its last step."""
-        unsettled = 0 if gram.features is None else int(UNSETTLED * len(signs))
-        return RampSVM(gram, signs, self.eta, self.tol, unsettled, weight)
 
     def start(self, svm: RampSVM) -> dict[str, Any]:
         """Move to where the search on a part of many samples ends; return its flat samples and multiplier."""
@@ -192,15 +189,12 @@ class RampClassifier(WeightedClassifier, NystroemClassifier):
         return {"surrogate_rates_": (p_nd, p_fa), "objective_": objective}
 
     def _explanation(self) -> str:
-        p_nd, p_fa = self.surrogate_rates_
-        rates = (
-            f"The classifier has surrogate rates P_fa={p_fa:.4g} and P_nd={p_nd:.4g} (bound: "
-            f"{self.constraint().bound:g}) at multiplier {self.multiplier_:.4g}."
-        )
+        reason, advice = EXPLANATIONS[self.status_], "Try a larger C, another gamma, or a larger epsilon or max_iter."
         if self.status_ == "imprecise":
-            return (
-                f"{EXPLANATIONS[self.status_]}, tol={self.tol:g}, or their results from what they claim. {rates} Scale "
-                "the features to unit variance, or increase tol."
-            )
-        advice = "Try a larger C, another gamma, or a larger epsilon or max_iter."
-        return f"{EXPLANATIONS[self.status_]}. {rates} {advice}"
+            reason += f", tol={self.tol:g}, or their results from what they claim"
+            advice = "Scale the features to unit variance, or increase tol."
+        p_nd, p_fa = self.surrogate_rates_
+        return (
+            f"{reason}. The classifier has surrogate rates P_fa={p_fa:.4g} and P_nd={p_nd:.4g} (bound: "
+            f"{self.constraint().bound:g}) at multiplier {self.multiplier_:.4g}. {advice}"
+        )

@@ -29,8 +29,7 @@ def usable(X: Any, largest: float = LARGEST_FEATURE) -> Any:
 
 def rows_in(folds: Sequence[Fold]) -> np.ndarray:
     """Return the rows that folds fit to or validate on, in order."""
-    rows: np.ndarray = np.unique(np.concatenate([part for fold in folds for part in fold]))
-    return rows
+    return np.unique(np.concatenate([part for fold in folds for part in fold]))
 
 
 def column(X: Any, j: int) -> np.ndarray:

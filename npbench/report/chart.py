@@ -102,8 +102,7 @@ class Panel:
 
     def _about(self, points: Points, place: int) -> Iterator[str]:
         x, y = points.x[place], points.y[place]
-        if self.dataset or self.title:
-            yield self.dataset or self.title
+        yield self.dataset or self.title
         limits = f" ({points.low[place]:.4g} to {points.high[place]:.4g})" if points.low else ""
         if self.y_labels:
             yield f"{self.x_title}: {x:.4g}{limits}"

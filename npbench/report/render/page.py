@@ -40,10 +40,7 @@ COORDINATES = re.compile(r'(?<=\b[ML] )-?[\d.]+ -?[\d.]+|(?<= [xy]=")[\d.]+')  #
 def write(
     path: Path, sections: Sequence[Section], collection: Collection, pictures: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Write the page with the SVG of each chart by its name, and of additional figures, for the first section.
-
-    Without records it has no table of them.
-    """
+    """Write the page with the SVG of each chart by its name, and of additional figures, for the first section."""
     charts = {chart.name for section in sections for chart in section.charts}
     errors = failures(collection.records)
     script = "\n".join((HTML / name).read_text(encoding="utf-8") for name in SCRIPTS)

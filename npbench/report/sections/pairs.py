@@ -22,17 +22,13 @@ COLUMNS = ["first", "second", "verdict", "pairs", "first - second", "95 % limits
 
 
 class Pair(NamedTuple):
-    """Two settings on the splits that both have.
-
-    P-values are those of the signed-rank test and the corrected resampled t-test, adjusted for all pairs of the block;
-    NaN if the test cannot be made.
-    """
+    """Two settings on the splits that both have."""
 
     first: str
     second: str
     n: int  # splits
-    p: float
-    p_corrected: float
+    p: float  # of the signed-rank test; like the next, adjusted for all pairs of the block, NaN if it cannot be made
+    p_corrected: float  # of the corrected resampled t-test
     shift: float  # Hodges-Lehmann estimate of first minus second
     limits: paired.Limits | None  # of the shift; they include 0 if the test does not reject it
     effect: float | None  # matched-pairs rank-biserial correlation
@@ -63,10 +59,7 @@ def sheet(records: pl.DataFrame, problem: str, metric: str) -> Sheet | None:
 
 
 def compared(block: Block, direction: Direction) -> Iterator[Pair]:
-    """Yield the pairs of a block that share two splits or more: all, or of many only pairs with the best mean.
-
-    P-values are adjusted for all pairs, shown or not.
-    """
+    """Yield the pairs of a block that share two splits or more: all, or of many only pairs with the best mean."""
     places = np.array(list(itertools.combinations(range(len(block.labels)), 2)), dtype=int).reshape(-1, 2)
     differences = (block.values[:, places[:, 0]] - block.values[:, places[:, 1]]).T
     shared = np.isfinite(differences)

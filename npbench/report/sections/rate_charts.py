@@ -19,10 +19,7 @@ DOT_OFFSET = 0.14  # between dots of one data set; data sets are 1 apart
 
 
 def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
-    """Return charts of successful records: lines for data sets with several values of the problem's number, or dots.
-
-    Lines have a row of panels for each data set.
-    """
+    """Return charts of successful records: lines for data sets with several values of the problem's number, or dots."""
     number = PROBLEMS[problem].number
     if number is None:
         return dots(problem, records)

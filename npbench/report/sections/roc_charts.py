@@ -47,10 +47,7 @@ def _rows(problem: str, records: pl.DataFrame, dataset: str) -> Iterator[list[Pa
 
 
 def _averaged(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the means at each rate, one rate after the other: a million curves have 10^8 points.
-
-    Vertical averages (Fawcett 2006, section 8.1).
-    """
+    """Return vertical averages (Fawcett 2006, section 8.1), rate by rate: a million curves have 10^8 points."""
     curves = records.select("roc").unique(maintain_order=True).with_row_index("place")
     tpr = curves["roc"].str.json_decode(pl.List(pl.Float64))
     place = records.select("roc").join(curves, on="roc", maintain_order="left")["place"]

@@ -63,10 +63,7 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
 
 
 def read_jobs(folders: Sequence[Path], found: Sequence[Path], faults: list[str]) -> pl.DataFrame:
-    """Return the records of the sources found in some folders whose problem is known, and add to ``faults``.
-
-    Raise a RequestError if there are none.
-    """
+    """Return the records of known problems in the sources found, and add to ``faults``; RequestError without any."""
     stored = _understood(read_by_precedence(found, faults.append), faults.append)
     if stored.is_empty():
         raise RequestError(*(faults or [f"There are no records in {', '.join(map(str, folders))}."]))

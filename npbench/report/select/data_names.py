@@ -30,8 +30,6 @@ def with_data_names(records: pl.DataFrame) -> pl.DataFrame:
 def data_name(dataset: str, params: Mapping[str, Any]) -> str:
     """Return the name of a data set with some settings: as given, else of its file or number, else its own.
 
-    Examples
-    --------
     >>> data_name("file", {"path": "old/heart.csv"}), data_name("openml", {"id": 31, "called": "credit"})
     ('heart.csv', 'credit')
     """

@@ -29,9 +29,6 @@ RATE_NOTE = (
     f"is on the mean difference, to {RATE_MARGIN:g}, beside the paper's or, where it prints none, beside 0."
 )
 
-# Columns in which paired fits agree, besides the repeat and the parameters.
-GROUP_COLUMNS = [*(name for name in TASK if name != "repeat"), "search", "data_sha256", *MACHINE]
-
 
 @with_claims
 def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> list[Sheet]:
@@ -72,7 +69,7 @@ def pairs(records: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
     """
     varied = varying(records).select(pl.all().name.prefix("params."))
     good = pl.concat([records, varied], how="horizontal").filter(status="ok")
-    on = [*GROUP_COLUMNS, "repeat", *varied.columns]
+    on = [*TASK, "search", "data_sha256", *MACHINE, *varied.columns]
     both = good.filter(solver=other).join(good.filter(solver=base), on=on, suffix="_base", nulls_equal=True)
     without, without_base = (pl.col(f"fit_seconds{end}") - pl.col(f"gram_seconds{end}") for end in ("", "_base"))
     speedup, wall = (pl.col(f"{name}_base") / pl.col(name) for name in ("fit_cpu_seconds", "fit_seconds"))
