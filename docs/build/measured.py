@@ -22,6 +22,7 @@ SEARCHED = (
     *("random_forest", "logistic_regression_ranked", "sgd", "svm_perf"),
 )
 ITERATES = PUBLISHED / "narasimhan" / "ijcnn1_iterates.parquet"
+SHOWN_BOUNDS = (0.05, 0.01)
 IN_HINDSIGHT = "the member that is best on both, in hindsight"
 Row = Mapping[str, Any]
 
@@ -292,7 +293,7 @@ def searches() -> str:
 def many_rows() -> str:
     """Return misses and false alarms on the two sets of more than 10^5 rows: methods that answer on both at a bound."""
     found = published("np_benchmark_drawn").filter(
-        pl.col("status") == "ok", ~pl.col("params").str.contains("empirical")
+        pl.col("status") == "ok", pl.col("rho").is_in(SHOWN_BOUNDS), ~pl.col("params").str.contains("empirical")
     )
     found = found.filter((pl.len().over("method", "rho") == 2).any().over("method"))
     found = found.sort(-pl.col("rho"), pl.mean("p_nd").over("method"), "method", "n_samples")
@@ -312,6 +313,22 @@ def behind(*methods: str) -> str:
     head = ["data", "rho", "fewest misses", *(f"`{one}`" for one in methods)]
     line = ["`{dataset}`", "{rho}", "{least:.4f}, `{best}`", *(f"{{{one}:.1f}}" for one in methods)]
     return listed(rows, " | ".join(head), " | ".join(line))
+
+
+def without_answer() -> str:
+    """Return a line for each method that ends without an answer on a large set, and at which bounds."""
+    ended = published("np_benchmark_drawn").filter(pl.col("status") != "ok").sort("method", "n_samples", -pl.col("rho"))
+    words = {"timeout": "reaches the time limit", "failed": "refuses"}
+    of_sets = ended.group_by("method", "dataset", "status", maintain_order=True).agg("rho")
+    alike = of_sets.with_columns(
+        at=pl.col("rho").cast(pl.List(pl.String)).list.unique(maintain_order=True).list.join(", ")
+    )
+    lines = []
+    for (method,), rows in alike.group_by("method", maintain_order=True):
+        same = rows.group_by("status", "at", maintain_order=True).agg(pl.format("`{}`", "dataset").str.join(" and "))
+        parts = [f"{words[status]} on {datasets} at {at}" for status, at, datasets in same.rows()]
+        lines.append(f"- `{method}` {'; '.join(parts)}.")
+    return "\n".join(["", *lines, ""])
 
 
 def million() -> str:

@@ -156,19 +156,34 @@ def _percent(found: Sequence[Standing], name: str) -> str:
 
 
 def _seconds(found: Iterable[Standing]) -> str:
-    return f"{', '.join(f'{one.seconds:.2g}' for one in found)} s"
+    return f"{', '.join(f'{one.seconds:.2g}' if one.seconds < 99.5 else f'{one.seconds:.0f}' for one in found)} s"
 
 
 def large(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:
-    """Yield a sentence on the data sets with very many samples, if there are any, at the largest setting."""
-    for setting in settings(records.filter(pl.col("n_samples") > leaderboard.LARGE))[:1]:
-        every = [one for league in setting.leagues for one in league.methods]
-        n_lost = sum(one.n_good < one.n_jobs for one in every)
-        firsts = [one for league in setting.leagues for one in league.standings[:1]]
-        named = (f"{_head(o.promise).lower()}, {quote(o.label)} {_reached([o])} in {_seconds([o])}" for o in firsts)
-        data_sets = counted(setting.records["dataset"].n_unique(), "data set")
-        where = f"Over {leaderboard.LARGE:,} samples ({data_sets}, {setting.text})"
-        yield f"{where}: {'; '.join(named)}. {n_lost} of {len(every)} methods end without an answer on some of them."
+    """Yield a sentence on the data sets with very many samples, if there are any: the best method for each promise."""
+    found = settings(records.filter(pl.col("n_samples") > leaderboard.LARGE))
+    firsts: dict[str, list[First]] = {}
+    answers: dict[str, bool] = {}
+    for setting in found:
+        for league in setting.leagues:
+            if league.standings:
+                firsts.setdefault(league.promise, []).append(First(setting, league, None))
+            for one in league.methods:
+                answers[one.label] = answers.get(one.label, True) and one.n_good == one.n_jobs
+    named = (f"{_head(promise).lower()}, {_bests(of_promise, quote)}" for promise, of_promise in firsts.items())
+    if found:
+        where = f"Over {leaderboard.LARGE:,} samples ({counted(found[0].records['dataset'].n_unique(), 'data set')})"
+        lost = f"{sum(not good for good in answers.values())} of {len(answers)} methods"
+        yield f"{where}: {'; '.join(named)}. {lost} end without an answer on some of them."
+
+
+def _bests(firsts: Sequence[First], quote: Quote) -> str:
+    """Return the best methods of a league with what they reach in how many seconds, by settings."""
+    return ", ".join(
+        f"{quote(alike[0].best.label)} {_reached([one.best for one in alike])} at "
+        f"{', '.join(one.setting.value for one in alike)} in {_seconds(one.best for one in alike)}"
+        for alike in _alike(firsts, "best")
+    )
 
 
 def gains(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:

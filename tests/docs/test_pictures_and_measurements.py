@@ -153,6 +153,20 @@ def test_points_behind_the_best_follow_from_the_curves_of_the_records(script, mo
     assert f"| `covertype_like` | 0.05 | 0.0000, `np_svm` | 0.0 | {misses:.1f} |" in measured.behind("np_svm", "mlp")
 
 
+def test_methods_without_an_answer_are_named_with_their_bounds(script, monkeypatch):
+    measured = script("measured")
+    rows = [("svm", "ok", 0.1, "a"), ("svm", "timeout", 0.05, "a"), ("svm", "timeout", 0.01, "a")]
+    rows += [("nu", "failed", 0.1, "a"), ("nu", "failed", 0.1, "b")]
+    records = pl.DataFrame(rows, ["method", "status", "rho", "dataset"], orient="row").with_columns(n_samples=9)
+    monkeypatch.setattr(measured, "published", lambda _: records)
+    assert measured.without_answer().split("\n") == [
+        "",
+        "- `nu` refuses on `a` and `b` at 0.1.",
+        "- `svm` reaches the time limit on `a` at 0.05, 0.01.",
+        "",
+    ]
+
+
 def test_leave_one_out_costs_the_samples_by_its_ratio_to_separate_fits(script, monkeypatch):
     measured = script("measured")
     rows = [{"peer": "170 separate fits", "ratio": ratio, "size": f"n={ratio}"} for ratio in (85.0, 34.0)]

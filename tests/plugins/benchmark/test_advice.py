@@ -145,6 +145,12 @@ def test_large_data_sets_have_a_sentence_with_the_jobs_without_an_answer():
     assert "alpha misses 0.20" in text
     assert "1 of 3 methods" in text
     assert advice(made(lost, results("alpha", 0.2)))[-1] == text
+    at = {"rho": 0.05, "seconds": 120.0, **big}
+    tight = results("alpha", 0.7, **at) + results("beta", 0.6, **at) + results("gamma", 0.8, **at)
+    sizes = {name: records[0][name] for name in ("n_samples", "n_positive", "n_test_positive")}
+    (text,) = large(made(lost, [{**one, **sizes} for one in tight]))
+    assert "alpha misses 0.20 at 0.1 in 1 s, beta misses 0.60 at 0.05 in 120 s" in text
+    assert "1 of 3 methods" in text
 
 
 def areas(solver, values, params=None, method=None):
