@@ -104,9 +104,9 @@ def _measured(part: Part, fprs: Sequence[float], tprs: Sequence[float]) -> Measu
 
 
 def _headline(found: Mapping[Any, Measured], fpr: float) -> str:
-    """Return the true-positive rate of each group at the smallest false-positive rate, in sentences."""
+    """Return the true-positive rates of the first groups at the smallest false-positive rate, in sentences."""
     lines = []
-    for name, (part, metrics) in found.items():
+    for name, (part, metrics) in islice(found.items(), score_files.MAX_GROUPS):
         one = metrics[f"TPR at FPR {fpr:g}"]
         detected = f"{100 * one.value:.1f} % [{100 * one.low:.1f}, {100 * one.high:.1f}] are detected"
         samples = f"{counted(len(part.positives), 'positive')} and {counted(len(part.negatives), 'negative')}"
