@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import partial
 
 import polars as pl
@@ -30,9 +29,7 @@ def one_by_one(planned, limits, context):
 
 def run(planned: Jobs, store: RecordStore, timed_out=frozenset(), executor=one_by_one, limits=LIMITS):
     run_in = partial(within_limit, executor=executor, timed_out=timed_out)
-    records = []
-    run_jobs(planned, store, run_in, limits, RunContext({gaussians().sha256: gaussians()}), records.append)
-    return Counter(record.status for record in records)
+    return run_jobs(planned, store, run_in, limits, RunContext({gaussians().sha256: gaussians()}))
 
 
 @given(st.permutations([(job, [repeat]) for job in (QUICK, SLOW) for repeat in range(3)]))

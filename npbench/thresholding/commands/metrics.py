@@ -15,7 +15,7 @@ import numpy as np
 from npbench.contracts import Estimate
 from npbench.data.wording import counted
 from npbench.errors import Exit, RequestError
-from npbench.numerics.pauc_metrics import detected as detected_above
+from npbench.numerics.pauc_metrics import detected
 from npbench.report.render.drawing import own_style, typeset
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding import sorted_metrics
@@ -108,9 +108,9 @@ def _headline(found: Mapping[Any, Measured], fpr: float) -> str:
     lines = []
     for name, (part, metrics) in islice(found.items(), score_files.MAX_GROUPS):
         one = metrics[f"TPR at FPR {fpr:g}"]
-        detected = f"{100 * one.value:.1f} % [{100 * one.low:.1f}, {100 * one.high:.1f}] are detected"
+        share = f"{100 * one.value:.1f} % [{100 * one.low:.1f}, {100 * one.high:.1f}] are detected"
         samples = f"{counted(len(part.positives), 'positive')} and {counted(len(part.negatives), 'negative')}"
-        lines.append(f"{'' if name is None else f'{name}: '}at {100 * fpr:.4g} % false alarms, {detected}; {samples}.")
+        lines.append(f"{'' if name is None else f'{name}: '}at {100 * fpr:.4g} % false alarms, {share}; {samples}.")
     return "\n".join(line[0].upper() + line[1:] if None in found else line for line in lines)
 
 
@@ -134,7 +134,7 @@ def _drawn(found: Mapping[Any, Measured], fprs: Sequence[float]) -> Figure:
         for place, (name, (part, metrics)) in enumerate(islice(found.items(), score_files.MAX_GROUPS)):
             n = len(part.negatives)
             alarms = np.unique(np.geomspace(1, n, CURVE_POINTS).astype(int))
-            heights = detected_above(part.positives, part.negatives, alarms) / len(part.positives)
+            heights = detected(part.positives, part.negatives, alarms) / len(part.positives)
             label = None if name is None else typeset(str(name), math_too=False)
             axes.plot(alarms / n, heights, drawstyle="steps-post", color=f"C{place}", label=label)
             for fpr in fprs if name is None else ():  # limits of groups would hide each other
