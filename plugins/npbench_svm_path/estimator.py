@@ -56,6 +56,9 @@ class SVMPath(KernelClassifier):
         Which of equally good totals to take. The smallest often suffices there, but leaves other lines one class.
     ratios : array of shape (n_ratios,), default=(10, 0.1, 100, 0.01)
         Multiples of an explored ``total`` that compete for ``all``; positive. May be empty.
+    max_rows : int, default=50000
+        Most samples among which a fit chooses with a linear kernel: time grows with their square, and 50,000 take some
+        half an hour. ``cache_size`` bounds those of other kernels.
     n_asymmetries : int, default=1000
         Number of training asymmetries to compare, evenly between 0 and 1, in addition to ``asymmetry``.
     train_asymmetry : float, optional
@@ -100,8 +103,8 @@ class SVMPath(KernelClassifier):
     Raises
     ------
     ValueError
-        In ``fit``: if parameters contradict each other, the Gram matrix exceeds ``cache_size``, or a class has only one
-        sample and a classifier must be chosen.
+        In ``fit``: if parameters contradict each other, the Gram matrix exceeds ``cache_size``, or a classifier must be
+        chosen and a class has only one sample, or all together are more than ``max_rows``.
     ArithmeticError
         In ``fit``: if rounding errors keep a line from being followed to its end.
 
@@ -128,6 +131,7 @@ class SVMPath(KernelClassifier):
     total: float | None = parameter(None, POSITIVE, default=None)
     tied_total: TiedTotal = parameter(StrOptions({"middle", "smallest"}), default="middle")
     ratios: Sequence[float] = parameter("array-like", default=(10, 0.1, 100, 0.01))
+    max_rows: int = parameter(COUNT, default=50_000)
     n_asymmetries: int = parameter(COUNT, default=1000)
     train_asymmetry: float | None = parameter(None, FRACTION, default=None)
     shift: float = parameter(NUMBER, default=0.0)
@@ -220,9 +224,14 @@ class SVMPath(KernelClassifier):
             raise ValueError(f"ratios is {self.ratios!r}: expected a list of positive numbers, which may be empty.")
 
     def require_rows(self, n_rows: int) -> None:
-        """Raise a ValueError if a path of so many samples needs a Gram matrix that exceeds ``cache_size``."""
+        """Raise a ValueError if a path of so many samples needs too large a Gram matrix, or a choice too much time."""
         if self.kernel not in ("linear", "precomputed"):
             self._require_memory(n_rows, "ac_svm, which approximates the kernel")
+        elif self.searches and n_rows > self.max_rows:
+            raise ValueError(
+                f"A choice among {n_rows} samples, more than max_rows={self.max_rows}, follows paths whose time grows "
+                "with the square of the samples: use np_svm_linear, set total and train_asymmetry, or raise max_rows."
+            )
 
     def _sampled(self, X: Any, y: np.ndarray, n_threads: int) -> Sample:
         self._require_square(X)

@@ -147,6 +147,7 @@ def test_lines_beside_the_explored_one_compete():
         ({"train_asymmetry": 0.5}, "train_asymmetry is set without total"),
         ({"rho": 0.1, "stages": "asymmetries"}, "asymmetries.*rho"),
         ({"kernel": "rbf", "cache_size": 0.01}, "cache_size.* ac_svm"),
+        ({"max_rows": 149}, "max_rows=149.* np_svm_linear"),
         ({"total": 1.0, "shift": 0.5}, "shift=0.5"),
         ({"ratios": [10, -1]}, "ratios is \\[10, -1\\]"),
         ({"ratios": ["ten"]}, "ratios is \\['ten'\\]"),
@@ -222,6 +223,13 @@ def test_a_search_refuses_too_many_rows_before_its_first_path(monkeypatch):
     grid = {"kernel": ["linear", "rbf"]}
     with pytest.raises(ValueError, match="order 150"):
         select(maker(total=2.0, cache_size=0.1), X, Y, folds_of(150, 3), Cost(0.2), grid)
+    with pytest.raises(ValueError, match="among 150"):
+        select(maker(max_rows=149), X, Y, folds_of(150, 3), Cost(0.2), {})
+
+
+def test_one_path_takes_any_number_of_rows():
+    model = SVMPath(total=1.0, train_asymmetry=0.5, max_rows=1).fit(X, Y)
+    assert model.converged_
 
 
 def extremes():
