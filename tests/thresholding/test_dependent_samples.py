@@ -132,7 +132,7 @@ def test_new_negatives_have_groups_too():
 
 def test_groups_are_routed_as_metadata():
     with sklearn.config_context(enable_metadata_routing=True):
-        model = NPThresholdClassifier(LogisticRegression(), rho=0.1, cv=GroupKFold(3))
+        model = NPThresholdClassifier(LogisticRegression(), rho=0.1, cv=GroupKFold(3), random_state=0)
         assert model.fit(X, Y, groups=GROUPS).result_.grouped
         search = GridSearchCV(model.set_fit_request(groups=True), {"rho": [0.2]}, cv=GroupKFold(2), scoring="accuracy")
         assert search.fit(X, Y, groups=GROUPS).best_estimator_.result_.grouped

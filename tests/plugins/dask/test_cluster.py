@@ -116,12 +116,13 @@ def test_an_encrypted_address_without_certificates_is_an_error(scheduler, data, 
         run(scheduler.replace("tcp", "tls"), jobs(data, {}))
 
 
-def test_a_worker_that_hangs_or_fails_is_told_from_the_others(scheduler, impatient):
+def test_a_worker_that_hangs_or_fails_is_told_from_the_others(scheduler, monkeypatch):
     async def hang():
         await asyncio.sleep(10)
 
     with dask._client(scheduler, 1) as client:
         (worker,) = client.nthreads()
+        monkeypatch.setattr(dask, "SECONDS_TO_ANSWER", 1.0)
         assert "answered" in dask._asked(client, [worker], hang)[worker]
         assert "ZeroDivisionError" in dask._asked(client, [worker], divmod, 1, 0)[worker]
         assert dask._asked(client, [worker], str) == {worker: ""}
