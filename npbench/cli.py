@@ -1,7 +1,5 @@
 """Command line: settings of a run, or a command and its arguments."""
 
-from __future__ import annotations
-
 import errno
 import importlib
 import io

@@ -1,7 +1,5 @@
 """Status lines on stderr, durations in words, and text that every terminal can show."""
 
-from __future__ import annotations
-
 import functools
 import signal
 import sys

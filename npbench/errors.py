@@ -1,7 +1,5 @@
 """User errors, printed by the command line without a traceback, and exit codes."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence

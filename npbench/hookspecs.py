@@ -4,8 +4,6 @@ A plugin is a package with an entry point in the group ``npbench`` that names a 
 these hooks with ``@npbench.hookimpl``. Shipped methods register in the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Plugins are entry points in the group ``npbench``. One that cannot be imported, 
 :class:`Unavailable` with the reason, and so is a name that two plugins provide; all others keep working.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

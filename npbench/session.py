@@ -1,7 +1,5 @@
 """Plan requests, run their jobs and read the records, for command line, Python and Hydra; prints nothing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial

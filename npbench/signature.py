@@ -1,7 +1,5 @@
 """Keyword parameters of the code that descriptions name, read from signatures."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import inspect

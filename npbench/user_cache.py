@@ -1,7 +1,5 @@
 """The user's cache: its folder, and results of slow computations, kept by all that they depend on."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import importlib.util

@@ -1,7 +1,5 @@
 """Values as canonical JSON, and checks of numbers."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Blocks of Markdown, tables and fenced text; published records."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pictures that explain the papers' ideas, computed by the code of the solvers; ``pictures.py`` writes them."""
 
-from __future__ import annotations
-
 import functools
 from types import SimpleNamespace
 from typing import Any

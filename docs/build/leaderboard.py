@@ -1,7 +1,5 @@
 """The leaderboard of the site: one file that opens offline, with all published standings to choose from."""
 
-from __future__ import annotations
-
 import functools
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A list of the pages with their first sentences, for language models: hooks of mkdocs that write ``llms.txt``."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Formulas of the site as MathML, which browsers show without a script, and their font: hooks of mkdocs."""
 
-from __future__ import annotations
-
 import html
 import re
 from importlib import resources

@@ -1,7 +1,5 @@
 """Tables of stored measurements: benchmarks, detectors, sweeps, and iterates of a fit."""
 
-from __future__ import annotations
-
 import json
 import re
 import statistics

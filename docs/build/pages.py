@@ -1,7 +1,5 @@
 """Commands, output, listings and tables of records in README and docs: ``cog -r -I docs/build README.md docs/*.md``."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

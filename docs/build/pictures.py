@@ -1,7 +1,5 @@
 """Draw the figures of README and docs from published records and from formulas: `python docs/build/pictures.py`."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import re

@@ -3,8 +3,6 @@
 Writes the newest record of each job, and the runs that the records come from, to ``results/published/gasso``.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

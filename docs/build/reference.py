@@ -1,7 +1,5 @@
 """Reference tables from docstrings, signatures and hooks; mkdocs writes them for ``<!-- reference: NAME WORDS -->``."""
 
-from __future__ import annotations
-
 import functools
 import html
 import importlib

@@ -1,7 +1,5 @@
 """Screenshots of pages for published records: `python docs/build/screenshots.py` (needs Chromium and its driver)."""
 
-from __future__ import annotations
-
 import io
 import shutil
 import tempfile

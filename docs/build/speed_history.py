@@ -1,7 +1,5 @@
 """Every benchmark of asv across commits, as a table with a curve in each row: without scripts and other hosts."""
 
-from __future__ import annotations
-
 import html
 import itertools
 import json

@@ -1,7 +1,5 @@
 """What is installed, by kind: names, titles and notes. Imports neither Hydra nor a solver."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Words that the Tab key completes: commands, options, settings and names. Imports neither Hydra nor a solver."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """``npbench data``: list, fetch and verify files of data sets, and clean the cache."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """``npbench info NAME``: parameters, source and an example of a solver, data set, metric, problem or experiment."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import inspect

@@ -1,7 +1,5 @@
 """``npbench list``: installed plugins, their packages, and what could not be loaded. Imports no numerics."""
 
-from __future__ import annotations
-
 import textwrap
 from argparse import ArgumentParser
 from collections.abc import Iterable, Sequence

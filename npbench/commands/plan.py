@@ -1,7 +1,5 @@
 """``npbench plan``: the jobs of a run, which of them are done and why not, and about how long they take."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

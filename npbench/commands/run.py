@@ -1,7 +1,5 @@
 """Run a command line's jobs and print the table."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 

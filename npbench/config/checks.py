@@ -1,7 +1,5 @@
 """Fill a request from a composed configuration: resolve every name and check every value."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar

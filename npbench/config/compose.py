@@ -1,7 +1,5 @@
 """Compose the settings of a command line one by one, to report every fault: Hydra stops at its first."""
 
-from __future__ import annotations
-
 import difflib
 import functools
 import itertools

@@ -1,7 +1,5 @@
 """Experiments: YAML files in ``experiment/`` with the sweeps behind a table, and the function that makes it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields

@@ -1,7 +1,5 @@
 """Configuration files of npbench and of plugins, found and read without importing Hydra."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 from collections.abc import Mapping

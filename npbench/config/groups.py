@@ -1,7 +1,5 @@
 """Compose choices of groups: Hydra composes the defaults, and reads each further choice once."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any

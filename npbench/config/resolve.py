@@ -1,7 +1,5 @@
 """Resolve references between settings, and settings that are left to the data set: ``auto``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

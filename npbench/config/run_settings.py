@@ -1,7 +1,5 @@
 """Settings of a whole run, which change no result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from inspect import formatannotation

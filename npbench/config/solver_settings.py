@@ -1,7 +1,5 @@
 """Divide a solver's parameters into fixed and searched ones, and check them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

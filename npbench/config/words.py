@@ -1,7 +1,5 @@
 """Write values as words of Hydra's command line."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Mapping

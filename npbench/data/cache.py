@@ -4,8 +4,6 @@
 of certain files; data without files have no such entry.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Convert and check the arrays of a data set; each fault is a sentence without its subject, the data set."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """One rule from labels to two classes, for data sets, classifiers, thresholds and monitoring."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime

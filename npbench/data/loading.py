@@ -1,7 +1,5 @@
 """Load a data set: from its description to checked arrays, and leave out or refuse missing values."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial

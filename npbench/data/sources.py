@@ -4,8 +4,6 @@ A copy with other content than described is an error: if another copy were used 
 work on different files.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Find what makes rates on a data set too good: a feature that is the label, and copies of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A table from a file, with the place of each row for errors, and its columns as numbers, times and days."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

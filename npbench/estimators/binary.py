@@ -1,7 +1,5 @@
 """Base class of the estimators: two labels, one score, a threshold at 0."""
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC
 from collections.abc import Iterator, Mapping

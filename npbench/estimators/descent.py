@@ -1,7 +1,5 @@
 """Classifiers fitted by stochastic descent with a multiplier for a bound on the false-alarm rate."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple
 

@@ -1,7 +1,5 @@
 """Classifiers trained for the ranking in a range of false-positive rates."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Encode a frame as the matrix of a data set, so that a saved model accepts the user's own table."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Self

@@ -4,8 +4,6 @@ Jamieson and Talwalkar (2016, AISTATS 51). Rows are drawn in one order for all r
 those of the next, and each stays on its side of every fold.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Scores that are kernel expansions over the training samples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """A sample under many kernels, for searches that compute each kernel value once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

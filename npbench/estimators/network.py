@@ -1,7 +1,5 @@
 """Scores by a network with one hidden layer, fitted by stochastic descent under a bound."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Out-of-bag probabilities of bagged ensembles."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Constructors of estimators, written from the parameters that a class and its bases declare."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections import ChainMap

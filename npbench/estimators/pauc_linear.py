@@ -1,7 +1,5 @@
 """Linear SVMs trained for the partial area under the ROC curve."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple

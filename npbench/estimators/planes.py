@@ -1,7 +1,5 @@
 """Linear classifiers trained by adding planes below a convex risk."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Kernel machines with the ramp loss under a bound on their surrogate rates (Gasso et al. 2011)."""
 
-from __future__ import annotations
-
 import time
 from abc import abstractmethod
 from typing import Any

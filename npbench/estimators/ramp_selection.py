@@ -12,8 +12,6 @@ the tolerance of the convex steps. Landmarks of many samples allow ten times the
 tenths of the steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Samples in the one form, and of the size, that the numerics take."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

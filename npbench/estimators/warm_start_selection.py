@@ -3,8 +3,6 @@
 The losses equal those of independent fits, to the tolerance of both.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

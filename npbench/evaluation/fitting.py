@@ -1,7 +1,5 @@
 """Select, fit and predict: the part of a job that runs the solver's code, without any label of the test part."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import time

@@ -4,8 +4,6 @@ Grids are lists, because Hydra replaces a list by a list, but not a mapping by a
 mapping is a mapping of names to grids, ``{C: [0.1, 1], gamma: [1]}``, or a list of mappings.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar

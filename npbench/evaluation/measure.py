@@ -4,8 +4,6 @@ Executors run the solver's part (:mod:`npbench.evaluation.fitting`) in another p
 the test part and whose answer is data, never code.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import math

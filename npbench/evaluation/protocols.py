@@ -1,7 +1,5 @@
 """Protocols that split data by seed and repeat alone; no group of rows is on both sides of a split."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -38,13 +36,13 @@ class SplitProtocol(ABC):
         faults = []
         for field in fields(self):
             value, least = getattr(self, field.name), self.least.get(field.name, 2)
-            if field.type == "int" and not is_whole(value, least):
+            if field.type is int and not is_whole(value, least):
                 faults.append(f"protocol.{field.name} is {value!r}: expected an integer of {least} or more")
-            if field.type == "int | None" and not (value is None or is_whole(value, least)):
+            if field.type == (int | None) and not (value is None or is_whole(value, least)):
                 faults.append(f"protocol.{field.name} is {value!r}: expected an integer of {least} or more, or null")
-            if field.type == "float" and not (isinstance(value, float) and 0 < value < 1):
+            if field.type is float and not (isinstance(value, float) and 0 < value < 1):
                 faults.append(f"protocol.{field.name} is {value!r}: expected a number between 0 and 1, both excluded")
-            if field.type == "bool" and not isinstance(value, bool):
+            if field.type is bool and not isinstance(value, bool):
                 faults.append(f"protocol.{field.name} is {value!r}: expected true or false")
         return faults
 

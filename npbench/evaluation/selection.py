@@ -1,7 +1,5 @@
 """Model selection by exhaustive search over a grid."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Splits of a data set, and the draws and checks that protocols share."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import warnings

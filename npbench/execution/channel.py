@@ -4,8 +4,6 @@ A process that ran a stranger's code may write anything into its end. Its starte
 JSON and float64 numbers, of bounded length, and anything else is :class:`RubbishError`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

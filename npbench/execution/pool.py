@@ -5,8 +5,6 @@ exits with code 0. Here each worker has its own channel, and the caller waits on
 worker is seen at once and affects its task only.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import fcntl

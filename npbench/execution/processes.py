@@ -5,8 +5,6 @@ files are removed, and stays after a kill. This one needs no file, only a pair o
 of its processes, so that a child in a session of its own ends with the process that started it.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import ctypes

@@ -4,8 +4,6 @@ C. J. Clopper, E. S. Pearson (1934), The use of confidence or fiducial limits il
 Biometrika 26(4), 404-413, doi:10.1093/biomet/26.4.404.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import betainc, betaincinv
 

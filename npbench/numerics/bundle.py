@@ -22,8 +22,6 @@ Cutting planes alone (``method="plain"``; Joachims, Finley and Yu 2009, Machine 
 model's minimiser instead of 2 and 3, and zigzag. They serve for comparison.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

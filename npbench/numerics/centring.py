@@ -1,7 +1,5 @@
 """Offsets of features, for methods whose answer does not depend on them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

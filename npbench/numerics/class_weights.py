@@ -4,8 +4,6 @@ A sample x goes to the class with the largest ``log_c[k] + log p_k(x)``, where p
 error rate of a class falls with its own weight and rises with every other one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows with the features of another row: in arrays, sparse matrices and frames."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 from typing import Any

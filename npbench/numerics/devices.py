@@ -1,7 +1,5 @@
 """Arrays of other libraries than NumPy, by the array API standard: PyTorch, also on a GPU; CuPy is untested."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

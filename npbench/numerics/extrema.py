@@ -4,8 +4,6 @@ LLVM does not vectorise a loop that keeps the larger of two floats in Numba's fo
 calls the intrinsic that stands for the processor's instruction. NaN are not allowed, as in all loops with fastmath.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

@@ -6,8 +6,6 @@ predictor and corrector, an iteration costs O(n r^2). Their number (20 to 40) ha
 needs millions of steps for high costs. If r is not small, K + D is factored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -15,8 +15,6 @@ numbers beyond single precision, all products are taken in double precision. All
 device of the features: NumPy's, or others with the functions of the array API standard, as on a GPU.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property

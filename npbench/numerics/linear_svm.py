@@ -8,8 +8,6 @@ if no fixed sample has changed its side. Otherwise it is kept if it lowers the o
 may fail; then rounds on all samples come first.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Gasso, Pappaioannou, Spivak and Bottou (2011), equations (4) and (5). Each funct
 positive parameter eta. Numba's cache does not notice a change of :func:`loss_and_slope`: empty it then.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -9,8 +9,6 @@ an end of the interval that stays twice as half (the Illinois rule), and keeps i
 opens again.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple

@@ -15,8 +15,6 @@ The step size is ``gamma_t = gamma_0 / (1 + lambda_c t)``. No step moves the sco
 the width of the loss, 1 / max |l'|, and lambda has bounds, so that high costs and long rows do not saturate all units.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ They share one file because Numba's cache does not notice changes in a kernel of
 O(hidden n_features) with either constraint; parameters are changed in place.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Arrays are NumPy's or those of another library with the functions of the array API standard.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

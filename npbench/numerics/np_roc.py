@@ -1,7 +1,5 @@
 """NP-ROC bands: confidence limits of both error rates at every bound on false alarms, from held-out samples."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

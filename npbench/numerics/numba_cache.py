@@ -1,7 +1,5 @@
 """Keep compiled kernels where files can be written, and compile again what is damaged there."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

@@ -11,8 +11,6 @@ They agree where the ends fall between ranks and cut no block of ties. All take 
 scores may be infinite, and NaN ranks its sample as the worst of its class.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

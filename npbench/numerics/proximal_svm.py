@@ -20,8 +20,6 @@ bounds: about n / 4 in the first round and d in the last. Memory is O(n + d^2) b
 passes over X, bound by its bytes, take half of the time; for d = 500 the m d^2 operations take most.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """Kernels of :mod:`npbench.numerics.ramp_svm` and :mod:`npbench.numerics.ramp_path`."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

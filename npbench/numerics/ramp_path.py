@@ -10,8 +10,6 @@ The search for the multiplier follows :mod:`npbench.numerics.multiplier_search` 
 - Samples without neighbours within the bandwidth share one multiplier, because exchanging two of them changes nothing.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -14,8 +14,6 @@ whose dual is the problem of :mod:`npbench.numerics.smo` with p = eta y and, for
 al. 2006). The free samples have z_i = eta, where the paper prints 1.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbench.numerics import smo

@@ -4,8 +4,6 @@ Both map values to buckets of equal width, a monotone map, so that comparisons r
 how evenly the values fill the buckets. Loops without unpredictable branches take a few nanoseconds per value.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import njit
 

@@ -4,8 +4,6 @@ Labels are in {-1, +1}; scores are thresholded at 0 and a tie counts as an error
 infinite. A NaN ranks its sample as the worst of its class, so that no solver gains by it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

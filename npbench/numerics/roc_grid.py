@@ -1,7 +1,5 @@
 """ROC curves at fixed false-positive rates, so that curves of several test sets can be averaged."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbench.numerics.rates import acceptance, ranked

@@ -5,8 +5,6 @@ solution for similar costs, a few Newton steps suffice. Each takes two passes ov
 samples on the rounded part. :mod:`npbench.numerics.landmark_svm` solves the SVM itself, in several times as many steps.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

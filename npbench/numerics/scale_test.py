@@ -1,7 +1,5 @@
 """A permutation test of whether groups of scores share their location and scale."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.stats import rankdata
 

@@ -1,7 +1,5 @@
 """Features that separate two classes without an error."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

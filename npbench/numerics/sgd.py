@@ -3,8 +3,6 @@
 Linear scores and networks share them: the order of the samples, the step bound and the bounds on the multiplier.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 

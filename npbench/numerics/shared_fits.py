@@ -4,8 +4,6 @@ The process of a job receives what earlier jobs of its group noted, each under a
 and notes what it computes itself. No model is kept. Elsewhere nothing is noted.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import time

@@ -1,7 +1,5 @@
 """Wilcoxon's signed-rank test of many samples at once, exact with ties and zeros."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -15,8 +15,6 @@ conditioned problems; after a number of steps :mod:`npbench.numerics.interior_po
 :mod:`npbench.numerics.smo_kernels`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbench.numerics import interior_point, landmark_svm, linear_svm

@@ -1,7 +1,5 @@
 """Number of threads that BLAS uses."""
 
-from __future__ import annotations
-
 import functools
 import threading
 from collections.abc import Iterator

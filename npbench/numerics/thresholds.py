@@ -4,8 +4,6 @@ A rule returns the t of ``f = score - t``. All rules accept strictly above some 
 counts as an error, and place t just above that score. Scores are finite. A bound on false alarms needs only negatives.
 """
 
-from __future__ import annotations
-
 import bisect
 import functools
 import math

@@ -1,7 +1,5 @@
 """Why jobs of a plan would run or be skipped, and how long those to do take, from past records."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

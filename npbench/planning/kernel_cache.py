@@ -1,7 +1,5 @@
 """Whether Numba has compiled the kernels of solvers before: compiling takes seconds, once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from npbench.evaluation.job import Job

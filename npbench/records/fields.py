@@ -1,7 +1,5 @@
 """The columns of a record: one table that the schema, identities, labels, filters and pairings derive from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Flag, auto
 

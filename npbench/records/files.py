@@ -1,7 +1,5 @@
 """Files of a results folder: their folders, atomic writes, and what killed commands leave."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

@@ -1,7 +1,5 @@
 """Source hashes and package versions, which identify jobs, and facts of the machine, gathered once per run."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import datetime

@@ -1,7 +1,5 @@
 """Read records from folders or files, of this schema or an older one; nothing is written, so read-only folders work."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

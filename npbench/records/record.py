@@ -1,7 +1,5 @@
 """Record type: one row that can always be stored."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

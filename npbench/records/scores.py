@@ -4,8 +4,6 @@ A job writes its scores to a small file of their own when it ends; a command mer
 ends. A file is complete or does not exist, so a run may be killed any time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

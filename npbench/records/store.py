@@ -4,8 +4,6 @@ Each job writes one small file when it ends. A command merges its files now and 
 is complete or does not exist, and a record found twice counts once, so a run may be killed any time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import warnings

@@ -1,7 +1,5 @@
 """Assemble the sections of a report."""
 
-from __future__ import annotations
-
 from npbench.records.files import stamp
 from npbench.report.sections import comparison, environment, failures, figures, overview, summary
 from npbench.report.select.collect import Collection

@@ -3,8 +3,6 @@
 :mod:`npbench.report.render.drawing` draws them, in the looks of :mod:`npbench.report.render.palette`.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

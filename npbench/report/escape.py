@@ -4,8 +4,6 @@ Records may come from strangers. All text that leaves a report passes one of the
 :func:`npbench.console.printable` for control characters and marks that change the direction of writing.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

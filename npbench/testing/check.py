@@ -1,7 +1,5 @@
 """A check, and the requirements and errors it is made of."""
 
-from __future__ import annotations
-
 import inspect
 import unittest
 import warnings

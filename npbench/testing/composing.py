@@ -1,7 +1,5 @@
 """The configuration that a run would have, as plain values."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from npbench.config import search_path

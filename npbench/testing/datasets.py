@@ -1,7 +1,5 @@
 """Checks of data sets: the description against the data read or drawn."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections.abc import Callable

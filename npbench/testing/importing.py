@@ -1,7 +1,5 @@
 """Fresh processes, and the cost of importing a plugin, measured in one."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

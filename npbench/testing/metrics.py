@@ -1,7 +1,5 @@
 """Checks of metrics: finite values, the declared direction, invariances."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Iterator

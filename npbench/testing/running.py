@@ -1,7 +1,5 @@
 """Run checks where they may crash, hang and print: in a process of their own."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Small samples for trying solvers, and functions that fit solvers to them."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Checks of the scores and flags of a solver: direction, repeatability, honesty."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbench.contracts import Solver

@@ -1,7 +1,5 @@
 """Checks of the claims of a fit, for features of extreme scale and offset."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checks of a solver's description, parameters and YAML, and of scikit-learn's conventions."""
 
-from __future__ import annotations
-
 import inspect
 
 from npbench.config.solver_settings import solver_settings

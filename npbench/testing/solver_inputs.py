@@ -1,7 +1,5 @@
 """Checks of the inputs that a solver accepts, and of its errors for others."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The checks for a solver, chosen by its description, and a complete job."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A classifier with a threshold that bounds its false-alarm rate."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import math

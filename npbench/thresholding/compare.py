@@ -1,7 +1,5 @@
 """Comparison of two models by their scores of the same samples: misses at one bound on false alarms, and areas."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """NP-ROC bands as a picture, in the style of scikit-learn's displays."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """The recommended classifier: a vote of several kinds of models, with a threshold that bounds its false alarms."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext

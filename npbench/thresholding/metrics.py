@@ -1,7 +1,5 @@
 """Metrics at low false-positive rates, in the style of scikit-learn."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Tests of a deployed threshold on new samples: of its bound on false alarms, and for a change of the scores."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

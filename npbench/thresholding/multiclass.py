@@ -1,7 +1,5 @@
 """A classifier of several classes, with bounds on the error rates of some of them."""
 
-from __future__ import annotations
-
 import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass

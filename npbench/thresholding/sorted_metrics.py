@@ -3,8 +3,6 @@
 Values and limits are those of :mod:`npbench.numerics.pauc_metrics` for the same scores in memory, up to rounding.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import partial

@@ -3,8 +3,6 @@
 The last functions check samples that are compared with one: their scores, labels, and other columns.
 """
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -385,14 +383,14 @@ def _groups(stored: Mapping[str, Any]) -> GroupThresholds:
 
 
 # A check of a stored field, and what an error expects, by the type of the field; rates have narrower ranges.
-VALID: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "bool": (lambda given: isinstance(given, bool), "true or false"),
-    "int": (lambda given: is_whole(given, 0), "a whole number"),
-    "str": (lambda given: isinstance(given, str), "text"),
-    "float": (is_number, "a finite number"),
-    "float | None": (lambda given: given is None or is_number(given), "a finite number"),
-    "tuple[float, ...]": (lambda given: isinstance(given, list) and all(map(is_number, given)), "finite numbers"),
-    "tuple[tuple[float, float], ...]": (
+VALID: dict[Any, tuple[Callable[[Any], bool], str]] = {
+    bool: (lambda given: isinstance(given, bool), "true or false"),
+    int: (lambda given: is_whole(given, 0), "a whole number"),
+    str: (lambda given: isinstance(given, str), "text"),
+    float: (is_number, "a finite number"),
+    float | None: (lambda given: given is None or is_number(given), "a finite number"),
+    tuple[float, ...]: (lambda given: isinstance(given, list) and all(map(is_number, given)), "finite numbers"),
+    tuple[tuple[float, float], ...]: (
         lambda given: isinstance(given, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in given),
         "pairs of a share and a score",
     ),
@@ -406,7 +404,7 @@ def _one(stored: Mapping[str, Any]) -> Threshold:
     if lacking := {"value", "rho", "delta", "rule", "n_negatives", "false_alarms"} - known.keys():
         raise ValueError(f"The JSON is not a threshold: it lacks {', '.join(sorted(lacking))}.")
     for one in fields(Threshold):
-        is_valid, expected = VALID.get(str(one.type), (lambda given: True, ""))
+        is_valid, expected = VALID.get(one.type, (lambda given: True, ""))
         if one.name in known and not is_valid(known[one.name]):
             raise ValueError(f"{one.name} is {known[one.name]!r:.40}, expected {expected}.")
     if known["rule"] not in (rules := (*thresholds.RULES, CUSTOM)):

@@ -9,8 +9,6 @@ duality gap decides when a solution is accepted, recomputed from all samples: th
 the ends of g.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

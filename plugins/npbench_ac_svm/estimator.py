@@ -1,7 +1,5 @@
 """The support vector machine with a cost for each class: SMO for kernels, LIBLINEAR for the linear one."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -9,8 +9,6 @@ the samples, of LIBLINEAR. There the intercept is free, which LIBLINEAR counts a
 Errors of all candidates on the folds are noted for jobs that differ in the bound only: these fit nothing twice.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The asymmetric SVM as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """What to use when, and how far a ranking carries: sentences as functions of the records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """Charts of the benchmark: what leagues are ranked by against training time, and mean ranks with their limits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

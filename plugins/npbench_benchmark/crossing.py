@@ -1,7 +1,5 @@
 """Scorers crossed with thresholds, so that a difference between two methods can be traced to either."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

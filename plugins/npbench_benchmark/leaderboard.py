@@ -1,7 +1,5 @@
 """Leagues: methods with the same promise, compared at one setting of the problem, such as a bound rho."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import deque

@@ -1,7 +1,5 @@
 """Tables of the benchmark, for each setting of the problem."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Table of the benchmark in the order of time, beside parts of the same sizes that are drawn at random."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Classes of Gaussians, or of Gaussian mixtures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import TypeAlias

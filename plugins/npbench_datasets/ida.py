@@ -1,7 +1,5 @@
 """Data sets of the IDA repository: from their sources, or from one MATLAB file with its 100 divisions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Data sets of two KDD Cups: candidate regions in medical images, several for each patient."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 A mirror has the rows of the official file. Where the table has another order, ``orders.npz`` holds their places.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

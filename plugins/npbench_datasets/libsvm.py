@@ -1,7 +1,5 @@
 """Data sets in the text format of LIBSVM."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

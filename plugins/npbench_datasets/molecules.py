@@ -1,7 +1,5 @@
 """Data sets of molecules: pairs of proteins, compounds, sequences of RNA, counts of genes, spectra of peptides."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Counts of RNA sequencing: negative binomial, over-dispersed by the gene, scaled by the sample's depth."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables inside wheels with a name for each column: CSV files, and tables of R packages, pickled by pandas."""
 
-from __future__ import annotations
-
 import lzma
 import pickle
 from collections.abc import Callable, Collection

@@ -1,7 +1,5 @@
 """Scores that twelve detectors of prompt injections give to the same texts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Positives with a known share of false ones, as in target-decoy searches."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

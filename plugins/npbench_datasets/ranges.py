@@ -1,7 +1,5 @@
 """Check the parameters of loaders and generators."""
 
-from __future__ import annotations
-
 import math
 from numbers import Integral
 from typing import Any

@@ -1,7 +1,5 @@
 """Two Gaussian classes of any size, dense or sparse, for performance tests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

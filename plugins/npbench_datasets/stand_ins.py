@@ -1,7 +1,5 @@
 """Stand-ins of the same sizes: for four data sets with few positives and look-alikes of them, and for covertype."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

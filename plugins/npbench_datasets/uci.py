@@ -1,7 +1,5 @@
 """Data sets of the UCI repository: text tables with a column of labels."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Collection
 from importlib import resources

@@ -1,7 +1,5 @@
 """Files that users bring: no archive serves them, or nobody has published their hash."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path

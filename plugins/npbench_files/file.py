@@ -1,7 +1,5 @@
 """``dataset=file``: features and labels from a user's file."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

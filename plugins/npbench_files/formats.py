@@ -1,7 +1,5 @@
 """Formats of files: tables, and those that hold a matrix."""
 
-from __future__ import annotations
-
 from typing import IO
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Check the structure of a MATLAB file before SciPy reads it, which trusts types and sizes and may end the process."""
 
-from __future__ import annotations
-
 import math
 import struct
 import zlib

@@ -1,7 +1,5 @@
 """Read formats that hold a matrix instead of a table: SVMLight, .mat, .npz."""
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Mapping

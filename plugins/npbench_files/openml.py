@@ -1,7 +1,5 @@
 """``dataset=openml``: a data set of OpenML, by its number."""
 
-from __future__ import annotations
-
 import warnings
 from http.client import HTTPException
 from typing import Any

@@ -1,7 +1,5 @@
 """Split a table into a matrix of numbers, labels and groups."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The generative Neyman-Pearson classifier, linear or with a kernel, as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Mapping

@@ -7,8 +7,6 @@ The generalised Davidson method extends a subspace by the residual of its best d
 ``S_neg^-1``. This is the Krylov space of ``S_neg^-1 S_pos``, on which few eigenvalues are far from the others.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -8,8 +8,6 @@ of its standard deviations above 0: the *miss margin*. kappa follows from Gaussi
 inequality. The larger F, the smaller the miss rate (Huang, Yang, King and Lyu 2006; Kim et al. 2006).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal, NamedTuple
 

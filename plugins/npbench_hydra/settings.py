@@ -1,7 +1,5 @@
 """Settings of Hydra itself: whether they differ from npbench's own, have an effect, and what they say of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

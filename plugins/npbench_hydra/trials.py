@@ -1,7 +1,5 @@
 """Table of the trials of a sweeper that chooses values, and the best of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Metrics of decisions: signs of the scores, where 0 is an error for both classes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Metrics of the fitted model."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

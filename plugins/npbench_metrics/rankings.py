@@ -1,7 +1,5 @@
 """Metrics of the order of the scores, without a threshold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

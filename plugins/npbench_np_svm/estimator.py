@@ -1,7 +1,5 @@
 """The annealed nonconvex NP-SVM as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

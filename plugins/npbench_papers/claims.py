@@ -18,8 +18,6 @@ place of means, ``best`` ("max" or "min") the best of several solvers. ``table``
 ``neutral: null`` takes no side beyond the ends.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Prepare records and printed values for the tables of the papers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Verdicts on results compared with those printed in a paper."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import inf, nextafter
 from statistics import fmean

@@ -1,7 +1,5 @@
 """Classification at a surrogate of the Neyman-Pearson quantile, as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

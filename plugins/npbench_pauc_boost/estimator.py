@@ -1,7 +1,5 @@
 """Boosting for the partial AUC as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping
 from itertools import accumulate

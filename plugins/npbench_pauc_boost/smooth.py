@@ -1,7 +1,5 @@
 """The partial AUC with the normal distribution function in place of the step, and its gradient in the scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

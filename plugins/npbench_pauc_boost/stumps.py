@@ -1,7 +1,5 @@
 """Stumps: features compared with thresholds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

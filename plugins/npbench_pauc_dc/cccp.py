@@ -9,8 +9,6 @@ A subgradient of R_first at some scores gives a linear function below it, and so
 it there. The procedure minimises these functions in turn; the objective never rises.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any, NamedTuple
 

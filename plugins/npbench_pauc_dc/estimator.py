@@ -1,7 +1,5 @@
 """The SVM for the hinge surrogate of the partial AUC, by difference-of-convex programming."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Boosting of trees for the partial AUC as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The logistic loss of pairs of a positive and one of the top negatives, in linear time."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import expit
 

@@ -10,8 +10,6 @@ smallest scores the largest h_i. A sum of the k largest h is ``min_s k s + sum (
 + exp(kappa x)) / kappa`` for ``(x)_+``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import expit, logit
 

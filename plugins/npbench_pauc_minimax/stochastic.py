@@ -1,7 +1,5 @@
 """Accelerated stochastic gradient descent and ascent of Shao et al. (2022), over minibatches of both classes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -7,8 +7,6 @@ step moves both by minibatches, and then v by their difference. The sum of a pos
 over a threshold: each block step takes the threshold first, at the rank l of the minibatch's negatives, then w.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

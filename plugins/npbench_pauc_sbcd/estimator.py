@@ -1,7 +1,5 @@
 """Block descent of proximal steps for the partial AUC as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The structural SVM for the partial AUC as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from npbench.estimators.constraints import StrOptions

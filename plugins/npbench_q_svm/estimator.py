@@ -1,7 +1,5 @@
 """The annealed q-value SVM as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 from npbench.estimators.constraints import FRACTION
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.ramp import RampClassifier

@@ -1,7 +1,5 @@
 """A classifier's scores and a threshold for them, as one scikit-learn estimator."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial

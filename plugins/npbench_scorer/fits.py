@@ -1,7 +1,5 @@
 """A classifier fitted to a part of the samples, with its scores of the others; equal fits are shared by jobs."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

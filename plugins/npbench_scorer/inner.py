@@ -1,7 +1,5 @@
 """Build, seed and fit the classifier inside a Scorer."""
 
-from __future__ import annotations
-
 import importlib
 import warnings
 from collections.abc import Iterable, Mapping

@@ -5,8 +5,6 @@ validation part; with ``cv``, on each part to cross-fit, and on all samples. The
 the held-out samples and judges the validation part.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -19,8 +19,6 @@ Two bounds make the algorithm safe on any data:
   for a given lambda has ``lambda P_fa <= 1`` and meets the constraint from 1 / rho on.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

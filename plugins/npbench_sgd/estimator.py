@@ -1,7 +1,5 @@
 """The stochastic Neyman-Pearson algorithm as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 import time
 from typing import Any, ClassVar, Literal, Self
 

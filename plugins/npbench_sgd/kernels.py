@@ -5,8 +5,6 @@ are stored as w = scale v, so that shrinking w changes one number and a step cos
 compiles one version for each type of rows.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

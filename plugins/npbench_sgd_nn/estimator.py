@@ -1,7 +1,5 @@
 """The stochastic Neyman-Pearson algorithm for a network with one hidden layer, as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

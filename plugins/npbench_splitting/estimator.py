@@ -1,7 +1,5 @@
 """Convex Neyman-Pearson classification by outer-approximation splitting, as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Selection of the features whose class means differ most, in units of their spread."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Model selection for outer-approximation splitting: each tau starts from the solution for the smaller tau."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ kinds are compared: ``ONE``, as trained, ``INT``, with the shift chosen, and ``A
 Bach, Heckerman and Horvitz (2006), section 4.3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The SVM path over cost asymmetry as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Any, Literal

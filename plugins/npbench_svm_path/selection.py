@@ -1,7 +1,5 @@
 """Model selection for the SVM path: the choice made in its ``fit``, on the folds of the protocol."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The structural SVM for precision at k, or for the error rate, as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, Literal
 

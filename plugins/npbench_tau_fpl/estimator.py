@@ -1,7 +1,5 @@
 """Learning below a false-positive rate, as a scikit-learn classifier."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

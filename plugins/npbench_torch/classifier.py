@@ -1,7 +1,5 @@
 """Networks trained with PyTorch, as scikit-learn classifiers; scores need NumPy only."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import time

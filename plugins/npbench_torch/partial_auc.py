@@ -1,7 +1,5 @@
 """SOPA-s: a loss for any training loop of torch, and its use here. Pairs with negatives of large score weigh more."""
 
-from __future__ import annotations
-
 import math
 
 import torch

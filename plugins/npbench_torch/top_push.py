@@ -1,7 +1,5 @@
 """DeepTopPush: a loss for any training loop of torch, and its use here. Positives go above the largest negative."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Train a network by minibatches of as many positives as negatives."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any

@@ -1,7 +1,5 @@
 """Points of a search, their estimated rates, and their ranking."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -29,8 +29,6 @@ each of which takes Numba up to half a second to compile, and functions that onl
 ``register_jitable``, which saves the wrapper for calls from Python.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Search over kernels: a strategy under each, with rates by leave-one-out or by folds, then the best result."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -4,8 +4,6 @@ In a grid search one matrix of squared distances serves all bandwidths, one Gram
 each fit on a fold starts from the solution for the candidate before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Searches for (nu_pos, nu_neg) under one kernel (Davenport, Baraniuk and Scott 2006, sections 3.1 to 3.4)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 r"""Tables as LaTeX, for ``\input`` into a paper that uses booktabs and adjustbox."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from npbench.report import escape

@@ -1,7 +1,5 @@
 """Sections of a report as Markdown, with tables in the syntax of GitHub and MkDocs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from npbench.report import escape

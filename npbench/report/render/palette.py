@@ -1,7 +1,5 @@
 """Colours, markers and dashes, so that a label looks the same in every figure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

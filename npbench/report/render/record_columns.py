@@ -1,7 +1,5 @@
 """Columns of the page's table of all records, as JSON values that people read."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping

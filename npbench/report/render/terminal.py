@@ -1,7 +1,5 @@
 """Sections of a report on a terminal."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Statistics: which setting is better, with tests and ranks for each problem."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Environments of the records: machines, versions, code and data, with a warning where they are mixed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Shares of test parts on which a bound is exceeded, and their sampling noise."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

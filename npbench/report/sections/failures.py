@@ -1,7 +1,5 @@
 """Failed jobs, fits that did not converge, and warnings."""
 
-from __future__ import annotations
-
 import itertools
 
 import polars as pl

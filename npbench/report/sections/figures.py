@@ -1,7 +1,5 @@
 """Charts of a report: metrics, ROC curves and the convergence of fits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Limits on the content of one figure: labels, and rows of panels."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence

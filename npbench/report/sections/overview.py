@@ -1,7 +1,5 @@
 """Measurements and selected parameters as tables: a row for each setting, over its repeats."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from collections import Counter

@@ -1,7 +1,5 @@
 """Tests of pairs of settings on the same splits."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import NamedTuple

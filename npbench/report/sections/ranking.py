@@ -1,7 +1,5 @@
 """Mean ranks of settings over data sets, and places that they share where the data sets cannot separate them."""
 
-from __future__ import annotations
-
 import itertools
 import textwrap
 from collections import Counter

@@ -1,7 +1,5 @@
 """Charts of metrics against the number of a problem; dots for data sets with one value of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

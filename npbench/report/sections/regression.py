@@ -1,7 +1,5 @@
 """Comparison of two record sets on the same splits: what is better, worse, slower or failing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

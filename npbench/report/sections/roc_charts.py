@@ -1,7 +1,5 @@
 """ROC curves averaged over repeats, with the false-positive rates that the problem concerns marked."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Summary: bound violations, the best two solvers on each data set, and all solvers by data sets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Convergence of fits: objective, metrics and gap, against time and iterations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Records of what was asked, whatever code, versions and data answered it, and of other methods on the same tasks."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path

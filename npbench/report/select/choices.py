@@ -1,7 +1,5 @@
 """The choices of a solver that are installed, with their settings: a record of one of them has its name."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 from collections.abc import Mapping

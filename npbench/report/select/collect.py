@@ -1,7 +1,5 @@
 """Collect the records of folders and files, and the descriptions of their runs."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

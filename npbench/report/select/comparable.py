@@ -1,7 +1,5 @@
 """Match the jobs of two sets of records by setting and split, and explain what does not match."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

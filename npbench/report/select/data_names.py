@@ -1,7 +1,5 @@
 """Names of data sets that users bring: as given, or of what they are read from."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Filters of records, in the syntax of a run's command line: ``solver=np_svm,gen problem.rho=0.1``."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Labels: the method as typed, the settings that differ from it, and those that distinguish it in a report."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

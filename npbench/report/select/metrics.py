@@ -1,7 +1,5 @@
 """Metrics of a problem as reports use them: order, direction and labels."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

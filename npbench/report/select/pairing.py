@@ -1,7 +1,5 @@
 """Values of several settings on the same splits, and how much the splits of a protocol overlap."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

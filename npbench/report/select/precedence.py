@@ -4,8 +4,6 @@ A submission, below ``submissions/NAME``, holds records of the solver ``NAME`` o
 and none of a name that published records have. Others are left out: nobody's submission changes another's results.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Settings of records in words, for notes that stay right after an override."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Traces of fits, which records hold with ``execution.trace=true``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Tests, effect sizes and limits for values of two settings on the same splits; distribution-free where possible."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from statistics import fmean, stdev

@@ -4,8 +4,6 @@
 run.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``npbench check``: check a solver, a data set, a metric or a whole plugin, one line per check."""
 
-from __future__ import annotations
-
 import sys
 import time
 from argparse import ArgumentParser

@@ -1,7 +1,5 @@
 """``npbench new``: write a working plugin package as a starting point."""
 
-from __future__ import annotations
-
 import importlib.util
 import keyword
 import re

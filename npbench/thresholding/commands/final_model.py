@@ -1,7 +1,5 @@
 """The model of a record; the final model of a request, with a threshold; the best of several requests."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """``npbench fit``: a solver with its preprocessing and a guaranteed threshold, fitted on all data, as a file."""
 
-from __future__ import annotations
-
 import importlib.util
 import pickle
 from argparse import ArgumentParser

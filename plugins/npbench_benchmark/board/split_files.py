@@ -5,8 +5,6 @@ A folder has :data:`SPLITS`, with what was asked and the hash of every split, an
 validates on the row. A fold is fitted on the train and validation rows that it does not validate on.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """``npbench splits``: write the splits of a run, for methods that npbench cannot run."""
 
-from __future__ import annotations
-
 import shlex
 from argparse import ArgumentParser
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a submission states about its method, in a file beside its records."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rebuild what was asked from the columns of a record, with what is installed here."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Scores are ``decision_function`` values on the test rows, larger for more positi
 for each setting of the problem, so a method that moves a threshold with ``rho`` submits scores shifted by it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """``npbench submit``: compute records from the scores of a method that npbench cannot run."""
 
-from __future__ import annotations
-
 import re
 from argparse import ArgumentParser
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ a rerun shows that the solver gives these scores: of a share of forged records, 
 probability that :func:`power` returns.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random

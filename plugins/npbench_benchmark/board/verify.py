@@ -1,7 +1,5 @@
 """``npbench verify``: recompute stored records from their scores, and rerun a sample of them."""
 
-from __future__ import annotations
-
 import secrets
 import sys
 from argparse import ArgumentParser

@@ -1,7 +1,5 @@
 """Descriptions of the data sets, read from ``datasets.toml``."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib import resources
 from typing import Any

@@ -1,7 +1,5 @@
 """ROC curves and testing against training asymmetry, from densities: Figures 2 and 4 to 8 of Bach et al. (2006)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 

@@ -4,8 +4,6 @@ Records are of a solver whose stages are, for each testing asymmetry, the classi
 ``solver.stages=asymmetries``), with ``execution.trace=true`` and the metrics p_fa and p_nd; a repeat is an outer fold.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

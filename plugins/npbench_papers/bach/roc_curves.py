@@ -4,8 +4,6 @@ Figure 4, top, of Bach, Heckerman and Horvitz (2006). Records are of a solver wh
 (``svm_path`` with ``solver.stages=roc``), with ``execution.trace=true`` and the metrics p_fa and p_nd.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 

@@ -3,8 +3,6 @@
 Records need the trace of every iterate: ``iteration``, ``objective``, ``surrogate_p_fa`` and ``kkt``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

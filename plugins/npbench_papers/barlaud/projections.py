@@ -4,8 +4,6 @@ Traces have a row for each step of each projection: ``iteration``, ``inner`` fro
 constraint.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import median

@@ -3,8 +3,6 @@
 Records need the trace of an estimator with stages, kept with ``execution.trace=true``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Search strategies by the median score over permutations: Table 1 of Davenport, Baraniuk and Scott (2006)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median

@@ -1,7 +1,5 @@
 """Records of the search strategies of one solver, compared on the same splits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

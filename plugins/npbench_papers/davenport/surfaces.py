@@ -3,8 +3,6 @@
 Davenport, Baraniuk and Scott (2006), section 3.3: P_F and P_M vary smoothly over (nu_pos, nu_neg).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Positives accepted at a bounded q-value: Table V of Gasso et al. (2011)."""
 
-from __future__ import annotations
-
 import json
 from statistics import fmean
 

@@ -1,7 +1,5 @@
 """Error rates and training times of several solvers against the bound rho: Figures 4 to 6 of Gasso et al. (2011)."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from dataclasses import replace

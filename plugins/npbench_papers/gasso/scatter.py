@@ -1,7 +1,5 @@
 """Results of random starts compared with the usual start: Figure 3 of Gasso et al. (2011)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from statistics import fmean, median

@@ -1,7 +1,5 @@
 """Speed-up of one solver over another, and differences in their rates: Tables II and III of Gasso et al. (2011)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from statistics import fmean, median

@@ -4,8 +4,6 @@ Records are of the solver ``scorer`` with ``protocol=cv``. Each repeat has its o
 large that the rate on it is practically the true rate.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Figures 1 to 3 of Narasimhan and Agarwal (2016): the range, two scorers, and bounds on the risk."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 from scipy.stats import norm

@@ -4,8 +4,6 @@ Figures 8 and 9 of Narasimhan and Agarwal (2016): ranges [0, b] against b, and r
 length. Records fix C, and their method if a solver has several.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 

@@ -4,8 +4,6 @@ Records differ in ``protocol.test_size``: all samples outside the training part 
 is two thirds of the data, as in the paper.
 """
 
-from __future__ import annotations
-
 import json
 from statistics import fmean
 

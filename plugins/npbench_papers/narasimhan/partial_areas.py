@@ -1,7 +1,5 @@
 """Partial AUCs of several methods: Tables 2, 4 and 5 of Narasimhan and Agarwal (2016)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from itertools import combinations

@@ -3,8 +3,6 @@
 Times are processor seconds, of fits on one machine that did not wait for it.
 """
 
-from __future__ import annotations
-
 from statistics import fmean
 
 import polars as pl

@@ -8,8 +8,6 @@ A loss of this class (Barlaud, Combettes and Fillatre 2015, Assumption 1) is def
 If the integral diverges, as for the hinge, it starts at 0 instead, which changes phi by a constant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """The splitting method as printed: gradient steps and projections (Barlaud et al. 2015, equation (37))."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Literal
 

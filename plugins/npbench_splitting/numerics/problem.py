@@ -4,8 +4,6 @@ The mean losses of both classes have a minimiser unless some v has ``X_pos v >= 
 no loss increases along such a v.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple

@@ -14,8 +14,6 @@ All iterates are feasible, and F never increases: if it would, the step is halve
 enlarged if that does not help.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

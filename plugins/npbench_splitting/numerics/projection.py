@@ -16,8 +16,6 @@ Two half-spaces approximate one smooth constraint well, but not an edge where se
 needed there. With all half-spaces so far kept, about ten usually suffice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

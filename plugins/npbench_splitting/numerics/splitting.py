@@ -14,8 +14,6 @@ Lagrangian as its metric (:mod:`npbench_splitting.numerics.projected_newton`), a
 A point is accepted by its KKT residual (:func:`conditions`).
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ Samples are left of the margin (alpha at its cost), right of it (alpha = 0), or 
 The kernel matrix of the free samples is kept as a Cholesky factor. Multipliers are signed: x_i = y_i alpha_i.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

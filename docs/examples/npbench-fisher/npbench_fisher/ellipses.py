@@ -1,7 +1,5 @@
 """Two elongated ellipses, for which the difference of the means is a poor direction."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Miss rate of a ranking at its best threshold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

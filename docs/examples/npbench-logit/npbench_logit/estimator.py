@@ -1,7 +1,5 @@
 """Logistic regression with a threshold that keeps a bound on false alarms."""
 
-from __future__ import annotations
-
 from numbers import Integral, Real
 from typing import Any, ClassVar
 

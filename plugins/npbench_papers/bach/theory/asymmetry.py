@@ -5,8 +5,6 @@ Bach, Heckerman and Horvitz (2006), sections 2.2 and 4. A classifier is a point 
 0-1 loss at another one, the testing asymmetry, or at none.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

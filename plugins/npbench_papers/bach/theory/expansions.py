@@ -4,8 +4,6 @@ Propositions 3 and 4 of Bach, Heckerman and Horvitz (2006), with corrected mispr
 classes: :meth:`npbench_papers.bach.theory.populations.Population.swapped`.
 """
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ first four derivatives of h by m, which are ``E phi'(u)`` to ``E phi''''(u)``. B
 ``dh/dv = 1/2 d^2h/dm^2``, these include all first and second derivatives by v.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import TypeAlias

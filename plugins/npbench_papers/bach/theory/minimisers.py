@@ -8,8 +8,6 @@ asymmetry gamma in ]0, 1[, the classifier ``f(x) = w'x + b`` minimises
 Only the cost ratio ``gamma p_pos / ((1 - gamma) p_neg)`` matters. Features are standardised internally.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple

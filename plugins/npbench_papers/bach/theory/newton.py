@@ -1,7 +1,5 @@
 """Newton's method for many small problems at once: smooth, convex and nonnegative functions."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, Protocol
 
 import numpy as np
