@@ -270,15 +270,19 @@ def use(drawn: str, *names: str) -> None:
     """Write how much has run of published benchmarks and what to use when by them, and with large sets of another."""
     each = [(name, asked(name)) for name in names]
     ran = (
-        f"`{name}` on {counted(one['dataset'].n_unique(), 'data set')}, "
-        f"{counted(one['repeat'].n_unique(), 'split')} of each"
-        for name, one in each
+        f"`{name}` on {counted(one['dataset'].n_unique(), 'data set')}, {_splits(one)} of each" for name, one in each
     )
     cog.outl(f"\nBy {'; '.join(ran)}:\n")
     found = [line for _, one in each for line in advice(one, "`{}`".format)]
     for line in [*found, *large(published(drawn), "`{}`".format)]:
         cog.outl("- **{}**: {}".format(*line.split(": ", 1)))
     cog.outl()
+
+
+def _splits(records: pl.DataFrame) -> str:
+    each = records.group_by("dataset").agg(pl.n_unique("repeat"))["repeat"]
+    least = "" if each.min() == each.max() else f"{each.min()} to "
+    return f"{least}{counted(each.max(), 'split')}"
 
 
 def carries(name: str) -> None:

@@ -116,7 +116,7 @@ def _on_common(alike: Sequence[First], common: Collection[str]) -> str:
     if not common or all(len(one.league.datasets) == len(common) for one in alike):
         return ""
     values = ", ".join(f"{one.reached(common):.2f}" for one in alike)
-    return f" ({values} on the {len(common)} of every bound)"
+    return f" ({values} on the {len(common)} data sets common to all bounds)"
 
 
 def _head(promise: str) -> str:
@@ -142,11 +142,12 @@ def _alarms(found: Sequence[Standing]) -> str:
 
 
 def _verdict(found: Sequence[Standing]) -> str:
-    """Return the verdict on a promise, and what it allows."""
+    """Return the verdicts on a promise, one if all are equal, and what it allows."""
     if found[0].promise in ("", "none"):
         return ""
     allowed = "" if found[0].promise == "on average" else f" where {_percent(found, 'allowed')} % are allowed"
-    return f"{allowed}: {', '.join(dict.fromkeys(one.verdict for one in found))}"
+    verdicts = [one.verdict for one in found]
+    return f"{allowed}: {', '.join(verdicts if len({*verdicts}) > 1 else verdicts[:1])}"
 
 
 def _percent(found: Sequence[Standing], name: str) -> str:

@@ -13,6 +13,7 @@ from scipy.special import ndtr
 
 from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.roc_grid import FPR_GRID
+from npbench.numerics.signed_rank import DIGITS
 from npbench.numerics.thresholds import PROMISES
 from npbench.problem import PROBLEMS
 from npbench.records.fields import METHOD
@@ -218,9 +219,15 @@ def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame, left
         )
         for place, one in enumerate(present)
     ]
-    order = sorted(range(len(present)), key=lambda one: (standings[one].place, standings[one].rank, names[one]))
+    order = sorted(range(len(present)), key=lambda one: _in_order(standings[one]))
     broken = [one for one in alike if one.label in left]
     return League(promise, [standings[one] for one in order], broken, datasets, values[:, order])
+
+
+def _in_order(one: Standing) -> tuple[float | str, ...]:
+    """Return what methods of a league are sorted by: of equal ranks, the better comes first, then the faster."""
+    seconds = math.inf if math.isnan(one.seconds) else one.seconds
+    return one.place, one.rank, round(one.ranked, DIGITS), seconds, one.label
 
 
 def ranked_by(promise: str) -> str:

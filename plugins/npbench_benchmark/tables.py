@@ -12,6 +12,7 @@ from npbench.report.sections.ranking import PLACES_NOTE, limits
 from npbench.report.select.metrics import better
 from npbench.report.select.recorded_settings import protocol_texts, protocols
 from npbench.report.sheet import MISSING, Cell, Entry, Row, Sheet, count, interval, number
+from npbench.report.stats.paired import MIN_VALUES
 from npbench.report.stats.ranks import fewest_to_separate, ranking
 from npbench_benchmark.crossing import crossing
 from npbench_benchmark.leaderboard import (
@@ -189,15 +190,19 @@ def _scored(records: pl.DataFrame) -> str:
 def _left(league: League) -> Iterator[str]:
     """Yield a note on the methods that leave a league."""
     if league.broken:
-        names = ", ".join(f"{one.label} ({one.above} of {one.n_jobs} above rho)" for one in league.broken)
+        is_mean = league.promise == "on average"
+        names = ", ".join(
+            f"{one.label} ({f'mean P_fa {one.p_fa:.4f}' if is_mean else f'{one.above} of {one.n_jobs} above rho'})"
+            for one in league.broken
+        )
         yield f"Left out, since they exceed rho beyond what the promise allows: {names}."
 
 
 def _separation(league: League) -> Iterator[str]:
     """Yield a note on the number of data sets that would separate the first methods of a league."""
     first = [one.label for one in league.standings[:SEPARATED] if one.n_datasets == len(league.datasets)]
-    if len(first) > 1 and len(league.datasets) > 1:
-        needed = [fewest_to_separate(league.values[:, [0, place]]) for place in range(1, len(first))]
+    if len(first) > 1 and len(league.datasets) >= MIN_VALUES:
+        needed = [fewest_to_separate(league.values, place) for place in range(1, len(first))]
         numbers = ["over 10,000" if n > 10_000 else f"{math.ceil(n)}" for n in needed]
         texts = [f"{n} from {name}" for n, name in zip(numbers, first[1:], strict=True)]
         yield f"Data sets that would separate {first[0]} by rank, with 80 % power: {', '.join(texts)}."

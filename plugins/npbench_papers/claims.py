@@ -264,6 +264,7 @@ def _measured(claim: Claim) -> str:
     sides = f"{of} {'/' if claim.get('ratio') else '-'} {than}" if than else of
     low, high = claim["within"]
     bounds = f"at most {high:g}" if low is None else f"at least {low:g}" if high is None else f"{low:g} to {high:g}"
+    bounds += f" in {claim['hold']} cases" if "hold" in claim else ""
     keys = claim.get("where", {}).items()
     values = [("" if name in NAMES else f"{name}=") + " or ".join(map(_text, _listed(one))) for name, one in keys]
     where = ", ".join(filter(None, [claim.get("table"), *values]))

@@ -1,7 +1,7 @@
 """Verdicts on results compared with those printed in a paper."""
 
 from collections.abc import Iterable, Sequence
-from math import inf, nextafter
+from math import inf, isfinite, nextafter
 from statistics import fmean
 from typing import Any, Literal
 
@@ -87,7 +87,8 @@ def judge_within(
     """Return the verdict on a claim that puts a result within ``bounds``, held by a ``share`` of the cases.
 
     ``hold`` is the share that the claim needs; for "some" the result itself does not matter. Others as in
-    :func:`judge`.
+    :func:`judge`. Limits that reach beyond an end leave a claim open, unless they are on its side of ``neutral``, or
+    exclude the middle of two ends.
 
     Examples
     --------
@@ -97,6 +98,8 @@ def judge_within(
     ('differs: larger', 'no difference seen (9 pairs, 0.29)')
     >>> judge_within(4.0, (2, 3), 0, neutral=1), judge_within(4.0, (2, 3), 0)
     ('agrees in direction', 'differs: larger')
+    >>> judge_within(2.6, (2, inf), 1, limits=(1.7, 3.9), n=9, neutral=1), judge_within(3, (-2, 2), 0, limits=(1, 5))
+    ('agrees in direction', 'differs: larger')
     """
     if stand_in or fallback:
         return "stand-in" if stand_in else "fallback"
@@ -105,11 +108,14 @@ def judge_within(
     low, high = bounds
     least, most = limits or (here, here)
     reaches = least <= nextafter(high, inf) and most >= nextafter(low, -inf)  # an open end too
-    if reaches and not low <= least <= most <= high:  # without noise, equal is not smaller
-        return unseen(n, (most - least) / 2) if least < most else "differs"
-    if not low <= here <= high and (limits or share < 0.5):  # without noise the cases decide
-        above, below = (neutral is not None and low >= neutral < here, neutral is not None and high <= neutral > here)
-        return _beyond(here, high, same_side=above or below)
+    is_inside = low <= here <= high
+    same_side = neutral is not None and (low >= neutral < least or high <= neutral > most)
+    apart = isfinite(low + high) and not is_inside and not least <= (low + high) / 2 <= most  # from the middle
+    if reaches and not low <= least <= most <= high and not apart:  # without noise, equal is not smaller
+        open_claim = "agrees in direction" if same_side else unseen(n, (most - least) / 2)
+        return open_claim if least < most else "differs"
+    if not is_inside and (limits or share < 0.5):  # without noise the cases decide
+        return _beyond(here, high, same_side=same_side)
     if share < 0.5:
         return "differs"
     return "agrees" if share == 1 or hold == "most" else "agrees in direction"

@@ -228,7 +228,8 @@ class SVMPath(KernelClassifier):
         elif self.searches and n_rows > self.max_rows:
             raise ValueError(
                 f"A choice among {n_rows} samples, more than max_rows={self.max_rows}, follows paths whose time grows "
-                "with the square of the samples: use np_svm_linear, set total and train_asymmetry, or raise max_rows."
+                "with the square of the samples: use linear_svm_ranked or np_svm_linear, set total and "
+                "train_asymmetry, or raise max_rows."
             )
 
     def _sampled(self, X: Any, y: np.ndarray, n_threads: int) -> Sample:

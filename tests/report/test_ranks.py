@@ -76,9 +76,9 @@ def test_limits_of_ranks_cover_the_true_mean(draws):
 
 def test_power_of_the_number_of_data_sets():
     random = np.random.default_rng(3)
-    n = int(np.ceil(fewest_to_separate(random.normal([0.0, 0.5], 1.0, (200_000, 2)))))
+    n = int(np.ceil(fewest_to_separate(random.normal([0.0, 0.5], 1.0, (200_000, 2)), 1)))
     draws = random.normal([0.0, 0.5], 1.0, (2000, n, 2))
     difference = np.diff(stats.rankdata(draws, axis=2), axis=2)[:, :, 0]
     t = difference.mean(axis=1) / difference.std(axis=1, ddof=1) * np.sqrt(n)
     assert np.mean(t > 1.96) == pytest.approx(0.8, abs=0.05)
-    assert fewest_to_separate(np.array([[1.0, 2.0], [2.0, 1.0]])) == np.inf
+    assert fewest_to_separate(np.array([[1.0, 2.0], [2.0, 1.0]]), 1) == np.inf

@@ -7,6 +7,7 @@ run.
 import math
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -14,7 +15,8 @@ from scipy import stats
 from npbench.numerics.signed_rank import DIGITS
 from npbench.report.stats.paired import MIN_VALUES
 
-RESAMPLES = 2000
+RESAMPLES = 10_000
+FOR_LIMITS = 2000  # of them: places compare all pairs of methods
 TAIL = 2.5  # percent, at each end of 95 % limits
 POWER = 0.8
 
@@ -42,8 +44,7 @@ def ranking(values: np.ndarray) -> Ranking:
     if n < MIN_VALUES:
         unknown = np.full((len(counts), 2), np.nan)
         return Ranking(ranks, unknown, places, unknown)
-    drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), RESAMPLES)
-    resampled = _means(drawn, each)
+    resampled = _means(_drawn(n), each)
     best = -1
     for method in np.lexsort([ranks, places]):
         behind = np.percentile(resampled[:, method] - resampled[:, best], TAIL) > 0
@@ -51,11 +52,17 @@ def ranking(values: np.ndarray) -> Ranking:
             best = method
         places[method] = places[best]
     limits = [TAIL, 100 - TAIL]
-    of_places = np.percentile(_positions(counts, resampled), limits, axis=0, method="nearest")
+    of_places = np.percentile(_positions(counts, resampled[:FOR_LIMITS]), limits, axis=0, method="nearest")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of a method without any rank
-        of_ranks = np.nanpercentile(resampled, limits, axis=0)
+        of_ranks = np.nanpercentile(resampled[:FOR_LIMITS], limits, axis=0)
     return Ranking(ranks, of_ranks.T, places, of_places.T)
+
+
+@lru_cache(maxsize=8)
+def _drawn(n: int) -> np.ndarray:
+    """Return how often each of n data sets is drawn, for each resample."""
+    return np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), RESAMPLES)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
@@ -78,11 +85,13 @@ def _positions(counts: np.ndarray, means: np.ndarray) -> np.ndarray:
     return positions
 
 
-def fewest_to_separate(values: np.ndarray) -> float:
-    """Return how many data sets like these would separate two methods by rank, with 80 % power at 5 %.
+def fewest_to_separate(values: np.ndarray, method: int) -> float:
+    """Return how many data sets like these would separate a method from the first by rank, with 80 % power at 5 %.
 
-    ``n = ((z_0.975 + z_0.8) s / d)^2`` for the mean d and the standard deviation s of the difference of ranks.
+    ``n = ((z_0.975 + z_0.8) s / d)^2`` for the mean d and the standard deviation s of the difference of ranks, which
+    all methods have a share in.
     """
-    difference = np.diff(_ranks(values), axis=1)
+    each = _ranks(values)
+    difference = each[:, method] - each[:, 0]
     mean, deviation = float(np.mean(difference)), float(np.std(difference, ddof=1))
     return ((stats.norm.isf(0.025) + stats.norm.ppf(POWER)) * deviation / mean) ** 2 if mean else math.inf

@@ -51,6 +51,7 @@ RECORDS = [
     result("scorer", "heart", 0, 0.0, 0.1, params=EMPIRICAL),
     result("scorer", "heart", 1, 0.0, 0.0, "timeout", 100.0, params=EMPIRICAL),
 ]
+DATA = ("pima", "heart")
 NEWCOMER = [result("np_svm", name, repeat, 0.1, 0.1) for name in ("pima", "heart") for repeat in (0, 1)]
 
 
@@ -162,6 +163,42 @@ def test_a_promise_on_average_is_judged_by_the_mean(rate, verdict):
     params = {**UMBRELLA, "threshold": "average", "calibration_size": 0.5}
     (one,) = standings(frame(result("scorer", "pima", n, rate, 0.5, params=params) for n in range(10)))
     assert (one.verdict, one.p_fa) == (verdict, pytest.approx(rate))
+
+
+def test_the_mean_rate_is_named_where_it_breaks_a_promise():
+    params = {**UMBRELLA, "threshold": "average", "calibration_size": 0.5}
+    records = frame(result("scorer", "pima", n, 0.13, 0.5, params=params) for n in range(10))
+    (note,) = [note for note in tables(records, [])[0].notes if note.startswith("Left out")]
+    assert "mean P_fa 0.1300" in note
+
+
+def test_a_method_without_any_answer_keeps_its_league():
+    auto = {**UMBRELLA, "threshold": "auto"}
+    lost = [result("scorer", "pima", n, 0.0, 0.0, "timeout", params=auto) for n in (0, 1)]
+    (one,) = standings(frame(lost))
+    assert (one.promise, one.verdict, one.p_nd) == ("guaranteed", "not measured", 1.0)
+
+
+def test_of_equal_ranks_the_better_comes_first_then_the_faster():
+    """Each wins a data set; heart has the larger difference."""
+    misses = {"gen": (0.2, 0.4), "np_svm": (0.3, 0.1)}
+    made = [
+        result(name, data, 0, 0.0, p_nd) for name, two in misses.items() for data, p_nd in zip(DATA, two, strict=True)
+    ]
+    assert [(one.label, one.rank) for one in standings(frame(made))] == [("np_svm", 1.5), ("gen", 1.5)]
+    alike = [result(name, "pima", 0, 0.0, 0.2, seconds=2.0 if name == "gen" else 1.0) for name in misses]
+    assert [one.label for one in standings(frame(alike))] == ["np_svm", "gen"]
+
+
+def test_few_data_sets_have_no_note_on_what_would_separate_methods():
+    for n, n_notes in ((5, 0), (6, 1)):
+        made = [
+            result(name, f"d{k}", 0, 0.0, 0.1 + 0.1 * (name == "gen") * (k > 0))
+            for k in range(n)
+            for name in ("gen", "np_svm")
+        ]
+        notes = tables(frame(made), [])[0].notes
+        assert sum(note.startswith("Data sets that would separate") for note in notes) == n_notes
 
 
 def test_unlike_promises_have_rankings_of_their_own():

@@ -321,3 +321,12 @@ def test_noise_decides_before_cases():
     assert judge_within(2.0, (0, 1), 0.5, limits=(1.5, 2.5)) == judge_within(2.0, (0, 1), 0.4) == "differs: larger"
     assert judge_within(0.01, (0.02, inf), 0, neutral=0) == "agrees in direction"  # ahead, if by less
     assert judge_within(-0.01, (0.02, inf), 0, neutral=0) == "differs: smaller"
+    assert judge_within(0.03, (0.02, inf), 1, limits=(0.01, 0.05), n=5, neutral=0) == "agrees in direction"
+    assert judge_within(0.03, (0.02, inf), 1, limits=(-0.01, 0.07), n=5, neutral=0).startswith("no difference seen")
+    assert judge_within(0.01, (0.02, inf), 1, limits=(-0.001, 0.015), n=5, neutral=0) == "differs: smaller"
+
+
+def test_an_equivalence_fails_where_the_limits_exclude_equality_and_the_estimate_the_margin():
+    assert judge_within(0.03, (-0.02, 0.02), 0.6, limits=(0.01, 0.05), n=9) == "differs: larger"
+    assert judge_within(0.03, (-0.02, 0.02), 0.6, limits=(-0.01, 0.07), n=9).startswith("no difference seen")
+    assert judge_within(0.01, (-0.02, 0.02), 0.6, limits=(0.001, 0.03), n=9).startswith("no difference seen")
