@@ -146,7 +146,7 @@ def remedy(kind: str, name: str) -> str:
 
 def _check_texts(kind: str, item: Any) -> None:
     """Raise TypeError if a description has anything else where text belongs: it would stop what lists all of them."""
-    texts = {one.name: getattr(item, one.name) for one in fields(item) if one.type == "str"}
+    texts = {one.name: getattr(item, one.name) for one in fields(item) if one.type in (str, "str")}
     if isinstance(item, Solver):
         texts |= {f"solves[{place}]": problem for place, problem in enumerate(item.solves)}
     if wrong := [name for name, value in texts.items() if not isinstance(value, str)]:

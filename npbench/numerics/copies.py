@@ -33,6 +33,8 @@ def copies(X: Any) -> np.ndarray:
     """
     rows = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))
     table = X if is_sparse(X) or isinstance(X, np.ndarray) else _frame(X)
+    if isinstance(table, np.ndarray) and table.dtype == np.longdouble:  # of which Polars knows nothing
+        table = table.astype(float)
     if table is None or len(table.shape) != 2:
         return rows
     _, first, place, times = np.unique(row_hashes(table), return_index=True, return_inverse=True, return_counts=True)
@@ -55,7 +57,7 @@ def _copied(table: Any, first: np.ndarray, times: np.ndarray) -> np.ndarray:
     n_distinct, n_varying, fine = np.zeros((3, len(times)), dtype=int)
     for every in table.T if isinstance(table, np.ndarray) else table:  # column by column, without a copy of the table
         values = every[first]
-        column = pl.Series(values.astype(str) if values.dtype == object else values, nan_to_null=True)
+        column = pl.Series([*map(str, values)] if values.dtype == object else values, nan_to_null=True)
         is_number = column.dtype.is_numeric()
         present = ((column != 0).fill_null(False) if is_number else column.is_not_null()).to_numpy()
         n_values = column.filter(present).n_unique()
@@ -95,8 +97,9 @@ def row_hashes(table: Any) -> np.ndarray:
         pairs = ((table.indices[a:b].tobytes(), table.data[a:b].tobytes()) for a, b in itertools.pairwise(ends))
         return np.fromiter(map(hash, pairs), dtype=np.int64, count=table.shape[0])
     if isinstance(table, np.ndarray):
-        plain = table.astype(str) if table.dtype == object else table
-        return np.fromiter((hash(row.tobytes()) for row in plain), dtype=np.int64, count=len(plain))
+        # an array of texts would give each the room of the longest
+        contents = (tuple(map(str, row)) if table.dtype == object else row.tobytes() for row in table)
+        return np.fromiter(map(hash, contents), dtype=np.int64, count=len(table))
     return np.asarray(table.hash_rows().to_numpy())
 
 
@@ -107,5 +110,6 @@ def _frame(X: Any) -> Any:
     if isinstance(X, pl.DataFrame) or not hasattr(X, "set_axis"):
         return X if isinstance(X, pl.DataFrame) else None
     plain = X.set_axis([str(place) for place in range(X.shape[1])], axis=1)  # names may repeat, or be numbers
-    words = {name: str for name, kind in plain.dtypes.items() if kind.kind not in "biufMm"}
-    return pl.from_pandas(plain.astype(words))
+    types = {name: getattr(kind, "subtype", kind) for name, kind in plain.dtypes.items()}  # of sparse columns
+    words = {name: kind if kind.kind in "biufMm" else str for name, kind in types.items()}
+    return pl.from_pandas(plain.astype({name: kind for name, kind in words.items() if kind != plain.dtypes[name]}))

@@ -380,8 +380,8 @@ class NPThresholdClassifier(ThresholdedClassifier):
         random: np.random.RandomState,
     ) -> Splits:
         """Return pairs of rows to fit and rows to score, each row scored once, and check them before any fit."""
-        every = np.arange(len(y))
-        together = copies(canonical(X)) if groups is None else self._units(groups, by, len(y))
+        every, units = np.arange(len(y)), self._units(groups, by, len(y))
+        together = copies(canonical(X)) if groups is None else units
         if self._by_votes:
             splits = [(every, every)]
         elif self.cv is None:
@@ -415,17 +415,23 @@ class NPThresholdClassifier(ThresholdedClassifier):
 
     def _units(self, groups: Any, by: Any, n: int) -> np.ndarray:
         """Return a number for each row, shared by those of a group; without groups, each row has its own."""
+        self._n_shared = 0
         if groups is None:
             return np.arange(n)
         labels = complete(groups, "groups")
-        if by is not None and self.small == "pool":
+        if by is not None:
             several = len(set(zip(labels.codes.tolist(), complete(by, "by").codes.tolist(), strict=True)))
-            if n_shared := several - len(labels.values):
-                raise ValueError(
-                    f"small='pool' would count {n_shared} of the groups more than once, as they have several values of "
-                    "by: use small='refuse', or one value of by for each of the groups."
-                )
+            self._n_shared = several - len(labels.values)
+        self._refuse_shared()
         return labels.codes
+
+    def _refuse_shared(self) -> None:
+        """Raise a ValueError if groups with several values of ``by`` would be pooled, and count more than once."""
+        if self.small == "pool" and self._n_shared:
+            raise ValueError(
+                f"small='pool' would count {self._n_shared} of the groups more than once, as they have several values "
+                "of by: use small='refuse', or one value of by for each of the groups."
+            )
 
     def _scores_of_each(
         self, X: Any, positive: np.ndarray, by: Any, groups: Any, random: np.random.RandomState
@@ -489,6 +495,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         """Set the threshold; ``rest`` are groups, samples to use, and how they were drawn."""
         self.calibration_scores_, self.calibration_positive_, self._calibrated_with = scores, positive, rest
         self.threshold_: float | dict[Any, float]
+        self._refuse_shared()
         asked = self._asked(**rest["drawn"])
         found = calibrate(scores, positive, rest["by"], asked, random=random, kept=rest["kept"])
         negative = self.classes_[int(self.classes_[0] == self.pos_label_)]
@@ -597,7 +604,8 @@ def own_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) -> Splits:
     every = np.arange(len(y))
     found = check_cv(cv, y, classifier=True).split(X, y, groups)
     try:
-        splits = [(every[train], every[test]) for train, test in found]  # rows or masks
+        # rows or masks; a row that is drawn twice is no further evidence
+        splits = [(every[train], np.unique(every[test])) for train, test in found]
     except IndexError as error:
         raise ValueError(
             f"A split of cv has other rows than the {len(y)} of y, or a mask of another length."

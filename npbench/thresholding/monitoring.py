@@ -262,7 +262,9 @@ def monitor_placed(
         not_above = np.cumsum(counts)[np.searchsorted(marks, at)]
         # at some scores only, the largest distance is at most that of Kolmogorov and Smirnov, which keeps the level
         largest = np.max(np.abs(not_above / len(placed) - shares))
-        p_value = float(kstwo.sf(largest, round(n * len(placed) / (n + len(placed)))))
+        m = len(placed)
+        least = math.exp(math.lgamma(n + 1) + math.lgamma(m + 1) - math.lgamma(n + m + 1))  # of two samples apart
+        p_value = max(least, float(kstwo.sf(largest, max(1, round(n * m / (n + m))))))
         step = float(np.max(np.diff(shares, prepend=0, append=1)))  # between these scores, a distance is seen less it
         distance = min(1.0, _surely_found(n, len(placed), alpha) + step)
     alarms = placed > np.searchsorted(marks, threshold.value)

@@ -87,11 +87,11 @@ def threshold_of(params: Mapping[str, Any]) -> str:
     """
     if not {"estimator", "threshold"} <= params.keys():
         return OWN
-    rule = "" if params["threshold"] in (UMBRELLA, "auto") else params["threshold"]
+    rule = "" if params["threshold"] in (UMBRELLA, "auto") else str(params["threshold"])
     size, splits = params.get("calibration_size", HALF), params.get("n_splits", 1)
     held_out = "half" * (not rule) if size == HALF else str(size)
     negatives = held_out if params.get("cv") is None else "all negatives"
-    words = [rule, negatives, f"{splits} splits" * (splits > 1), "randomized" * bool(params.get("randomized"))]
+    words = [rule, negatives, f"{splits} splits" * (splits != 1), "randomized" * bool(params.get("randomized"))]
     return ", ".join(filter(None, words))
 
 

@@ -288,13 +288,20 @@ def np_scores(results: pl.DataFrame, weight: float = 1.0) -> np.ndarray:
     return capped
 
 
-def misses_at_rho(records: pl.DataFrame) -> pl.Expr:
-    """Return the misses of records at one rho with a threshold there on the curve of their test part."""
-    tpr, rho = pl.col("roc").str.json_decode(pl.List(pl.Float64)), records["rho"][0]
+def misses_at_rho(records: pl.DataFrame) -> pl.Series:
+    """Return the misses of records at one rho with a threshold there on the curve of their test part; null without."""
+    rho = records["rho"][0]
     place = int(np.searchsorted(FPR_GRID[:-1], rho, side="right")) - 1
     share = float((rho - FPR_GRID[place]) / (FPR_GRID[place + 1] - FPR_GRID[place]))
-    below, above = tpr.list.get(place), tpr.list.get(place + 1)
-    return 1.0 - (below + share * (above - below))
+
+    def misses(roc: str | None) -> float | None:
+        try:
+            below, above = json.loads(roc or "")[place : place + 2]
+            return float(1.0 - (below + share * (above - below)))
+        except (TypeError, ValueError, RecursionError):  # records may come from anyone
+            return None
+
+    return pl.Series(map(misses, records["roc"]), dtype=pl.Float64)
 
 
 def score_of(records: pl.DataFrame) -> pl.Expr:

@@ -34,15 +34,17 @@ class Promise:
         asked = str(params.get("threshold"))
         rule = AUTO if asked == "auto" and set(used) <= {AUTO} else asked
         delta, kind = params.get("delta"), RULES[rule].promise if rule in RULES else "none"
-        if kind == "none" or not isinstance(delta, float):
+        if kind == "none" or not isinstance(delta, float) or not 0 < delta < 1:
             return cls("none")
-        size = params.get("calibration_size")
+        size, n_splits = params.get("calibration_size"), params.get("n_splits")
+        if size != ALIGNED and not (isinstance(size, float) and 0 < size <= 1):  # records may come from anyone
+            size = None
         if params.get("cv") is not None:
             # a solver of npbench trains for rho: each fold has its own zero, and the scores have no common scale
             kind, size = "measured" if "." in str(params.get("estimator")) else "none", 1.0
-        elif params.get("n_splits", 1) > 1:  # a majority decides
+        elif isinstance(n_splits, int) and n_splits > 1:  # a majority decides
             kind = "measured"
-        return cls(kind, rule, delta, size, params.get("randomized", False))
+        return cls(kind, rule, delta, size, params.get("randomized") is True)
 
 
 def expected(promise: Promise, sizes: Iterable[Mapping[str, Any]]) -> tuple[float, float]:
@@ -64,7 +66,7 @@ def expected(promise: Promise, sizes: Iterable[Mapping[str, Any]]) -> tuple[floa
 @functools.lru_cache(maxsize=100_000)  # repeats and parts of a suite ask again
 def _seen(promise: Promise, rho: float, n: int, n_pos: int, n_test_pos: int) -> tuple[float, float] | None:
     """Return the probability that the rate on a test part exceeds rho, and its variance; None for unknown sizes."""
-    if promise.size != ALIGNED and not isinstance(promise.size, float):
+    if promise.size is None or not n_pos:
         return None
     n_test = round((n - n_pos) * n_test_pos / n_pos)  # parts are stratified
     n_calibration = n - n_pos - n_test

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from npbench.numerics.signed_rank import DIGITS
 from npbench.report.render.terminal import MAX_BRIEF_ROWS
 from npbench.report.sheet import Cell, Row, Sheet, ends
 from npbench.report.stats.paired import hodges_lehmann, mean_limits, shift_interval
@@ -112,10 +113,10 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
     back, neutral = (exp, 1.0) if claim.get("ratio") else (float, 0.0 if {"than", "minus"} & {*claim} else None)
     neutral = claim.get("neutral", neutral)
     low, high = _bounds(claim["within"], neutral)
-    cells, units = ([centre(values) for values in found.values()] for found in (by_cell, by_unit))
+    cells, units = ([round(centre(values), DIGITS) for values in found.values()] for found in (by_cell, by_unit))
     limits = None if "column" in claim else limits_of(units)
     limits = limits and (back(limits[0]), back(limits[1]))
-    estimate, held = back(centre(units)), sum(low <= back(cell) <= high for cell in cells)
+    estimate, held = back(round(centre(units), DIGITS)), sum(low <= back(cell) <= high for cell in cells)
     word = judge_within(
         estimate,
         (low, high),

@@ -1,5 +1,7 @@
 """Copies of rows in every kind of table, and rows that repeat by nature."""
 
+import tracemalloc
+
 import numpy as np
 import polars as pl
 import pytest
@@ -30,6 +32,23 @@ def frame(kind):
 )
 def test_copies_have_the_number_of_the_first(table):
     np.testing.assert_array_equal(copies(table), TAKEN)
+
+
+def test_odd_kinds_of_columns_are_compared():
+    pandas = pytest.importorskip("pandas")
+    words = pandas.get_dummies(pandas.DataFrame({"word": np.resize(["a", "b"], 60)}), sparse=True)
+    table = pandas.concat([pandas.DataFrame(ROWS), words], axis=1).iloc[TAKEN]
+    np.testing.assert_array_equal(copies(table), TAKEN)
+    np.testing.assert_array_equal(copies(ROWS[TAKEN].astype(np.longdouble)), TAKEN)
+
+
+def test_a_long_text_takes_the_room_of_one():
+    rows = np.array([[f"id {row}", f"{row / 7}"] for row in range(2000)], dtype=object)
+    rows[0, 0] = "x" * 100_000
+    tracemalloc.start()
+    assert len(copies(np.concatenate([rows, rows[:3]]))) == 2003
+    assert tracemalloc.get_traced_memory()[1] < 50e6
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("kind", ["polars", "pandas"])

@@ -53,6 +53,16 @@ def test_methods_that_differ_on_every_data_set_are_separated_and_equal_ones_are_
     assert ranking(values[:5]).places[4] == 5  # few data sets: by mean rank alone
 
 
+def test_methods_on_few_of_the_data_sets_are_separated_by_those():
+    """One in ten thousand draws of the data sets has none of theirs."""
+    random = np.random.default_rng(0)
+    values = np.column_stack([2 + random.random((30, 3)), np.full(30, 1.0), np.full(30, 9.0)])
+    values[8:, 3:] = np.nan
+    found = ranking(values)
+    assert found.places[3:].tolist() == [4, 5]
+    assert found.place_limits[3:].tolist() == [[4, 4], [5, 5]]
+
+
 @pytest.mark.parametrize("draws", [40, pytest.param(400, marks=SLOW)])
 def test_places_are_shared_by_equal_methods_in_most_draws(draws):
     """Either of two equal methods is called better in 2.5 % of the draws of data sets."""

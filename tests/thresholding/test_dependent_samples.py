@@ -106,6 +106,26 @@ def test_groups_of_several_pooled_values_of_by_are_refused():
     }
 
 
+def test_pooled_values_of_by_are_refused_for_another_threshold_too():
+    by, customers = np.resize(["a", "b", "c"], 600), np.arange(600) // 3
+    model = NPThresholdClassifier(LogisticRegression(), rho=0.1, threshold="average", random_state=0)
+    model.fit(X, Y, by=by, groups=customers)
+    with pytest.raises(ValueError, match="groups more than once"):
+        model.with_threshold(small="pool")
+    alone = model.fit(X, Y, by=by[customers], groups=customers)
+    assert alone.with_threshold(small="pool").result_ is not None
+    assert model.fit(X, Y, by=by).with_threshold(small="pool").result_ is not None
+
+
+def test_a_row_that_a_split_names_several_times_counts_once():
+    train, test = ORDER[:300], ORDER[300:]
+    once, thrice = (
+        NPThresholdClassifier(Reader(), rho=0.1, cv=[(train, rows)], random_state=0).fit(X, Y).result_
+        for rows in (test, np.repeat(test, 3))
+    )
+    assert (once.n_negatives, once.value) == (thrice.n_negatives, thrice.value)
+
+
 @pytest.mark.slow  # simulates 300 draws
 def test_one_negative_of_each_group_keeps_the_promise_and_all_break_it():
     """Exact for a negative of a new group; scores are N(0, 1), and alike within a group."""

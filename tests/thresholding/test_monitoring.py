@@ -127,6 +127,14 @@ def test_quantiles_keep_the_level_as_all_scores_do(n, n_new, distinct, keep, dra
     assert drifted.shifted
 
 
+def test_a_single_sample_is_no_proof_of_a_shift():
+    """It is above 59 others with a probability of 1 / 60."""
+    deployed = npbench.threshold(np.arange(59.0), np.zeros(59), rho=0.05, keep_scores=True)
+    assert npbench.monitor([99.0], threshold=deployed, alpha=0.001).shift_p_value >= 0.999 / 60
+    one = npbench.threshold([1.0], [0], rho=0.9, delta=0.9, keep_scores=True)
+    assert npbench.monitor([2.0], threshold=one).shift_p_value >= 0.499
+
+
 def test_files_of_earlier_versions_are_compared_with_the_scores_that_they_keep():
     old, new = RNG(6).normal(size=500), RNG(7).normal(0.3, size=400)
     stored = json.loads(npbench.threshold(old, np.zeros(500), rho=0.1).to_json())

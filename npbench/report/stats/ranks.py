@@ -45,17 +45,17 @@ def ranking(values: np.ndarray) -> Ranking:
         unknown = np.full((len(counts), 2), np.nan)
         return Ranking(ranks, unknown, places, unknown)
     resampled = _means(_drawn(n), each)
-    best = -1
-    for method in np.lexsort([ranks, places]):
-        behind = np.percentile(resampled[:, method] - resampled[:, best], TAIL) > 0
-        if best < 0 or counts[method] < counts[best] or behind:
-            best = method
-        places[method] = places[best]
-    limits = [TAIL, 100 - TAIL]
-    of_places = np.percentile(_positions(counts, resampled[:FOR_LIMITS]), limits, axis=0, method="nearest")
+    best, limits = -1, [TAIL, 100 - TAIL]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of a method without any rank
+        for method in np.lexsort([ranks, places]):
+            # resamples without any data set of a method say nothing
+            behind = np.nanpercentile(resampled[:, method] - resampled[:, best], TAIL) > 0
+            if best < 0 or counts[method] < counts[best] or behind:
+                best = method
+            places[method] = places[best]
         of_ranks = np.nanpercentile(resampled[:FOR_LIMITS], limits, axis=0)
+    of_places = np.percentile(_positions(counts, resampled[:FOR_LIMITS]), limits, axis=0, method="nearest")
     return Ranking(ranks, of_ranks.T, places, of_places.T)
 
 

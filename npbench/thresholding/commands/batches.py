@@ -149,6 +149,8 @@ class ScoreFile:
         if n_infinite:
             n = np.sum(self.n_used)
             raise RequestError(f"{n_infinite} of {n} scores are infinite: leave these samples out, or score them.")
+        if not np.any(self.n_used):
+            raise RequestError(f"{self.path}: no row has a score and a class.")
         self.note = score_files.left_out(lacking)
 
     def parts(

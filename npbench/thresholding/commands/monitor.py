@@ -17,7 +17,8 @@ from npbench.data.table import days
 from npbench.data.wording import OPTIONS, counted
 from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
-from npbench.report.render.drawing import own_style, save_picture
+from npbench.report.render.drawing import own_style, save_picture, typeset
+from npbench.report.sheet import some
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.commands.batches import ScoreFile
 from npbench.thresholding.monitoring import Monitoring, first_of_each, monitor_placed, placed_scores
@@ -96,8 +97,8 @@ def _is_sorted(source: ScoreFile, name: str) -> bool:
     last = None
     for table in source.batches(name):
         column = table.frame[name]
-        in_order = column.is_sorted() and (last is None or bool(column[0] >= last))
-        if not in_order or column.null_count() or (column.dtype.is_float() and column.is_nan().any()):
+        is_complete = not (column.null_count() or (column.dtype.is_float() and column.is_nan().any()))
+        if not is_complete or not column.is_sorted() or (last is not None and column[0] < last):
             return False
         last = column[-1]
     return True
@@ -151,10 +152,13 @@ def _monitored(
         require_rate("alpha", options.alpha)  # a share of 2 may be a rate
         alpha /= deployed.n_parts
     asked = {"alpha": alpha, "window": options.window, "labelled": label is not None, "by_group": bool(options.groups)}
+    judged = [name for name in parts if n_pending[name] or any(map(len, blocks[name]))]
+    if without := [str(name) for name in parts if n_rows[name] and name not in judged]:
+        lacking = f"No negatives to count false alarms on: {some(without, score_files.MAX_GROUPS)}."
+        source.note = f"{source.note}\n{lacking}".strip()
     return {
-        name: monitor_placed(blocks[name], one, n_pending=n_pending[name], **asked)
-        for name, one in parts.items()
-        if n_rows[name] or name is None
+        name: monitor_placed(blocks[name], parts[name], n_pending=n_pending[name], **asked)
+        for name in judged or [*parts][:1]  # which raises
     }
 
 
@@ -183,7 +187,7 @@ def _chart(found: Mapping[Any, Monitoring]) -> Figure:
     for name, one in found.items():
         n = np.unique(np.linspace(1, one.n_negatives, min(one.n_negatives, CHART_POINTS)).astype(int))
         alarms = one.alarms_among(n)
-        label = None if name is None else str(name)
+        label = None if name is None else typeset(str(name), math_too=False)
         line = rate.plot(n, alarms / n, label=label)[0]
         shown = one.evidence_after(n) / math.log(10)
         evidence.plot(n, shown, label=label)

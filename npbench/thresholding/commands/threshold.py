@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from npbench.contracts import Estimate
 from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
 from npbench.numerics.thresholds import RULES
-from npbench.report.render.drawing import own_style
+from npbench.report.render.drawing import own_style, typeset
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.commands.batches import ScoreFile
@@ -35,7 +36,7 @@ def run(words: Sequence[str]) -> Exit:
     options = _parser().parse_args(list(words) or ["--help"])
     shared = ("delta", "rule", "recall", "precision", "abstain", "contamination", "randomized", "small")
     given = {name: getattr(options, name) for name in shared}
-    random, rho = np.random.RandomState(options.seed), _bound(options)
+    rho = _bound(options)
     names = {name: getattr(options, name) for name in ("score", "label", "by", "weights")}
     source = ScoreFile(options)
     source.require(**names)
@@ -43,6 +44,7 @@ def run(words: Sequence[str]) -> Exit:
     source.at_once |= options.keep_scores or options.contamination is not None
     with TemporaryFile() as file:
         try:
+            random = np.random.RandomState(options.seed)
             asked = Asked(rho, weighted=options.weights is not None, **given)
             parts, known = source.parts(options, file, random)
             found = calibrate_parts(parts, asked, random=random, keep_scores=options.keep_scores)
@@ -110,7 +112,8 @@ def _bound(options: Namespace) -> float | None:
         raise RequestError("--rho and --budget both bound the false alarms: leave out one of them.")
     if options.budget is None or options.rate is None:
         raise RequestError('--budget and --rate belong together, as in --budget "5 per day" --rate "2000 per day".')
-    rho = per_second(options.budget) / per_second(options.rate)
+    budget, rate = per_second(options.budget), per_second(options.rate)
+    rho = budget / rate if rate else math.inf
     if not 0 < rho < 1:
         raise RequestError(f"A budget of {options.budget} at a rate of {options.rate} is a bound of {rho:g}, no rate.")
     return rho
@@ -215,6 +218,6 @@ def _drawn(samples: Mapping[Any, Sample]) -> Figure:
         axes = figure.subplots()
         for place, (name, (one, part)) in enumerate(drawable.items()):
             curve = np_roc(part.negatives, part.positives, one.share)
-            shown = NPRocDisplay(curve=curve, name=None if name is None else str(name))
+            shown = NPRocDisplay(curve=curve, name=None if name is None else typeset(str(name), math_too=False))
             shown.plot(axes, rho=None if place else one.rho)
     return figure

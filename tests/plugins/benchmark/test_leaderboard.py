@@ -251,6 +251,34 @@ def test_a_broken_promise_leaves_its_league():
     assert cells(sheet)[-1]["place"] == "-"
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *({"calibration_size": size} for size in ([1], math.nan, 7.0)),
+        *({"delta": delta} for delta in (0.0, math.nan, [1])),
+        *({"n_splits": n} for n in ("x", None, [2])),
+        {"threshold": ["x"]},
+        {"randomized": [1]},
+    ],
+)
+def test_odd_parameters_of_a_stranger_harm_no_table(odd):
+    made = [result("scorer", "pima", 0, 0.05, 0.5, params={**UMBRELLA, **odd}), *RECORDS]
+    assert tables(frame(made), [])
+
+
+@pytest.mark.parametrize("roc", ["x", "[1]", '["a"]', "{}", "[" * 5000, "null", "[" + "null," * 90 + "1]"])
+def test_odd_curves_of_a_stranger_have_no_misses_at_rho(roc):
+    odd = result("scorer", "pima", 0, 0.05, 0.5, params=UMBRELLA, roc=roc)
+    (found,) = by_dataset(frame([odd]))["at_rho"]
+    assert found is None
+    assert tables(frame([odd, *RECORDS]), [])
+
+
+def test_a_record_without_positives_harms_no_table():
+    odd = {**result("scorer", "pima", 0, 0.05, 0.5, params=UMBRELLA), "n_positive": 0, "n_test_positive": 0}
+    assert tables(frame([odd, *RECORDS]), [])
+
+
 def test_a_job_without_a_score_is_lost():
     for value in (math.nan, math.inf, None):
         odd = {**RECORDS[0], "np_score": value}

@@ -313,6 +313,12 @@ def test_stand_ins_and_fallbacks_are_not_judged():
     assert verdict(fits_of([-0.1]), of="c") == ("not run", "no such records")
 
 
+def test_differences_that_cancel_up_to_rounding_are_no_difference():
+    rates = [(3 / 30, 2 / 30), (4 / 30, 2 / 30), (2 / 30, 5 / 30)]
+    assert sum(one - other for one, other in rates) != 0
+    assert verdict(fits_of([one - other for one, other in rates]), within=[0, None])[1].endswith("0 of 1")
+
+
 def test_noise_decides_before_cases():
     inf = float("inf")
     assert judge_within(0.5, (0, 1), 1, limits=(-0.1, 1.1), n=5).startswith("no difference seen (5 pairs")

@@ -132,6 +132,18 @@ def test_rows_out_of_order_are_read_at_once(tmp_path, monkeypatch):
     assert seen[0] == seen[1]
 
 
+def test_a_time_that_is_missing_where_a_batch_begins_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(batches, "BATCH_ROWS", 100)
+    frame = pl.DataFrame({"score": np.arange(300.0), "label": np.zeros(300, dtype=int), "time": np.arange(300)})
+    frame.write_parquet(tmp_path / "old.parquet")
+    at = pl.when(pl.col("time") != 100).then("time").cast(pl.Datetime)
+    frame.with_columns(time=at).write_parquet(tmp_path / "new.parquet")
+    threshold.run([str(tmp_path / "old.parquet"), "--output", str(tmp_path)])
+    words = [str(tmp_path / "new.parquet"), "--threshold", str(tmp_path / "threshold.json"), "--time", "time"]
+    with pytest.raises(RequestError, match="1 missing"):
+        monitor.run([*words, "--no-chart"])
+
+
 def test_faults_name_rows_of_the_whole_file(tmp_path, monkeypatch):
     monkeypatch.setattr(batches, "BATCH_ROWS", 50)
     scores = np.arange(200.0)

@@ -273,6 +273,8 @@ def test_one_number_of_negatives_is_needed():
         (["scores.csv", *COLUMNS, "--budget", "5", "--rate", "9 per day"], "'5'"),
         (["scores.csv", *COLUMNS, "--rho", "0.1", "--budget", "1 per day", "--rate", "9 per day"], "--rho"),
         (["scores.csv", *COLUMNS, "--budget", "10 per day", "--rate", "9 per day"], "no rate"),
+        (["scores.csv", *COLUMNS, "--budget", "10 per day", "--rate", "0 per day"], "no rate"),
+        (["scores.csv", *COLUMNS, "--seed", "-1"], "Seed must be"),
         (["absent.csv"], "absent.csv"),
         (["scores.json"], "did you mean 'scores.csv'"),
         (["scores.parquet", *COLUMNS, "--delimiter", "comma"], "--delimiter"),
@@ -321,6 +323,38 @@ def test_a_group_without_a_label_yet_is_named_and_not_drawn(capsys):
     printed = capsys.readouterr().out
     assert "b: no negatives" in printed
     assert "chart of 1 group" in printed
+
+
+def test_a_group_of_positives_hides_no_finding_of_the_others(capsys):
+    threshold.run(["scores.parquet", *COLUMNS, "--by", "g"])
+    drift = TABLE.filter((pl.col("g") == "a") | (pl.col("y") == "attack")).with_columns(pl.col("s") + 1)
+    drift.write_csv("drift.csv")
+    capsys.readouterr()
+    assert monitor.run(["drift.csv", *STORED, "--no-chart"]) is Exit.FAILED
+    printed = capsys.readouterr().out
+    assert "a: false alarms" in printed
+    assert "false alarms on: b." in printed
+    TABLE.filter(y="attack").write_csv("attacks.csv")
+    with pytest.raises(RequestError, match="no negatives"):
+        monitor.run(["attacks.csv", *STORED])
+
+
+def test_names_of_groups_are_no_mathematics():
+    TABLE.with_columns(g=pl.lit("$x^$")).write_csv("odd.csv")
+    assert threshold.run(["odd.csv", *COLUMNS, "--by", "g"]) is Exit.OK
+    assert monitor.run(["odd.csv", *STORED]) is Exit.OK
+    assert Path("monitor.png").exists()
+    assert Path("threshold/np_roc.png").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--by", "g"]])
+def test_a_file_without_a_usable_row_is_refused(more):
+    TABLE.with_columns(s=pl.lit(None, pl.Float64)).write_parquet("empty.parquet")
+    with pytest.raises(RequestError, match="no row has a score"):
+        threshold.run(["empty.parquet", *COLUMNS, *more])
+    threshold.run(["scores.parquet", *COLUMNS, *more])
+    with pytest.raises(RequestError, match="no row has a score"):
+        monitor.run(["empty.parquet", *STORED])
 
 
 def test_labels_that_come_late_are_pending(capsys):
