@@ -34,7 +34,8 @@ def hooks() -> str:
         if name.startswith("npbench_"):
             signature = inspect.signature(hook)
             call = f"`{name}({', '.join(signature.parameters)})`"
-            rows.append((call, f"`{signature.return_annotation}`", _cell(" ".join((hook.__doc__ or "").split()))))
+            returned = _short(inspect.formatannotation(signature.return_annotation))
+            rows.append((call, f"`{returned}`", _cell(" ".join((hook.__doc__ or "").split()))))
     return table(("hook", "returns", ""), rows)
 
 
@@ -116,13 +117,20 @@ def api(*names: str) -> str:
         module, _, path = name.partition(":")
         described = operator.attrgetter(path)(importlib.import_module(module))
         summary = " ".join(_section(described, "").partition("\n\n")[0].split())
-        signature = re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(described)).replace("self, ", ""))
+        signature = _short(str(inspect.signature(described)).replace("self, ", ""))
         parts += [f"\n### {module}.{path}", fenced("text", path + signature), _plain(summary)]
         rows = ((_code(names), _cell(meaning)) for names, _, meaning in _entries(described, "Parameters"))
         parts.append(table(("parameter", ""), rows))
         if examples := _section(described, "Examples"):
             parts.append(fenced("pycon", examples))
     return "\n".join([*parts, ""])
+
+
+def _short(annotated: str) -> str:
+    """Return annotations without quotes and modules, as they are typed."""
+    unquoted = re.sub(r"(: |-> |^)'([^']*)'", r"\1\2", annotated)
+    known = unquoted.replace("numpy.", "np.").replace("polars.dataframe.frame.", "pl.")
+    return re.sub(r"\b(?!np\.|pl\.)(?:[a-z_]\w*\.)+(?=[A-Z]\w)", "", known)
 
 
 def descriptions() -> str:
@@ -132,8 +140,8 @@ def descriptions() -> str:
 
 def described_fields() -> str:
     """Return the names of the fields of each plugin description."""
-    named = ((one.__name__, _entries(one, "Parameters")) for one in DESCRIPTIONS)
-    rows = ((f"`{name}`", _code(", ".join(names for names, *_ in entries))) for name, entries in named)
+    names = {one: ", ".join(names for names, *_ in _entries(one, "Parameters")) for one in DESCRIPTIONS}
+    rows = ((f"`{one.__name__}`", _code(own) if own else f"as `{one.__base__.__name__}`") for one, own in names.items())
     return table(("description", "fields"), rows)
 
 
