@@ -280,9 +280,9 @@ def use(drawn: str, *names: str) -> None:
 
 
 def _splits(records: pl.DataFrame) -> str:
-    each = records.group_by("dataset").agg(pl.n_unique("repeat"))["repeat"]
-    least = "" if each.min() == each.max() else f"{each.min()} to "
-    return f"{least}{counted(each.max(), 'split')}"
+    each = records.group_by("dataset").agg(pl.n_unique("repeat"))["repeat"].to_list()
+    least = "" if min(each) == max(each) else f"{min(each)} to "
+    return f"{least}{counted(max(each), 'split')}"
 
 
 def carries(name: str) -> None:

@@ -141,7 +141,9 @@ def descriptions() -> str:
 def described_fields() -> str:
     """Return the names of the fields of each plugin description."""
     names = {one: ", ".join(names for names, *_ in _entries(one, "Parameters")) for one in DESCRIPTIONS}
-    rows = ((f"`{one.__name__}`", _code(own) if own else f"as `{one.__base__.__name__}`") for one, own in names.items())
+    rows = (
+        (f"`{one.__name__}`", _code(own) if own else f"as `{one.__mro__[1].__name__}`") for one, own in names.items()
+    )
     return table(("description", "fields"), rows)
 
 
