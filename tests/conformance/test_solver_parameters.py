@@ -17,7 +17,7 @@ POSITIVE = (
 )
 COUNT = (
     "max_iter n_components n_intervals n_splits n_asymmetries n_features_to_select inner n_top batch_size "
-    "max_leaf_nodes min_samples_leaf n_layers patience"
+    "max_leaf_nodes min_samples_leaf n_layers patience max_rows"
 )
 CHOICE = (
     "loss sampling update bound kernel threshold strategy surrogate method step accelerate keep classifier stages "
