@@ -170,6 +170,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
     contamination: tuple[float, float] | None = parameter(tuple, list, None, default=None)
     random_state: Any = parameter("random_state", default=None)
     small: str = parameter(StrOptions({"refuse", "pool"}), default="refuse")
+    _n_shared = 0  # of the groups: those with several values of by
 
     # Sample weights are the inner classifier's.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"sample_weight": UNUSED}
