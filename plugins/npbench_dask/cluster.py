@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import logging
 import multiprocessing
 import os
@@ -257,7 +258,12 @@ def _connected(connect: Callable[[], Client], address: str) -> Client:
         try:
             found.set_result(connect())
         except Exception as error:  # of the address, of TLS, of the connection
-            found.set_exception(error)
+            reason = str(error)
+        else:
+            return
+        found.set_exception(ConnectionError(reason))
+        # a client that is deleted while another starts waits for it, and makes it wait: so this one goes now
+        gc.collect()
 
     threading.Thread(target=attempt, daemon=True).start()
     try:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import gc
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -96,6 +98,25 @@ def test_an_address_without_a_scheduler_is_an_error(data, run, monkeypatch):
     monkeypatch.setattr("npbench_dask.cluster.SECONDS_TO_CONNECT", 0.5)
     with pytest.raises(RequestError, match=r"tcp://127\.0\.0\.1:9"):
         run("tcp://127.0.0.1:9", jobs(data, {}))
+
+
+def test_no_client_that_could_not_connect_is_left(data, run, monkeypatch):
+    from distributed import Client
+
+    monkeypatch.setattr("npbench_dask.cluster.SECONDS_TO_CONNECT", 0.5)
+    gc.collect()
+    before = sum(type(one) is Client for one in gc.get_objects())
+    gc.disable()
+    try:
+        with pytest.raises(RequestError, match=r"127\.0\.0\.1:9"):
+            run("tcp://127.0.0.1:9", jobs(data, {}))
+        for _ in range(100):
+            if (left := sum(type(one) is Client for one in gc.get_objects()) - before) <= 0:
+                break
+            time.sleep(0.1)
+    finally:
+        gc.enable()
+    assert left <= 0
 
 
 @pytest.fixture
