@@ -140,9 +140,10 @@ def descriptions() -> str:
 
 def described_fields() -> str:
     """Return the names of the fields of each plugin description."""
-    names = {one: ", ".join(names for names, *_ in _entries(one, "Parameters")) for one in DESCRIPTIONS}
+    fields_of = {one: ", ".join(names for names, *_ in _entries(one, "Parameters")) for one in DESCRIPTIONS}
     rows = (
-        (f"`{one.__name__}`", _code(own) if own else f"as `{one.__mro__[1].__name__}`") for one, own in names.items()
+        (f"`{one.__name__}`", _code(own) if own else f"as `{one.__mro__[1].__name__}`")
+        for one, own in fields_of.items()
     )
     return table(("description", "fields"), rows)
 

@@ -110,6 +110,6 @@ def _frame(X: Any) -> Any:
     if isinstance(X, pl.DataFrame) or not hasattr(X, "set_axis"):
         return X if isinstance(X, pl.DataFrame) else None
     plain = X.set_axis([str(place) for place in range(X.shape[1])], axis=1)  # names may repeat, or be numbers
-    types = {name: getattr(kind, "subtype", kind) for name, kind in plain.dtypes.items()}  # of sparse columns
-    words = {name: kind if kind.kind in "biufMm" else str for name, kind in types.items()}
-    return pl.from_pandas(plain.astype({name: kind for name, kind in words.items() if kind != plain.dtypes[name]}))
+    sparse = {name: kind.subtype for name, kind in plain.dtypes.items() if hasattr(kind, "subtype")}
+    words = {name: str for name, kind in plain.dtypes.items() if kind.kind not in "biufMm"}
+    return pl.from_pandas(plain.astype(sparse | words))

@@ -259,14 +259,13 @@ def monitor_placed(
     n, at, shares = threshold.distribution()
     if len(at) and len(placed):
         counts = sum(np.bincount(placed[i : i + BLOCK], minlength=len(marks) + 1) for i in range(0, len(placed), BLOCK))
-        not_above = np.cumsum(counts)[np.searchsorted(marks, at)]
+        m, not_above = len(placed), np.cumsum(counts)[np.searchsorted(marks, at)]
         # at some scores only, the largest distance is at most that of Kolmogorov and Smirnov, which keeps the level
-        largest = np.max(np.abs(not_above / len(placed) - shares))
-        m = len(placed)
+        largest = np.max(np.abs(not_above / m - shares))
         least = math.exp(math.lgamma(n + 1) + math.lgamma(m + 1) - math.lgamma(n + m + 1))  # of two samples apart
         p_value = max(least, float(kstwo.sf(largest, max(1, round(n * m / (n + m))))))
         step = float(np.max(np.diff(shares, prepend=0, append=1)))  # between these scores, a distance is seen less it
-        distance = min(1.0, _surely_found(n, len(placed), alpha) + step)
+        distance = min(1.0, _surely_found(n, m, alpha) + step)
     alarms = placed > np.searchsorted(marks, threshold.value)
     tested = threshold.contamination is None
     return Monitoring(

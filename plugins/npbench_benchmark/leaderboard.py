@@ -298,7 +298,7 @@ def misses_at_rho(records: pl.DataFrame) -> pl.Series:
         try:
             below, above = json.loads(roc or "")[place : place + 2]
             return float(1.0 - (below + share * (above - below)))
-        except (TypeError, ValueError, RecursionError):  # records may come from anyone
+        except (TypeError, ValueError, ArithmeticError, RecursionError):  # records may come from anyone
             return None
 
     return pl.Series(map(misses, records["roc"]), dtype=pl.Float64)

@@ -30,7 +30,7 @@ class Promise:
 
     @classmethod
     def of(cls, params: Mapping[str, Any], used: Collection[str]) -> Promise:
-        """Return what a threshold with these parameters promises, if these rules were used; none without an answer."""
+        """Return what a threshold with these parameters promises, if its answers used these rules."""
         asked = str(params.get("threshold"))
         rule = AUTO if asked == "auto" and set(used) <= {AUTO} else asked
         delta, kind = params.get("delta"), RULES[rule].promise if rule in RULES else "none"

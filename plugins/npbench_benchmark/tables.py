@@ -190,12 +190,13 @@ def _scored(records: pl.DataFrame) -> str:
 def _left(league: League) -> Iterator[str]:
     """Yield a note on the methods that leave a league."""
     if league.broken:
-        is_mean = league.promise == "on average"
-        names = ", ".join(
-            f"{one.label} ({f'mean P_fa {one.p_fa:.4f}' if is_mean else f'{one.above} of {one.n_jobs} above rho'})"
-            for one in league.broken
-        )
+        names = ", ".join(f"{one.label} ({_evidence(one)})" for one in league.broken)
         yield f"Left out, since they exceed rho beyond what the promise allows: {names}."
+
+
+def _evidence(one: Standing) -> str:
+    """Return by what the promise of a method is judged."""
+    return f"mean P_fa {one.p_fa:.4f}" if one.promise == "on average" else f"{one.above} of {one.n_jobs} above rho"
 
 
 def _separation(league: League) -> Iterator[str]:

@@ -113,10 +113,12 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
     back, neutral = (exp, 1.0) if claim.get("ratio") else (float, 0.0 if {"than", "minus"} & {*claim} else None)
     neutral = claim.get("neutral", neutral)
     low, high = _bounds(claim["within"], neutral)
-    cells, units = ([round(centre(values), DIGITS) for values in found.values()] for found in (by_cell, by_unit))
+    cells, units = ([centre(values) for values in found.values()] for found in (by_cell, by_unit))
     limits = None if "column" in claim else limits_of(units)
     limits = limits and (back(limits[0]), back(limits[1]))
-    estimate, held = back(round(centre(units), DIGITS)), sum(low <= back(cell) <= high for cell in cells)
+    # equal up to rounding is equal
+    estimate, *of_cells = (back(round(value, DIGITS)) for value in (centre(units), *cells))
+    held = sum(low <= value <= high for value in of_cells)
     word = judge_within(
         estimate,
         (low, high),

@@ -225,7 +225,7 @@ class SVMPath(KernelClassifier):
         """Raise a ValueError if a path of so many samples needs too large a Gram matrix, or a choice too much time."""
         if self.kernel not in ("linear", "precomputed"):
             self._require_memory(n_rows, "ac_svm, which approximates the kernel")
-        elif self.searches and n_rows > self.max_rows:
+        elif self.is_linear and self.searches and n_rows > self.max_rows:
             raise ValueError(
                 f"A choice among {n_rows} samples, more than max_rows={self.max_rows}, follows paths whose time grows "
                 "with the square of the samples: use linear_svm_ranked or np_svm_linear, set total and "

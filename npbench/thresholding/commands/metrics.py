@@ -16,7 +16,7 @@ from npbench.contracts import Estimate
 from npbench.data.wording import counted
 from npbench.errors import Exit, RequestError
 from npbench.numerics.pauc_metrics import detected
-from npbench.report.render.drawing import own_style, typeset
+from npbench.report.render.drawing import own_style
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding import sorted_metrics
 from npbench.thresholding.commands import score_files
@@ -135,7 +135,7 @@ def _drawn(found: Mapping[Any, Measured], fprs: Sequence[float]) -> Figure:
             n = len(part.negatives)
             alarms = np.unique(np.geomspace(1, n, CURVE_POINTS).astype(int))
             heights = detected(part.positives, part.negatives, alarms) / len(part.positives)
-            label = None if name is None else typeset(str(name), math_too=False)
+            label = score_files.charted(name)
             axes.plot(alarms / n, heights, drawstyle="steps-post", color=f"C{place}", label=label)
             for fpr in fprs if name is None else ():  # limits of groups would hide each other
                 one = metrics[f"TPR at FPR {fpr:g}"]

@@ -17,7 +17,7 @@ from npbench.data.table import days
 from npbench.data.wording import OPTIONS, counted
 from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
-from npbench.report.render.drawing import own_style, save_picture, typeset
+from npbench.report.render.drawing import own_style, save_picture
 from npbench.report.sheet import some
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.commands.batches import ScoreFile
@@ -187,7 +187,7 @@ def _chart(found: Mapping[Any, Monitoring]) -> Figure:
     for name, one in found.items():
         n = np.unique(np.linspace(1, one.n_negatives, min(one.n_negatives, CHART_POINTS)).astype(int))
         alarms = one.alarms_among(n)
-        label = None if name is None else typeset(str(name), math_too=False)
+        label = score_files.charted(name)
         line = rate.plot(n, alarms / n, label=label)[0]
         shown = one.evidence_after(n) / math.log(10)
         evidence.plot(n, shown, label=label)

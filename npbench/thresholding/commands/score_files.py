@@ -21,7 +21,7 @@ from npbench.data.table_files import FORMATS, read_table
 from npbench.data.wording import OPTIONS, counted
 from npbench.errors import RequestError
 from npbench.report.render import terminal
-from npbench.report.render.drawing import save_picture
+from npbench.report.render.drawing import save_picture, typeset
 from npbench.report.render.page import write_pictures
 from npbench.report.sheet import Sheet
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
@@ -90,6 +90,11 @@ def left_out(found: Counter[str]) -> str:
     reasons = ", ".join(f"{found[why]} {why}" for why in LACKING if found[why])
     n = sum(found[why] for why in LACKING)
     return f"{counted(n)} of {found['rows']} left out: {reasons}." if reasons else ""
+
+
+def charted(group: Any) -> str | None:
+    """Return the name of a group as charts show it; None for all samples."""
+    return None if group is None else typeset(str(group), math_too=False)
 
 
 def stored(path: Path) -> tuple[Threshold | GroupThresholds, dict[str, Any]]:

@@ -17,7 +17,7 @@ from npbench.contracts import Estimate
 from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
 from npbench.numerics.thresholds import RULES
-from npbench.report.render.drawing import own_style, typeset
+from npbench.report.render.drawing import own_style
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.commands.batches import ScoreFile
@@ -218,6 +218,6 @@ def _drawn(samples: Mapping[Any, Sample]) -> Figure:
         axes = figure.subplots()
         for place, (name, (one, part)) in enumerate(drawable.items()):
             curve = np_roc(part.negatives, part.positives, one.share)
-            shown = NPRocDisplay(curve=curve, name=None if name is None else typeset(str(name), math_too=False))
+            shown = NPRocDisplay(curve=curve, name=score_files.charted(name))
             shown.plot(axes, rho=None if place else one.rho)
     return figure

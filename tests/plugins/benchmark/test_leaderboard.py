@@ -266,7 +266,9 @@ def test_odd_parameters_of_a_stranger_harm_no_table(odd):
     assert tables(frame(made), [])
 
 
-@pytest.mark.parametrize("roc", ["x", "[1]", '["a"]', "{}", "[" * 5000, "null", "[" + "null," * 90 + "1]"])
+@pytest.mark.parametrize(
+    "roc", ["x", "[1]", '["a"]', "{}", "[" * 5000, "null", "[" + "null," * 90 + "1]", str([10**400] * 90)]
+)
 def test_odd_curves_of_a_stranger_have_no_misses_at_rho(roc):
     odd = result("scorer", "pima", 0, 0.05, 0.5, params=UMBRELLA, roc=roc)
     (found,) = by_dataset(frame([odd]))["at_rho"]

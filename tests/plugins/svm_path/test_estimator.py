@@ -232,6 +232,12 @@ def test_one_path_takes_any_number_of_rows():
     assert model.converged_
 
 
+def test_the_number_of_rows_is_bounded_for_the_linear_kernel_alone():
+    maker(max_rows=149, kernel="precomputed")().require_rows(150)
+    with pytest.raises(ValueError, match="max_rows"):
+        maker(max_rows=149)().require_rows(150)
+
+
 def extremes():
     rng = np.random.default_rng(7)
     few, twice = np.repeat([1, -1], [130, 20]), X[np.repeat(np.arange(30, 105), 2)]
