@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gc
 import logging
 import multiprocessing
 import os
@@ -18,7 +17,7 @@ import threading
 import time
 import types
 import warnings
-from asyncio import gather, wait_for
+from asyncio import gather, run, wait_for
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future as Promise
@@ -185,8 +184,8 @@ class _Cluster:
     def record(self, job: Job, future: Future) -> Mapping[str, Primitive] | None:
         """Return the record of a job, or None if it is repeated: its worker was lost, or one that cannot run it."""
         if future.status == "finished":
-            with contextlib.suppress(Exception):  # the worker that held it was lost after the job
-                return cast(Mapping[str, Primitive], future.result())
+            with contextlib.suppress(Exception):  # the worker that held it was lost after the job, or hangs
+                return cast(Mapping[str, Primitive], future.result(SECONDS_TO_ANSWER))
         _answered(self._client, self._client.nthreads)  # without the scheduler, all jobs are lost
         return _failed(job, future) if self._attempts[job.key] >= ATTEMPTS else None
 
@@ -223,7 +222,7 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
     """Connect to a cluster, or start one on this machine for the length of the block."""
     try:
         import dask
-        from distributed import Client, LocalCluster
+        from distributed import LocalCluster
     except ImportError as error:
         raise RequestError(f'execution=dask needs Dask ({error}): pip install "npbench[dask]".') from error
     with contextlib.ExitStack() as stack:
@@ -238,7 +237,7 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
                 cluster = LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0")
             stack.callback(cluster.close, timeout=SECONDS_TO_CLOSE)
             address = cluster.scheduler_address
-        client = _connected(functools.partial(Client, address, timeout=SECONDS_TO_CONNECT), address)
+        client = _connected(address)
         try:
             yield client
         finally:
@@ -250,20 +249,18 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
                 stack.close()
 
 
-def _connected(connect: Callable[[], Client], address: str) -> Client:
+def _connected(address: str) -> Client:
     """Return a client; a port that takes a connection and is silent would hold it for ever."""
+    from distributed import Client
+
     found: Promise[Client] = Promise()
 
     def attempt() -> None:
         try:
-            found.set_result(connect())
+            run(_reach(address))
+            found.set_result(Client(address, timeout=SECONDS_TO_CONNECT))
         except Exception as error:  # of the address, of TLS, of the connection
-            reason = str(error)
-        else:
-            return
-        found.set_exception(ConnectionError(reason))
-        # a client that is deleted while another starts waits for it, and makes it wait: so this one goes now
-        gc.collect()
+            found.set_exception(error)
 
     threading.Thread(target=attempt, daemon=True).start()
     try:
@@ -272,6 +269,19 @@ def _connected(connect: Callable[[], Client], address: str) -> Client:
         reason = str(error).partition("\n")[0] or f"silent for {2 * SECONDS_TO_CONNECT:g} s"
         hint = "start one with `dask scheduler`, and workers with `dask worker ADDRESS --no-nanny`"
         raise RequestError(f"no scheduler answers at execution.address={address} ({reason}): {hint}") from error
+
+
+async def _reach(address: str) -> None:
+    """Connect to an address and close the connection; raise OSError if nothing answers.
+
+    A client that could not connect would be worse: when it is deleted, it waits for any other that starts, and may make
+    it wait.
+    """
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    comm = await connect(address, SECONDS_TO_CONNECT, **Security().get_connection_args("client"))
+    await comm.close()
 
 
 @contextmanager

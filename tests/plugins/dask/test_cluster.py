@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -103,20 +102,19 @@ def test_an_address_without_a_scheduler_is_an_error(data, run, monkeypatch):
 def test_no_client_that_could_not_connect_is_left(data, run, monkeypatch):
     from distributed import Client
 
+    def clients():
+        return sum(type(one) is Client for one in gc.get_objects())
+
     monkeypatch.setattr("npbench_dask.cluster.SECONDS_TO_CONNECT", 0.5)
     gc.collect()
-    before = sum(type(one) is Client for one in gc.get_objects())
+    before = clients()
     gc.disable()
     try:
         with pytest.raises(RequestError, match=r"127\.0\.0\.1:9"):
             run("tcp://127.0.0.1:9", jobs(data, {}))
-        for _ in range(100):
-            if (left := sum(type(one) is Client for one in gc.get_objects()) - before) <= 0:
-                break
-            time.sleep(0.1)
+        assert clients() <= before
     finally:
         gc.enable()
-    assert left <= 0
 
 
 @pytest.fixture
@@ -183,7 +181,7 @@ def test_the_jobs_of_a_worker_that_is_killed_are_done_by_the_other(cluster, data
     planned = jobs(data, *[{"folder": str(tmp_path), "seconds": 0.2}] * 12)
 
     def kill_one(record):
-        if len(list(tmp_path.glob("pid-*"))) == 2:  # both are at work
+        if len(list(tmp_path.glob("pid-*"))) >= 2:  # one job has ended, and another runs
             workers[0].send_signal(signal.SIGKILL)
 
     counts, records = run(address, planned, on_record=kill_one)
@@ -203,7 +201,7 @@ def test_the_jobs_of_a_worker_that_is_frozen_are_done_by_the_other(cluster, data
     frozen = []
 
     def freeze_one(record):
-        if not frozen and len(list(tmp_path.glob("pid-*"))) == 2:  # both are at work
+        if not frozen and len(list(tmp_path.glob("pid-*"))) >= 2:  # one job has ended, and another runs
             frozen.append(workers[0])
             workers[0].send_signal(signal.SIGSTOP)
 
