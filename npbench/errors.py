@@ -47,23 +47,13 @@ def unknown_name(kind: str, name: str, choices: Iterable[str]) -> str:
     if near and not few:
         alike = difflib.SequenceMatcher(None, near[0], name).ratio() - AS_NEAR
         near = difflib.get_close_matches(name, known, n=MAX_NEAR, cutoff=alike)
-    hint = f"did you mean {either(map(repr, near))}? " if near else ""
+    hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     if few:
         return f"Unknown {kind} {name!r}: {hint}{'There' if near else 'there'} are: {', '.join(known) or 'none'}."
     if kind in LISTED:
         return f"Unknown {kind} {name!r}: {hint}`npbench list {kind}s` shows all {len(known)}."
     shown = "" if near else f"{', '.join(known[:MAX_LISTED])} and {len(known) - MAX_LISTED} more."
     return f"Unknown {kind} {name!r}: {hint or 'there are: '}{shown}".strip()
-
-
-def either(words: Iterable[str]) -> str:
-    """Return words as alternatives.
-
-    >>> either("abc"), either("a")
-    ('a, b or c', 'a')
-    """
-    *first, last = words
-    return f"{', '.join(first)} or {last}" if first else last
 
 
 def merged(faults: Iterable[str]) -> list[str]:

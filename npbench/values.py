@@ -1,13 +1,14 @@
-"""Values as canonical JSON, and checks of numbers."""
+"""Values as canonical JSON and in words, and checks of numbers."""
 
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 NAME = re.compile(r"\w[\w.+-]{0,59}")  # of a plugin's object: typed as a setting, printed, and part of file names
+MAX_LISTED = 10  # items in a sentence
 
 
 def is_whole(value: Any, at_least: int) -> bool:
@@ -56,3 +57,19 @@ def plain(value: Any) -> Any:
     if isinstance(value, Sequence):
         return [plain(part) for part in value]
     raise TypeError(f"{value!r} is not a number, a string, or a list or mapping of them")
+
+
+def listed(items: Iterable[str], most: int = MAX_LISTED, separator: str = ", ") -> str:
+    """Join the first items, with the number of the others.
+
+    >>> listed("abc"), listed("abc", 2)
+    ('a, b, c', 'a, b and 1 more')
+    """
+    every = [item if item.isprintable() else repr(item) for item in items]
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return separator.join(every[:most]) + more
+
+
+def counted(n: int, noun: str = "row") -> str:
+    """Return a number of things, as in ``1 record`` and ``2 records``."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"

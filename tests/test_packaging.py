@@ -66,7 +66,7 @@ ARROWS = {
     "__main__": {"cli"},
     "cli": {"commands", "config", "execution"},
     "commands": {
-        *("session", "progress", "planning", "report", "config", "evaluation", "data", "records"),
+        *("session", "progress", "planning", "report", "config", "estimators", "evaluation", "data", "records"),
         "thresholding.commands",  # its old path
     },
     # The commands of a room may use more than the room, which a caller of its functions imports.

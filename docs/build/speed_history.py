@@ -66,7 +66,10 @@ def last(machine: str) -> str:
     lines = {name: line[-2:] for name, line in _fits(machine).items() if len(line) > 1}
     ((old, new), *_) = lines.values()
     columns = ("solver, samples", f"ms at {old.commit}", f"at {new.commit}", "times as long")
-    rows = ((name, _ms(old), _ms(new), f"{new.value / old.value:.2f}") for name, (old, new) in lines.items())
+    rows = (
+        (name, f"{old.value * 1e3:.4g}", f"{new.value * 1e3:.4g}", f"{new.value / old.value:.2f}")
+        for name, (old, new) in lines.items()
+    )
     return table(columns, rows)
 
 
@@ -84,10 +87,6 @@ def largest(machine: str, *benchmarks: str) -> str:
 def _fits(machine: str) -> dict[str, list[Point]]:
     found = courses(HISTORY / machine).items()
     return {name.partition("(")[2].rstrip(")"): line for (key, name), line in found if key.startswith("history.")}
-
-
-def _ms(point: Point) -> str:
-    return f"{point.value * 1e3:.4g}"
 
 
 def _name(key: str, combination: tuple[str, ...]) -> str:

@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import inspect
-import re
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from npbench.console import printable, write
 from npbench.contracts import DataFile, Dataset, Metric, resolve
 from npbench.data import sources
 from npbench.errors import Exit, RequestError, unknown_name
+from npbench.estimators.parameters import sections
 from npbench.problem import PROBLEMS
 from npbench.signature import REQUIRED, filled_in, signature
 
@@ -74,7 +74,7 @@ def _solver(name: str, _: Any) -> Details:
         grids = section.pop("search", None) or {}
         searched = {key: f", searched over {grid}" for key, grid in grids.items() if grid}
         settings = [f"{key}: {_shown(value)}{searched.get(key, '')}" for key, value in {**defaults, **section}.items()]
-        text = _parameters_section(resolve(solver.estimator))
+        text = sections(inspect.getdoc(resolve(solver.estimator))).get("Parameters", "")
     stated = {
         "variant of": solver_name if solver_name != name else "",
         "reference": solver.reference,
@@ -86,12 +86,6 @@ def _solver(name: str, _: Any) -> Details:
     example = f"npbench solver={name} dataset=breast{problem}"
     parts = {"Settings (solver.NAME=VALUE)": "\n".join(settings), "Parameters": text, "Example": example}
     return stated, parts
-
-
-def _parameters_section(documented: Any) -> str:
-    """Return the section Parameters of a numpydoc docstring."""
-    found = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+$|\Z)", inspect.getdoc(documented) or "", re.M | re.S)
-    return found[1] if found else ""
 
 
 def _metric(name: str, metric: Metric) -> Details:

@@ -19,6 +19,7 @@ from npbench.config.words import as_text, as_word, is_hydra_word
 from npbench.contracts import GIVEN_NAME
 from npbench.errors import MAX_LISTED, unknown_name
 from npbench.signature import filled_in, signature
+from npbench.values import listed
 
 
 @dataclass(frozen=True)
@@ -219,8 +220,7 @@ def unknown_key(key: str, *configs: Mapping[str, Any]) -> str:
         return f"{refusal} it has no settings."
     where = f"under {parent!r} there are" if siblings else "there are"
     shown = siblings or list(map(str, configs[0]))
-    more = f" and {len(shown) - MAX_LISTED} more" if len(shown) > MAX_LISTED else ""
-    return f"{refusal} {where} {', '.join(shown[:MAX_LISTED])}{more}."
+    return f"{refusal} {where} {listed(shown, MAX_LISTED)}."
 
 
 def _paths(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -5,8 +5,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from npbench.data.wording import counted, listed
 from npbench.numerics.copies import is_sparse
+from npbench.values import counted, listed
 
 MAX_NAMED = 5
 Features: TypeAlias = Any  # ndarray or scipy.sparse.csr_array; SciPy ships no types

@@ -19,8 +19,9 @@ from polars import selectors as cs
 
 from npbench.data.file_limits import require_fits
 from npbench.data.table import Table, as_numbers, refuse_repeated, row_place
-from npbench.data.wording import DATASET, Settings, counted, listed
+from npbench.data.wording import DATASET, Settings
 from npbench.errors import RequestError
+from npbench.values import counted, listed
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"]

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbench.data.wording import DATASET, KEYWORDS, OPTIONS, Settings, counted, listed
+from npbench.data.wording import DATASET, KEYWORDS, OPTIONS, Settings
 from npbench.errors import RequestError
+from npbench.values import counted, listed
 
 REST = "rest"  # the negative label, for all that are not positive
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d{0,14})(\.\d+)?")  # no codes such as 007, which differ from 7

@@ -13,10 +13,10 @@ from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
 from npbench.data.checks import first
 from npbench.data.suspects import suspects
-from npbench.data.wording import counted
 from npbench.errors import RequestError, collect_errors, unknown_name
 from npbench.registry import remedy
 from npbench.signature import signature
+from npbench.values import counted
 
 
 def load(dataset: Dataset, /, **params: Any) -> BinaryData:

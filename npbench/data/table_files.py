@@ -64,13 +64,9 @@ def read_table(path: Path, formats: Mapping[str, Format] = FORMATS, **given: Any
 
 
 def read_file(
-    path: Path,
-    formats: Mapping[str, Format],
-    given: Mapping[str, Any],
-    settings: Settings,
-    of_table: Sequence[str] = (),
+    path: Path, formats: Mapping[str, Format], given: Mapping[str, Any], settings: Settings, further: Sequence[str] = ()
 ) -> tuple[Format, Any]:
-    """Return the format and the content of a file; ``of_table`` are settings of the caller, for tables only."""
+    """Return the format and the content of a file; ``further`` are settings of the caller, for tables only."""
     given = {name: value for name, value in given.items() if value is not None}
     with _opened(path) as file:
         unpack = UNPACK.get(path.suffix.lower())
@@ -78,13 +74,13 @@ def read_file(
         stream = _unpacked(file, unpack) if unpack else file
         suffix = path.with_suffix("").suffix if unpack else path.suffix
         kind = _format_of(suffix, given.pop("format", None), formats, settings)
-        accepted = (*of_table, *kind.settings) if kind.is_table else kind.settings
+        accepted = (*further, *kind.settings) if kind.is_table else kind.settings
         if unknown := [settings(name) for name in given if name not in accepted]:
             known = f"accept {', '.join(map(settings, accepted))}" if accepted else "have no settings"
             raise RequestError(f"{kind.title} files {known}, but not {', '.join(unknown)}: remove it.")
         own = {name: given[name] for name in kind.settings if name in given}
         if kind.read is read_delimited:
-            own |= {"settings": settings, "one_column": not of_table}
+            own |= {"settings": settings, "one_column": not further}
         return kind, _parsed(stream, kind, own, settings)
 
 

@@ -1,9 +1,7 @@
-"""Phrases of error messages about files, in the words of whoever reads them: settings, options or keywords."""
+"""Settings in error messages about files, in the words of whoever reads them: settings, options or keywords."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-MAX_LISTED = 10
 
 
 @dataclass(frozen=True)
@@ -20,15 +18,3 @@ class Settings:
 
 DATASET, OPTIONS = Settings("dataset.{}={}"), Settings("--{} {}")
 KEYWORDS = Settings("{}={}", {"positive": "pos_label"})
-
-
-def listed(items: Iterable[str], most: int = MAX_LISTED) -> str:
-    """Join the first items by commas, with the number of the others."""
-    every = [item if item.isprintable() else repr(item) for item in items]
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
-
-
-def counted(number: int, what: str = "row") -> str:
-    """Return a number of things in words."""
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -58,11 +58,6 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         y : array of shape (n_samples,)
             Two labels; the larger one is the positive class.
 
-        Returns
-        -------
-        self
-            The fitted classifier.
-
         Raises
         ------
         ValueError
@@ -122,17 +117,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self._explanations.get(getattr(self, "status_", ""), "the fit did not converge.")
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return f(x), larger for more positive samples; its threshold is 0.
+        """Return f(x) of each sample, larger for more positive ones; its threshold is 0.
 
         Parameters
         ----------
         X : {array, sparse matrix} of shape (n_samples, n_features)
             Samples; for ``kernel="precomputed"`` their kernel values with the training samples.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            The scores.
         """
         check_is_fitted(self)
         return self._scores(self._samples(X))
@@ -150,17 +140,9 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self.classes_[(scores > 0).astype(int)]
 
     def recompute(self, X: Any, y: Any) -> dict[str, Any]:
-        """Return attributes of a fit without weights, recomputed from its training sample, for :mod:`npbench.testing`.
+        """Return attributes of a fit without weights by name, such as ``objective_``, for :mod:`npbench.testing`.
 
-        Parameters
-        ----------
-        X, y
-            The training sample of ``fit``.
-
-        Returns
-        -------
-        dict
-            Attributes by name, such as ``objective_`` and ``surrogate_rates_``, where the method knows how.
+        X, y are the training sample of ``fit``; only attributes that the method can recompute are returned.
         """
         signs = np.where(np.asarray(y) == self.classes_[1], 1.0, -1.0)
         return self._recomputed(self.decision_function(X), signs)

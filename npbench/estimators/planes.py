@@ -63,19 +63,8 @@ class PlanesClassifier(LinearClassifier):
         self.n_iter_, self.trace_ = len(trace), trace
 
     def fit_from(self, X: Any, y: Any, start: Solution | None = None) -> Solution:
-        """Fit the classifier, starting from the solution for another C.
+        """Fit from the solution for another C, or from 0; return the solution to start the next fit from.
 
-        Parameters
-        ----------
-        X, y
-            As in :meth:`fit`.
-        start : Solution, optional
-            Result of a fit to the same samples with the same parameters except C. Its planes are reused, unless
-            ``random_state`` makes each fit draw another kernel map.
-
-        Returns
-        -------
-        Solution
-            Solution of the convex problem, to start the next fit from.
+        Planes of ``start`` are reused, unless ``random_state`` makes each fit draw another kernel map.
         """
         return self._run_fit(X, y, start=start)

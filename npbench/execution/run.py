@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
@@ -69,16 +69,12 @@ def run_jobs(
     limits: Limits,
     context: RunContext,
     on_record: Callable[[Record], None] = lambda record: None,
-) -> Counter[str]:
-    """Run jobs, store one record for each as it ends, then call ``on_record``; return the number of jobs by status."""
-    counts: Counter[str] = Counter()
-    if len(jobs):
-        with closing(store), closing(executor(jobs, limits, context)) as records:  # type: ignore[type-var]
-            for record in records:
-                store.append(record)
-                counts[record.status] += 1
-                on_record(record)
-    return counts
+) -> None:
+    """Run jobs, store one record for each as it ends, then call ``on_record``."""
+    with closing(store), closing(executor(jobs, limits, context)) as records:  # type: ignore[type-var]
+        for record in records:
+            store.append(record)
+            on_record(record)
 
 
 class WithinLimit:

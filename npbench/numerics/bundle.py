@@ -131,9 +131,8 @@ class Planes:
 
         The bound is the dual value. The primal value exceeds it by less than ``accuracy`` if the QP has converged.
         """
-        self._shares[: self.count] = shares = self._maximise(C, self.offsets, accuracy / C)
         self._idle[: self.count] += 1
-        self._note(shares)
+        self._shares[: self.count] = shares = self._maximise(C, self.offsets, accuracy / C)
         w = -C * (shares @ self.slopes)
         return w, C * float(shares @ self.offsets) - 0.5 * float(w @ w)
 
@@ -141,17 +140,15 @@ class Planes:
         """Return the w that minimises ``1/2 ||w||^2 + C model(w) + mu/2 ||w - centre||^2``."""
         p = self.offsets + mu / (1.0 + mu) * (self.slopes @ centre)
         shares = self._maximise(C / (1.0 + mu), p, accuracy / C)
-        self._note(shares)
         return (mu * centre - C * (shares @ self.slopes)) / (1.0 + mu)
 
     def _maximise(self, c: float, p: np.ndarray, tol: float) -> np.ndarray:
+        """Return the best shares; planes with a share are not idle."""
         shares = self._shares[: self.count].copy()
         maximise_on_simplex(self._gram, p, c, shares, tol, 100 + 10 * self.count)
-        return shares
-
-    def _note(self, shares: np.ndarray) -> None:
         self._idle[: self.count][shares > 0.0] = 0
         self._idle[0] = 0
+        return shares
 
 
 @dataclass(frozen=True)
@@ -200,14 +197,8 @@ def minimise(
         Samples. With the identity, w itself is the scores.
     risk : callable
         ``risk(scores)`` returns R and a subgradient of shape (n_samples,); R is convex and nonnegative.
-    C : float
-        Weight of the risk; positive.
     tol, atol : float
         The search ends when the gap is at most ``max(tol * objective, atol)``.
-    max_iter : int
-        Maximum number of iterations.
-    method : {"level", "plain"}
-        Level bundle method with a line search, or cutting planes alone.
     start : Solution or array of shape (n_features,), optional
         First w, 0 by default; or a solution for the same X and risk and another C. Its w is the first, and its planes,
         which are valid for every C, are reused and extended.
@@ -279,15 +270,12 @@ class _Search:
         if self._watch is not None and not self.best.w.any():
             self._watch(w, scores)
 
-    def _accuracy(self, target: float) -> float:
-        return QP_ACCURACY * max(self.gap, target)
-
     def raise_bound(self, target: float) -> None:
-        self._model_minimiser, bound = self._planes.minimiser(self._C, self._accuracy(target))
+        self._model_minimiser, bound = self._planes.minimiser(self._C, QP_ACCURACY * max(self.gap, target))
         self.bound = max(self.bound, bound)
 
     def step(self, target: float) -> None:
-        w = self._planes.near(self.best.w, self._mu, self._C, self._accuracy(target))
+        w = self._planes.near(self.best.w, self._mu, self._C, QP_ACCURACY * max(self.gap, target))
         promised = 0.5 * float(w @ w) + self._C * self._planes.model(w)
         # adapt mu to how far the model's value there covers the way to the bound
         reached = (promised - self.bound) / self.gap

@@ -18,23 +18,12 @@ def sigmoid(z: np.ndarray, eta: float) -> np.ndarray:
     return expit(-eta * z)
 
 
-def sigmoid_derivative(z: np.ndarray, eta: float) -> np.ndarray:
-    """Return ``-eta l (1 - l)`` for the sigmoid loss l at z."""
-    loss = sigmoid(z, eta)
-    return -eta * loss * (1.0 - loss)
-
-
 def ramp(z: np.ndarray, eta: float) -> np.ndarray:
     """Return the ramp: 1 for z <= -eta, 0 for z >= eta, linear between; it approaches the 0-1 loss as eta falls.
 
     It is the difference of the hinges ``max(0, eta - z) / (2 eta)`` and ``max(0, -eta - z) / (2 eta)``.
     """
     return np.clip((eta - z) / (2.0 * eta), 0.0, 1.0)
-
-
-def ramp_derivative(z: np.ndarray, eta: float) -> np.ndarray:
-    """Return ``-1 / (2 eta)`` where |z| < eta, and 0 elsewhere, the kinks included."""
-    return np.where(np.abs(z) < eta, -0.5 / eta, 0.0)
 
 
 def atan(z: np.ndarray, eta: float) -> np.ndarray:
@@ -54,7 +43,7 @@ SIGMOID, RAMP, ATAN, ERF, LOGISTIC = range(5)
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def loss_and_slope(z: Any, loss: Any, eta: Any) -> Any:
-    """Return l(z) and -l'(z) of a loss by its number; for LOGISTIC its slope, but the sigmoid's l(z)."""
+    """Return l(z) and -l'(z), 0 at a kink, of a loss by its number; for LOGISTIC its slope, but the sigmoid's l(z)."""
     if loss == RAMP:
         return min(max((eta - z) / (2.0 * eta), 0.0), 1.0), 0.5 / eta if abs(z) < eta else 0.0
     scaled = eta * z

@@ -119,3 +119,14 @@ def _cholesky(covariance: Array) -> Array:
             root[row, column] = (covariance[row, column] - known) / root[column, column]
         root[row, row] = math.sqrt(covariance[row, row] - math.fsum(root[row, :row] ** 2))
     return root
+
+
+# Positives and negatives of the data sets `gaussians` and `mixtures`, which figures of a paper show too.
+GAUSSIANS = (
+    GaussianMixture.single((1.75, 1.75), ((1.75, 0.75), (0.75, 2.5))),
+    GaussianMixture.single((0.0, 0.0), ((2.0, 0.0), (0.0, 1.5))),
+)
+MIXTURES = (
+    GaussianMixture(np.full(2, 0.5), np.array([(-2.0, 3.0), (0.0, -3.0)]), np.tile(np.eye(2), (2, 1, 1))),
+    GaussianMixture(np.full(2, 0.5), np.array([(3.0, 1.0), (-3.0, -2.0)]), np.tile(1.5625 * np.eye(2), (2, 1, 1))),
+)

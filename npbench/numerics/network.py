@@ -20,8 +20,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from npbench.numerics import losses
-from npbench.numerics.losses import LOGISTIC, RAMP
+from npbench.numerics.losses import LOGISTIC, RAMP, ramp, sigmoid
 from npbench.numerics.network_kernels import Network, np_pass, q_pass
 from npbench.numerics.sgd import Draws, Fit, Rule, Trace, imbalance
 
@@ -148,11 +147,13 @@ def assess(
     """
     f = scores(network, X)
     signs = np.where(is_positive, 1.0, -1.0)
-    loss, derivative = (
-        (losses.ramp, losses.ramp_derivative) if rule.loss == RAMP else (losses.sigmoid, losses.sigmoid_derivative)
-    )
-    values, slopes = loss(signs * f, rule.eta), signs * derivative(signs * f, rule.eta)
-    terms = [_penalty_gradient(network, rule.lambda_c)]
+    if rule.loss == RAMP:
+        values, slopes = ramp(signs * f, rule.eta), np.where(np.abs(f) < rule.eta, -0.5 / rule.eta * signs, 0.0)
+    else:
+        values = sigmoid(signs * f, rule.eta)
+        slopes = -rule.eta * signs * values * (1.0 - values)
+    W, c, v, b = network
+    terms = [rule.lambda_c * np.concatenate([W.ravel(), np.zeros_like(c), v, np.zeros_like(b)])]
     for rows, pull in ((is_positive, pull_pos), (~is_positive, pull_neg)):
         terms.append(gradient(network, X[rows], pull / np.sum(rows) * slopes[rows]))
     p_nd, p_fa = float(values[is_positive].mean()), float(values[~is_positive].mean())
@@ -173,8 +174,3 @@ def gradient(network: Network, X: np.ndarray, weights: np.ndarray) -> np.ndarray
     units = np.tanh(X @ W.T + c)
     slopes = weights[:, None] * v * (1.0 - units**2)
     return np.concatenate([(slopes.T @ X).ravel(), slopes.sum(axis=0), weights @ units, [weights.sum()]])
-
-
-def _penalty_gradient(network: Network, lambda_c: float) -> np.ndarray:
-    W, c, v, b = network
-    return lambda_c * np.concatenate([W.ravel(), np.zeros_like(c), v, np.zeros_like(b)])

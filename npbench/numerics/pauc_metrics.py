@@ -1,4 +1,4 @@
-"""Partial areas under the ROC curve, by three definitions, and the true-positive rate at a false-positive rate.
+"""Partial areas under the ROC curve by three definitions, and limits of the true-positive rate at a false-positive one.
 
 Each area is a mean of the true-positive rate over a range of false-positive rates. The definitions differ if an end of
 the range is not between two of the n negatives, or cuts a block of ties:
@@ -216,17 +216,6 @@ def difference(y: np.ndarray, first: np.ndarray, second: np.ndarray, lo: float, 
     return _with_error(value - other, of_positives - other_positives, of_negatives - other_negatives, begin, end)
 
 
-def tpr_at(y: np.ndarray, scores: np.ndarray, fpr: float) -> float:
-    """Return the largest true-positive rate of a threshold with a false-positive rate of at most ``fpr``.
-
-    The threshold is the score of the negative ranked ``floor(n fpr) + 1``; a positive tied with it is not above
-    (Narasimhan and Agarwal 2016, section 8.3).
-    """
-    positives, negatives = map(ascending, _of_classes(y, scores))
-    alarms = np.array([rank_range(len(negatives), 0.0, fpr)[1]])
-    return float(detected(positives, negatives, alarms)[0] / len(positives))
-
-
 def tpr_limits(y: np.ndarray, scores: np.ndarray, fpr: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return limits of the population's true-positive rate at a false-positive rate, with equal tails.
 
@@ -244,7 +233,7 @@ def tpr_limits(y: np.ndarray, scores: np.ndarray, fpr: float, confidence: float 
     0.001 to 0.5: 0.959 or more. With ties, of scores rounded to 1/4 or 1 standard deviation, 0.938 or more, except
     0.926 where the false-positive rate of one score is within 5 % of ``fpr``.
     """
-    positives, negatives = map(ascending, _of_classes(y, scores))
+    positives, negatives = map(ascending, of_classes(y, scores))
     return count_limits(partial(detected, positives, negatives), len(positives), len(negatives), fpr, confidence)
 
 
@@ -285,7 +274,7 @@ def detected(positives: Ascending, negatives: Ascending, alarms: np.ndarray) -> 
 
 
 def _over_ranks(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> Area:
-    positives, negatives = map(np.sort, _of_classes(y, scores))
+    positives, negatives = map(np.sort, of_classes(y, scores))
     return _with_error(*_placements(positives, negatives[::-1], begin, end), begin, end)
 
 
@@ -347,7 +336,7 @@ def _variance(values: np.ndarray) -> float:
     return float(np.var(values, ddof=1)) if len(values) > 1 else math.nan
 
 
-def _of_classes(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def of_classes(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the scores of the positives and of the negatives."""
     scores = ranked(y, scores)
     return scores[y > 0], scores[y < 0]

@@ -50,21 +50,11 @@ def solve(
     exceeds its budget, SMO works on blocks of samples (Joachims 1999), without the interior point method. ValueError if
     an input is not finite.
 
-    Parameters
-    ----------
-    gram : Gram
-        Gram matrix of n samples, symmetric positive semi-definite.
-    lower, upper : arrays of shape (n,)
-        Bounds, ``lower <= upper``, with ``sum(lower) <= 0 <= sum(upper)``. Equal bounds fix a variable.
-    x, g : arrays of shape (n,)
-        Start, not necessarily feasible, and ``p - K x``. Zeros and a copy of p are a cold start.
-    tol : float
-        Largest violation, in units of g; exceeded only if ``max_iter`` or rounding stops the method.
-    max_iter, spent : int
-        Maximum number of steps, and steps already taken, which count towards the first interior point call.
-    p : array of shape (n,), optional
-        Linear term, from which g is recomputed when convergence is slow. Without it, ``g + Kx`` stands for p, with
-        the rounding errors of a start x far from the box: these can prevent the tolerance.
+    The bounds have ``sum(lower) <= 0 <= sum(upper)``. Equal bounds fix a variable. The start is any x with
+    ``g = p - Kx``: zeros and a copy of p are a cold one. The violation, in units of g, exceeds ``tol`` only if
+    ``max_iter`` or rounding stops the method. ``spent`` steps, taken before, count towards the first interior point
+    call. When convergence is slow, g is recomputed from p. Without it, ``g + Kx`` stands for p, with the rounding
+    errors of a start x far from the box: these can prevent the tolerance.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(lower.sum() + upper.sum() + x.sum() + g.sum()):

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import binom
 
 from npbench.numerics.binomial_limits import rate_above
-from npbench.numerics.order_statistics import Ascending, ascending
+from npbench.numerics.order_statistics import Ascending
 from npbench.numerics.rates import acceptance, within_q
 
 # Differences up to rounding: of rates, which are ratios of counts, and of scores relative to the largest.
@@ -124,12 +124,7 @@ umbrella = RULES["umbrella"].threshold  # the default rule of :func:`npbench.thr
 
 
 def contaminated_umbrella(
-    negatives: np.ndarray | Ascending,
-    positives: np.ndarray | Ascending,
-    rho: float,
-    delta: float,
-    purity: float,
-    impurity: float,
+    negatives: Ascending, positives: Ascending, rho: float, delta: float, purity: float, impurity: float
 ) -> float:
     """Return a threshold with at most rho of the true negatives above it, from samples with wrong labels.
 
@@ -142,7 +137,6 @@ def contaminated_umbrella(
     scores labelled negative and positive, at ``NEGATIVES_SHARE`` of delta and the rest. The proof is in "Wrong labels"
     of docs/more-bounds.md. Ties change nothing.
     """
-    negatives, positives = ascending(negatives), ascending(positives)
     n, c = len(negatives), (1 - purity) / (purity - impurity)
     strict = RULES["umbrella"].rank(n, rho, NEGATIVES_SHARE * delta)
     ranks = np.arange(strict - 1, 0, -1)

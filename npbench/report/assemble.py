@@ -3,7 +3,8 @@
 from npbench.records.files import stamp
 from npbench.report.sections import comparison, environment, failures, figures, overview, summary
 from npbench.report.select.collect import Collection
-from npbench.report.sheet import Section, counted
+from npbench.report.sheet import Section
+from npbench.values import counted
 
 SECTION_MODULES = (summary, overview, figures, comparison, failures, environment)
 

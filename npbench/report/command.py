@@ -120,10 +120,7 @@ def _beside(source: Path, filters: Mapping[str, str]) -> Path:
 
 
 def _conclude(
-    sections: Sequence[Section],
-    collection: Collection,
-    output: Path,
-    drawings: Mapping[str, Callable[[], Figure]],
+    sections: Sequence[Section], collection: Collection, output: Path, drawings: Mapping[str, Callable[[], Figure]]
 ) -> None:
     """Print a report, write it, and print where it is."""
     from npbench.report import files

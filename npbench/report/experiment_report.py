@@ -20,7 +20,8 @@ from npbench.report.select.asked import answers, folder_with_records, missing_jo
 from npbench.report.select.collect import Collection, measured, sources
 from npbench.report.select.methods import named
 from npbench.report.select.precedence import read_by_precedence
-from npbench.report.sheet import Section, some
+from npbench.report.sheet import Section
+from npbench.values import listed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,8 +55,8 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
         )
     if len(missing := missing_jobs(jobs, frame)):
         counts = named(missing).group_by("method", "dataset").len().sort(pl.all())
-        listed = some([f"{method} on {dataset}: {n}" for method, dataset, n in counts.rows()], MAX_LISTED)
-        faults.append(f"{len(missing)} of {len(jobs)} jobs have no record yet ({listed}): run {command}")
+        shown = listed([f"{method} on {dataset}: {n}" for method, dataset, n in counts.rows()], MAX_LISTED)
+        faults.append(f"{len(missing)} of {len(jobs)} jobs have no record yet ({shown}): run {command}")
     own = frame["key"].to_list()
     if any(word.startswith("solver=") for word in options.overrides):
         frame = with_rivals(experiment, frame, results)

@@ -24,7 +24,8 @@ from npbench.report.sections.failures import ORIGIN
 from npbench.report.select.data_names import with_data_names
 from npbench.report.select.metrics import shown_of
 from npbench.report.select.recorded_settings import protocols
-from npbench.report.sheet import Sheet, counted
+from npbench.report.sheet import Sheet
+from npbench.values import counted
 
 if TYPE_CHECKING:
     from npbench.config.experiment import Experiment

@@ -1,4 +1,4 @@
-"""Sections and tables of a report: cells that hold a text, the number behind it, and a flag; lists in words."""
+"""Sections and tables of a report: cells that hold a text, the number behind it, and a flag."""
 
 from __future__ import annotations
 
@@ -148,14 +148,3 @@ def ends(limits: Sequence[float]) -> tuple[tuple[str, float], ...]:
     """Return the ends of an interval as further numbers of a cell."""
     low, high = map(float, limits)
     return ("low", low), ("high", high)
-
-
-def counted(n: int, noun: str) -> str:
-    """Return a number of things, as in ``1 record`` and ``2 records``."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-def some(names: Sequence[str], most: int, separator: str = ", ") -> str:
-    """Return the first names, and the number of the others."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return separator.join(names[:most]) + more

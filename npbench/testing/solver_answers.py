@@ -1,4 +1,6 @@
-"""Checks of the scores and flags of a solver: direction, repeatability, honesty."""
+"""Checks of what a fit returns and claims: direction, repeatability, honesty, at extreme scales and offsets too."""
+
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +11,10 @@ from npbench.testing.samples import apart, blobs, fitted_aloud, made, scores
 SCORE_TOLERANCE = 0.05  # relative to the spread of the scores; tolerances on objectives allow this
 OBJECTIVE_TOLERANCE = 0.01  # relative
 ZERO_OBJECTIVE = 1e-6  # absolute tolerance, for an optimum of 0
+FEATURE_CHANGES = {"times": (1e-8, 1e4, 1e7, 1e8), "plus": (1e6, 1e8)}
+CLAIM_TOLERANCE = 1e-3  # relative, absolute for rates
+ZERO_CLAIM = 1e-9  # absolute tolerance, for claims of 0
+BOUND_FACTOR = 1.25  # estimators have tolerances on their bounds
 
 
 def direction(solver: Solver) -> None:
@@ -85,3 +91,112 @@ def one_optimum(solver: Solver) -> None:
     )
     gap = float(getattr(models[0], "duality_gap_", 0.0))
     require(gap >= -ZERO_OBJECTIVE * (1.0 + abs(first)), f"duality_gap_ is {gap:.3g}: a bound below the optimum.")
+
+
+def honest_claims(solver: Solver) -> None:
+    """At any scale and offset of the features, a fit with converged_ True has the objective and rates it claims."""
+    X, y = blobs(n=40)
+    changes = ((operation, number) for operation, numbers in FEATURE_CHANGES.items() for number in numbers)
+    cases = [("times", 1.0), *changes]
+    for params in _trials(solver):
+        for operation, number in cases:
+            features = _changed(X, operation, number)
+            model = _converged(solver, features, y, params)
+            if model is not None:
+                _require_honest(solver, model, features, y, f"features {operation} {number:g}")
+
+
+def same_optimum(solver: Solver) -> None:
+    """If times 10 or plus 10 leaves the objective unchanged, so does any scale or offset (tag convex)."""
+    X, y = blobs(n=40)
+    for params in _trials(solver):
+        for operation, numbers in FEATURE_CHANGES.items():
+            first, near = (_objective(solver, _changed(X, operation, number), y, params) for number in (1.0, 10.0))
+            if not _agree(first, near):
+                continue
+            for number in numbers:
+                found = _objective(solver, _changed(X, operation, number), y, params)
+                require(
+                    found is None or _agree(first, found),
+                    f"With features {operation} {number:g}, converged_ is True and objective_ is {found}. With "
+                    f"features {operation} 1 or 10 it is {first}: compute converged_ in units that do not depend on "
+                    "scale or offset.",
+                )
+
+
+def _changed(X: np.ndarray, operation: str, number: float) -> np.ndarray:
+    return X * number if operation == "times" else X + number
+
+
+def _trials(solver: Solver) -> list[dict[str, Any]]:
+    """Return the parameters to try: a linear kernel depends on scale and offset, the default may not."""
+    has_kernel = "kernel" in solver.tags and "kernel" in made(solver).get_params()
+    return [{}, {"kernel": "linear"}] if has_kernel else [{}]
+
+
+def _converged(solver: Solver, X: np.ndarray, y: np.ndarray, params: dict[str, Any]) -> Any:
+    """Return the fitted estimator, or None if it refuses the sample or does not claim to have converged."""
+    try:
+        with np.errstate(all="ignore"):
+            model, warned = fitted_aloud(solver, X, y, **params)
+    except (ValueError, TypeError, ArithmeticError):  # other checks look at the message
+        return None
+    return None if warned or not getattr(model, "converged_", True) else model
+
+
+def _require_honest(solver: Solver, model: Any, X: np.ndarray, y: np.ndarray, what: str) -> None:
+    f = np.asarray(model.decision_function(X))
+    require(np.isfinite(f).all(), f"With {what}, converged_ is True, but some scores are NaN or infinite.")
+    recomputed = model.recompute(X, y) if hasattr(model, "recompute") else {}
+    for name in {**dict.fromkeys(("objective_", "duality_gap_", "surrogate_rates_")), **recomputed}:
+        if not hasattr(model, name):
+            continue
+        claimed = np.asarray(getattr(model, name), dtype=float)
+        require(np.isfinite(claimed).all(), f"With {what}, converged_ is True, but {name} is {_written(claimed)}.")
+        found = np.asarray(recomputed.get(name, claimed), dtype=float)
+        # Rates are fractions of the samples: an absolute error counts.
+        unit = 1.0 if name.endswith("rates_") else np.maximum(np.abs(claimed), np.abs(found))
+        require(
+            np.all(np.abs(claimed - found) <= CLAIM_TOLERANCE * unit + ZERO_CLAIM),
+            f"With {what}, converged_ is True and {name} is {_written(claimed)}, but the scores of the training sample "
+            f"give {_written(found)}: compute it from the coefficients that fit keeps, or set converged_ to False.",
+        )
+    if hasattr(model, "surrogate_rates_"):
+        _require_rates(solver, model, f, y, what)
+
+
+def _require_rates(solver: Solver, model: Any, f: np.ndarray, y: np.ndarray, what: str) -> None:
+    """Compare the surrogate rates with the error rates, of which they are at least half, and with the bound."""
+    p_nd, p_fa = (float(rate) for rate in model.surrogate_rates_)
+    measured = {"P_nd": (p_nd, float(np.mean(f[y > 0] <= 0))), "P_fa": (p_fa, float(np.mean(f[y < 0] >= 0)))}
+    for rate, (claimed, found) in measured.items():
+        require(
+            claimed >= found / 2 - CLAIM_TOLERANCE,
+            f"With {what}, converged_ is True and surrogate_rates_ has {rate} = {claimed:.4g}, but the training sample "
+            f"has {found:.4g} by the signs of the scores: a surrogate loss is at least 1/2 for an error.",
+        )
+    params = model.get_params()
+    bounds = {"np": ("rho", 1.0), "qvalue": ("q", 1.0 - p_nd)}
+    for problem in set(solver.solves) & set(bounds):
+        name, share = bounds[problem]
+        if params.get(name) is not None:
+            require(
+                p_fa <= BOUND_FACTOR * params[name] * share + CLAIM_TOLERANCE,
+                f"With {what}, converged_ is True, but the surrogate P_fa {p_fa:.4g} exceeds its bound "
+                f"{params[name] * share:.4g} ({name}={params[name]:g}): set converged_ to False.",
+            )
+
+
+def _objective(solver: Solver, X: np.ndarray, y: np.ndarray, params: dict[str, Any]) -> float | None:
+    model = _converged(solver, X, y, params)
+    return None if model is None else float(getattr(model, "objective_", np.nan))
+
+
+def _agree(first: float | None, second: float | None) -> bool:
+    if first is None or second is None:
+        return False
+    return abs(first - second) <= OBJECTIVE_TOLERANCE * max(abs(first), abs(second)) + ZERO_CLAIM
+
+
+def _written(values: np.ndarray) -> str:
+    return ", ".join(f"{value:.6g}" for value in np.atleast_1d(values))

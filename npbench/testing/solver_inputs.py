@@ -121,20 +121,16 @@ def _with_zeros(X: Any) -> Any:
 def unchanged_inputs(solver: Solver) -> None:
     """The arrays of the caller stay as they are, in fit and in decision_function."""
     X, y = blobs()
-    samples = {"X": X}
+    samples: dict[str, Any] = {"X": X}
     if "sparse" in solver.tags:
         samples["the CSR matrix X"] = _in_parts(sparse.csr_array(X * (np.abs(X) > 0.5)))
     for what, given in samples.items():
-        arrays = {what: _arrays(given), "y": [y]}
+        arrays = {what: [given.data, given.indices, given.indptr] if sparse.issparse(given) else [given], "y": [y]}
         before = copy.deepcopy(arrays)
         made(solver).fit(given, y).decision_function(given)
         for name, parts in arrays.items():
             is_same = all(np.array_equal(old, new) for old, new in zip(before[name], parts, strict=True))
             require(is_same, f"fit or decision_function changes {name}, which belongs to the caller: use a copy.")
-
-
-def _arrays(X: Any) -> list[np.ndarray]:
-    return [X.data, X.indices, X.indptr] if sparse.issparse(X) else [X]
 
 
 def sparse_is_refused(solver: Solver) -> None:

@@ -11,7 +11,6 @@ from npbench import registry
 from npbench.config.checks import check
 from npbench.contracts import Dataset, Solver
 from npbench.testing import solver_answers as answers
-from npbench.testing import solver_claims as claims
 from npbench.testing import solver_descriptions as descriptions
 from npbench.testing import solver_inputs as inputs
 from npbench.testing.check import Check, checks, require
@@ -31,13 +30,11 @@ def _chosen(solver: Solver) -> Iterator[Callable[[Solver], None]]:
     yield from (descriptions.description, light, descriptions.parameters, descriptions.settings)
     yield from (inputs.any_two_labels, inputs.few_samples, inputs.extreme_features, inputs.unchanged_inputs)
     yield from (inputs.sparse_equals_dense, inputs.sparse_forms) if "sparse" in tags else (inputs.sparse_is_refused,)
-    yield from (answers.direction, answers.same_seed, answers.honest_flags)
-    yield claims.honest_claims
+    yield from (answers.direction, answers.same_seed, answers.honest_flags, answers.honest_claims)
     if "stochastic" not in tags:
         yield answers.row_order
         if "convex" in tags:
-            yield answers.one_optimum
-            yield claims.same_optimum
+            yield from (answers.one_optimum, answers.same_optimum)
     if "linear" in tags and "kernel" not in tags:
         yield answers.linear_scores
     yield descriptions.scikit_learn

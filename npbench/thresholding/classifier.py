@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.random import RandomState
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_outlier_detector
 from sklearn.frozen import FrozenEstimator
@@ -371,14 +372,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         return signs > 0, known
 
     def _splits(
-        self,
-        X: Any,
-        y: np.ndarray,
-        positive: np.ndarray,
-        by: Any,
-        groups: Any,
-        kept: np.ndarray,
-        random: np.random.RandomState,
+        self, X: Any, y: np.ndarray, positive: np.ndarray, by: Any, groups: Any, kept: np.ndarray, random: RandomState
     ) -> Splits:
         """Return pairs of rows to fit and rows to score, each row scored once, and check them before any fit."""
         every, units = np.arange(len(y)), self._units(groups, by, len(y))
@@ -435,7 +429,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
             )
 
     def _scores_of_each(
-        self, X: Any, positive: np.ndarray, by: Any, groups: Any, random: np.random.RandomState
+        self, X: Any, positive: np.ndarray, by: Any, groups: Any, random: RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         units = self._units(groups, by, len(positive))
         rows = one_of_each(np.arange(len(positive)), units, positive, by, random)
@@ -492,7 +486,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         given = {name: getattr(self, name) for name in shared}
         return Asked(**{**given, "rule": self.threshold, "abstain": self.abstain is not False, **drawn})
 
-    def _calibrate(self, scores: np.ndarray, positive: np.ndarray, random: np.random.RandomState, **rest: Any) -> None:
+    def _calibrate(self, scores: np.ndarray, positive: np.ndarray, random: RandomState, **rest: Any) -> None:
         """Set the threshold; ``rest`` are groups, samples to use, and how they were drawn."""
         self.calibration_scores_, self.calibration_positive_, self._calibrated_with = scores, positive, rest
         self.threshold_: float | dict[Any, float]
@@ -545,7 +539,7 @@ def hold_out(
     by: Any,
     together: np.ndarray,
     kept: np.ndarray,
-    random: np.random.RandomState,
+    random: RandomState,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw the rows that a model holds out; return the others and these. Rows that belong together are on one side."""
     n_negatives = len(np.unique(together[~positive & kept]))
@@ -572,15 +566,13 @@ def hold_out(
     return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
 
-def held_out(parts: Iterable[tuple[np.ndarray, int]], random: np.random.RandomState) -> np.ndarray:
+def held_out(parts: Iterable[tuple[np.ndarray, int]], random: RandomState) -> np.ndarray:
     """Draw a number of the rows of each part; return them sorted."""
     # ascending, so that the classifier sees its samples in their order
     return np.sort(np.concatenate([random.permutation(rows)[:count] for rows, count in parts]))
 
 
-def one_of_each(
-    rows: np.ndarray, units: np.ndarray, positive: np.ndarray, by: Any, random: np.random.RandomState
-) -> np.ndarray:
+def one_of_each(rows: np.ndarray, units: np.ndarray, positive: np.ndarray, by: Any, random: RandomState) -> np.ndarray:
     """Draw one of the rows for each unit, class and group of ``by``; return all rows if no unit has two."""
     if len(np.unique(units[rows])) == len(rows):
         return rows
@@ -590,7 +582,7 @@ def one_of_each(
     return np.sort(shuffled[np.unique(keys[shuffled], return_index=True)[1]])
 
 
-def folds_by_class(n_folds: int, codes: np.ndarray, together: np.ndarray, random: np.random.RandomState) -> Splits:
+def folds_by_class(n_folds: int, codes: np.ndarray, together: np.ndarray, random: RandomState) -> Splits:
     """Draw folds with a share of each class; rows that belong together, counted as the last class, are in one."""
     _, first, place = np.unique(together, return_index=True, return_inverse=True)
     last = np.zeros(len(first), dtype=np.int64)

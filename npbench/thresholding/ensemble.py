@@ -1,8 +1,8 @@
 """The recommended classifier: a vote of several kinds of models, with a threshold that bounds its false alarms."""
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import wraps
 from importlib import import_module
 from numbers import Integral, Real
@@ -137,16 +137,23 @@ class SoftVote(BinaryClassifier):
         n_known = np.full(X.shape[1], len(y)) if issparse(X) else np.sum(~np.isnan(X), axis=0)
         self._left_out = np.flatnonzero(n_known < min(FEWEST_KNOWN, len(y)))
         X = _without(self._left_out, X)
-        encoded, coded = self._library(X, int(np.bincount(y).min()))
-        members, self._columns = encoded | coded, _columns(list(self._encoder.words or ()), X)
+        # some members take encoded columns, boosting and further ones take codes
+        words, coded = list(self._encoder.words or ()), {}
+        encoded = _forests(X.shape[0], self.n_estimators)
+        if np.bincount(y).min() >= FEWEST_TO_FOLD:
+            encoded |= _smooth_models(X)
+            coded = {} if issparse(X) else {"boosting": _boosting(words)}
+            coded |= _further(self.members or {})
+        members, self._columns = encoded | coded, _columns(words, X)
         for member in members.values():
             _set_random_states(member, random)
-        with _one_thread() if len(y) <= ONE_THREAD_SAMPLES else nullcontext():
+        with ExitStack() as limits:
+            if len(y) <= ONE_THREAD_SAMPLES:
+                limits.enter_context(one_blas_thread())
+                limits.enter_context(threadpool_limits(1, user_api="openmp"))  # of boosting
             if "boosting" in members:
                 members["boosting"] = _with_fixed_rounds(members["boosting"], X, y)
-            models, scores = _cross_fitted(
-                members, len(encoded), self._columns, X, y, random, self.n_jobs, self.verbose
-            )
+            models, scores = self._cross_fitted(members, len(encoded), X, y, random)
         # put all scores on one scale, then weigh them
         slopes, offsets = np.array([_calibration(column, y) for column in scores.T]).T
         weights = _weights(slopes * scores + offsets, y)
@@ -159,17 +166,31 @@ class SoftVote(BinaryClassifier):
         if self.oob_score:
             self.oob_decision_function_ = _probabilities(scores[:, used] @ self._slopes + self._offset)
 
-    def _library(self, X: Any, fewest: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return by name the members that take encoded columns and those that take codes.
+    def _cross_fitted(
+        self, members: dict[str, Any], n_encoded: int, X: Any, y: np.ndarray, random: Any
+    ) -> tuple[list[Any], np.ndarray]:
+        """Return the members fitted to all samples, and their scores of the samples by fits without them.
 
-        ``fewest`` is the size of the rarer class.
+        The first ``n_encoded`` members take encoded columns of the samples, others the samples as they are.
         """
-        encoded, coded = _forests(X.shape[0], self.n_estimators), {}
-        if fewest >= FEWEST_TO_FOLD:
-            encoded |= _smooth_models(X)
-            coded = {} if issparse(X) else {"boosting": _boosting(list(self._encoder.words or ()))}
-            coded |= _further(self.members or {})
-        return encoded, coded
+        every, is_encoded = list(members.values()), np.arange(len(members)) < n_encoded
+        is_bagged = is_encoded & [hasattr(member, "oob_score") for member in every]
+        folded = [member for member, bagged in zip(every, is_bagged, strict=True) if not bagged]
+        of_folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=random)
+        folds = list(of_folds.split(y, y)) if folded else []
+        samples, places = (X, self._columns.fit_transform(X)), is_encoded.astype(int)
+        jobs = [delayed(_fitted)(member, samples[place], y) for member, place in zip(every, places, strict=True)]
+        jobs += [delayed(_fold_scores)(folded, is_encoded[~is_bagged], self._columns, X, y, *fold) for fold in folds]
+        fits = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
+        hidden = not (self.verbose and STDERR.is_terminal)
+        done = list(track(fits, "Fitting", len(jobs), console=STDERR, transient=True, disable=hidden))
+        models, scores = done[: len(members)], np.empty((len(y), len(members)))
+        for (_, test), of_fold in zip(folds, done[len(members) :], strict=True):
+            scores[np.ix_(test, ~is_bagged)] = of_fold
+        for place in np.flatnonzero(is_bagged):
+            # a sample in the bag of each tree has no score of its own
+            scores[:, place] = _log_odds(np.nan_to_num(models[place].oob_decision_function_[:, 1], nan=np.mean(y)))
+        return models, scores
 
     def _scores(self, X: Any) -> np.ndarray:
         return self._member_scores(X) @ self._slopes + self._offset
@@ -296,23 +317,11 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
         self._validate_params()
         rule, cv = THRESHOLDS[self.promise]
         random = check_random_state(self.random_state)
-        vote = SoftVote(
-            members=self.members,
-            n_jobs=self.n_jobs,
-            random_state=random.randint(np.iinfo(np.int32).max),
-            verbose=self.verbose,
-        )
-        self.classifier_ = NPThresholdClassifier(
-            vote,
-            rho=self.rho,
-            delta=self.delta,
-            pos_label=self.pos_label,
-            cv=cv,
-            calibration_size=self.calibration_size,
-            threshold=rule,
-            small=self.small,
-            random_state=random,
-        ).fit(X, y, by=by, groups=groups, calibration_weight=calibration_weight)
+        seed = random.randint(np.iinfo(np.int32).max)
+        vote = SoftVote(members=self.members, n_jobs=self.n_jobs, random_state=seed, verbose=self.verbose)
+        shared = {name: getattr(self, name) for name in ("rho", "delta", "pos_label", "calibration_size", "small")}
+        model = NPThresholdClassifier(vote, cv=cv, threshold=rule, random_state=random, **shared)
+        self.classifier_ = model.fit(X, y, by=by, groups=groups, calibration_weight=calibration_weight)
         return self
 
     def refit_threshold(self, X: Any, *, by: Any = None, groups: Any = None) -> Self:
@@ -447,48 +456,6 @@ def _columns(words: list[int], X: Any) -> Any:
     numbers = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler())
     rest = [place for place in range(X.shape[1]) if place not in words]
     return make_column_transformer((numbers, rest), (indicators, words))
-
-
-def _cross_fitted(
-    members: dict[str, Any],
-    n_encoded: int,
-    columns: Any,
-    X: Any,
-    y: np.ndarray,
-    random: Any,
-    n_jobs: int | None,
-    verbose: bool,
-) -> tuple[list[Any], np.ndarray]:
-    """Return the members fitted to all samples, and their scores of the samples by fits without them.
-
-    The first ``n_encoded`` members take ``columns`` of the samples, others the samples as they are.
-    """
-    every, is_encoded = list(members.values()), np.arange(len(members)) < n_encoded
-    is_bagged = is_encoded & [hasattr(member, "oob_score") for member in every]
-    folded = [member for member, bagged in zip(every, is_bagged, strict=True) if not bagged]
-    of_folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=random)
-    folds = list(of_folds.split(y, y)) if folded else []
-    samples = X, columns.fit_transform(X)
-    jobs = [
-        delayed(_fitted)(member, samples[place], y) for member, place in zip(every, is_encoded.astype(int), strict=True)
-    ]
-    jobs += [delayed(_fold_scores)(folded, is_encoded[~is_bagged], columns, X, y, *fold) for fold in folds]
-    fits, hidden = Parallel(n_jobs=n_jobs, return_as="generator")(jobs), not (verbose and STDERR.is_terminal)
-    done = list(track(fits, "Fitting", len(jobs), console=STDERR, transient=True, disable=hidden))
-    models, scores = done[: len(members)], np.empty((len(y), len(members)))
-    for (_, test), of_fold in zip(folds, done[len(members) :], strict=True):
-        scores[np.ix_(test, ~is_bagged)] = of_fold
-    for place in np.flatnonzero(is_bagged):
-        # a sample in the bag of each tree has no score of its own
-        scores[:, place] = _log_odds(np.nan_to_num(models[place].oob_decision_function_[:, 1], nan=np.mean(y)))
-    return models, scores
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Limit boosting, which uses OpenMP, and BLAS to one thread."""
-    with one_blas_thread(), threadpool_limits(1, user_api="openmp"):
-        yield
 
 
 def _fitted(member: Any, X: Any, y: np.ndarray) -> Any:

@@ -13,14 +13,7 @@ from scipy.stats import kstwo
 from npbench.data.labels import Classes, Labels, classes, complete
 from npbench.numerics.binomial_limits import rate_above
 from npbench.numerics.thresholds import RULES
-from npbench.thresholding.threshold import (
-    Threshold,
-    as_scores,
-    complement,
-    refuse_others,
-    require_rate,
-    same_length,
-)
+from npbench.thresholding.threshold import Threshold, as_scores, complement, refuse_others, require_rate, same_length
 from npbench.values import is_whole
 
 BLOCK = 1 << 20  # negatives that are tested at once

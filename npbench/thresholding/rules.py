@@ -389,11 +389,7 @@ def _divided(scores: Ascending, value: float, lower: float | None) -> tuple[int,
 
 
 def bounded(
-    negatives: np.ndarray | Ascending,
-    positives: np.ndarray | Ascending,
-    asked: Asked,
-    delta: float,
-    coin: np.random.RandomState | None = None,
+    negatives: Ascending, positives: Ascending, asked: Asked, delta: float, coin: np.random.RandomState | None = None
 ) -> float:
     """Return the lowest threshold that keeps rho by a rule of npbench, with its share of delta."""
     assert asked.rho is not None
@@ -495,7 +491,7 @@ def _can(name: str, rate: float) -> str:
     return f"a {name} of {rate:g} can be promised" if rate > 0 else f"no {name} can be promised"
 
 
-def _require_positives(bound: str, positives: np.ndarray | Ascending, name: Any = None) -> None:
+def _require_positives(bound: str, positives: Ascending, name: Any = None) -> None:
     """Raise a ValueError if there are no positives."""
     if not len(positives):
         raise ValueError(

@@ -14,12 +14,11 @@ import numpy as np
 
 from npbench.contracts import Estimate
 from npbench.data.labels import Classes, Labels, classes, complete, meaning, spelled
-from npbench.data.wording import listed
 from npbench.errors import RequestError
 from npbench.numerics import thresholds
 from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.order_statistics import Ascending
-from npbench.values import is_number, is_whole
+from npbench.values import is_number, is_whole, listed
 
 CUSTOM = "custom"  # rule of the caller
 MAX_QUANTILES = 99

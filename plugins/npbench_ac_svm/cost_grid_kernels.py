@@ -5,7 +5,7 @@ from numba import njit
 from numba.extending import register_jitable
 
 from npbench.numerics.extrema import larger, smaller
-from npbench.numerics.smo_kernels import FAST, INFINITE, bias, compact_steps, pair_steps, subtract, unsettled
+from npbench.numerics.smo_kernels import FAST, INFINITE, bias, compact_steps, unsettled
 
 INNER_TOL_FACTOR = 0.7  # a round of steps aims at this share of the tolerance
 
@@ -53,29 +53,10 @@ def _optimise_to_gap(K, diagonal, lower, upper, x, g, tol, max_iter):
         keep = unsettled(x, g, lower, upper, high, low)
         m = keep.shape[0]
         if 2 * m <= n and m * m <= n * (done + n // 32):
-            done += max(compact_steps(K, diagonal, lower, upper, x, g, violation, min(4 * m, left), keep), 1)
+            budget = min(4 * m, left)
         else:
-            done += max(_whole_steps(K, diagonal, lower, upper, x, g, violation, min(max(100, n // 4), left)), 1)
-
-
-@register_jitable(error_model="numpy")
-def _whole_steps(K, diagonal, lower, upper, x, g, tol, max_iter):
-    """Run :func:`pair_steps` on all samples in the precision of K, then update g."""
-    g_single, before = g.astype(K.dtype), x.copy()
-    done = pair_steps(K, diagonal, lower, upper, x, g_single, tol, max_iter)
-    for i in range(x.shape[0]):
-        if x[i] != before[i]:
-            subtract(g, K[i], x[i] - before[i])
-    return done
-
-
-@register_jitable(fastmath=FAST, error_model="numpy")
-def _box(y, cost_positive, cost_negative, lower, upper):
-    """Write the bounds of x under these costs."""
-    for i in range(y.shape[0]):
-        upper[i] = cost_positive * (0.5 * y[i] + 0.5)
-    for i in range(y.shape[0]):
-        lower[i] = cost_negative * (0.5 * y[i] - 0.5)
+            keep, budget = np.arange(n), min(max(100, n // 4), left)
+        done += max(compact_steps(K, diagonal, lower, upper, x, g, violation, budget, keep), 1)
 
 
 @register_jitable(fastmath=FAST, error_model="numpy")
@@ -138,7 +119,9 @@ def cost_grid(K, y, costs_positive, costs_negative, tol, max_iter):
         for c in range(columns):
             x, g = all_x[r, c], all_g[r, c]
             cost_positive, cost_negative = costs_positive[r], costs_negative[c]
-            _box(y, cost_positive, cost_negative, lower, upper)
+            for i in range(n):
+                upper[i] = cost_positive * (0.5 * y[i] + 0.5)
+                lower[i] = cost_negative * (0.5 * y[i] - 0.5)
             # start from the best multiple of a neighbour
             from_r, from_c, factor = _best_neighbour(known, r, c, cost_positive, cost_negative)
             if from_r >= 0:

@@ -16,15 +16,8 @@ from typing import Any
 import numpy as np
 
 from npbench.contracts import Selection
+from npbench.estimators import kernel_sample
 from npbench.estimators.halving import halved
-from npbench.estimators.kernel_sample import (
-    has_features,
-    ordered_by_fold,
-    sample_of,
-    search_by_kernel,
-    shares_gram,
-    shares_kernel,
-)
 from npbench.estimators.nystroem import with_landmarks
 from npbench.evaluation.grids import Grids, Make, combinations
 from npbench.evaluation.selection import Scored, grid_search, least_loss
@@ -56,17 +49,17 @@ def select(
     matrix), if neither cost is searched, if the Gram matrix of all rows exceeds ``cache_size``, or if a kernel is not
     the same function on every fold. Beyond the default grid on 20,000 samples, it is by successive halving.
     """
-    rows, local_folds = ordered_by_fold(folds)
+    rows, local_folds = kernel_sample.ordered_by_fold(folds)
     make, candidates = with_landmarks(make, len(y), len(rows)), combinations(search)
     models = [make(**params) for params in candidates]
-    has_gram = shares_gram(make(), search, len(rows))
+    has_gram = kernel_sample.shares_gram(make(), search, len(rows))
     landmarks = all(model.takes_newton_steps(len(rows)) for model in models)
-    newton = landmarks or (not has_gram and has_features(X, models))
+    newton = landmarks or (not has_gram and kernel_sample.has_features(X, models))
     linear = any(model.kernel == "linear" for model in models)
-    alike = shares_kernel(make(), search) if newton else has_gram and not linear
+    alike = kernel_sample.shares_kernel(make(), search) if newton else has_gram and not linear
     if not set(COSTS) & set(search) or not alike or len(candidates) < 2:
         return grid_search(make, X, y, folds, problem, search, n_threads)
-    sample, y = sample_of(X, rows, models, np.float32, newton), y[rows]
+    sample, y = kernel_sample.sample_of(X, rows, models, np.float32, newton), y[rows]
     # models of one setting differ only in their costs, and in what the sample does not show
     settings = [(sample.kernel(model), model.tol, model.max_iter) for model in models]
 
@@ -83,7 +76,7 @@ def select(
     def searched(loss: Callable[[Scored], Any]) -> tuple[list[Any], int]:
         fit_fold = _by_newton_steps if newton else by_smo
         with one_blas_thread():  # the last digit of a score must not depend on the number of threads
-            return search_by_kernel(models, settings, sample, y, local_folds, loss, fit_fold, n_threads)
+            return kernel_sample.search_by_kernel(models, settings, sample, y, local_folds, loss, fit_fold, n_threads)
 
     if problem.ranks:
         return least_loss(candidates, *searched(problem.loss))

@@ -9,8 +9,8 @@ import polars as pl
 
 from npbench.problem import PROBLEMS
 from npbench.report.select.labels import method_labels
-from npbench.report.sheet import counted, some
 from npbench.report.stats.paired import MIN_VALUES, SIGNIFICANCE_LEVEL, hodges_lehmann, shift_interval
+from npbench.values import counted, listed
 from npbench_benchmark import leaderboard
 from npbench_benchmark.leaderboard import League, Setting, Standing, bounded, separable, settings
 
@@ -215,7 +215,7 @@ def _gains_at(setting: Setting, quote: Quote) -> Iterator[str]:
     other = gain.filter((pl.col("gain").list.eval(pl.element() * sign)).list.min() > 0)["dataset"].to_list()
     word = "gains" if limits[0] > 0 else "loses" if limits[1] < 0 else "does not gain"
     found = f"{hodges_lehmann(differences):+.3f} [{limits[0]:+.3f}, {limits[1]:+.3f}], {len(differences)} data sets"
-    where = some(other, MAX_NAMED) or "none"
+    where = listed(other, MAX_NAMED) or "none"
     yield f"{quote(linear[0])} {word} at {setting.value} ({found}; the other way in every repeat: {where})"
 
 

@@ -14,23 +14,9 @@ from npbench.report.select.recorded_settings import protocol_texts, protocols
 from npbench.report.sheet import MISSING, Cell, Entry, Row, Sheet, count, interval, number
 from npbench.report.stats.paired import MIN_VALUES
 from npbench.report.stats.ranks import fewest_to_separate, ranking
+from npbench_benchmark import leaderboard
 from npbench_benchmark.crossing import crossing
-from npbench_benchmark.leaderboard import (
-    FEW_NEGATIVES,
-    LARGE,
-    SATURATED,
-    WEAK,
-    League,
-    Setting,
-    Standing,
-    bounded,
-    judge,
-    np_scores,
-    ranked_by,
-    separable,
-    settings,
-    table,
-)
+from npbench_benchmark.leaderboard import League, Setting, Standing, settings, table
 
 KIND, TUNED = "kind of data", "tuned on the suite"
 WEIGHTS = (0.25, 1.0, 2.0, 5.0)  # of the excess, in scores
@@ -59,8 +45,9 @@ RANK_NOTES = [
     LOST_NOTE,
 ]
 KIND_NOTE = (
-    f"Kinds of data: all; common to all settings; few, many: under {FEW_NEGATIVES} negatives or not; saturated, weak: "
-    f"the median method misses under {SATURATED:.0%}, over {WEAK:.0%}; others; large: over {LARGE:,} samples."
+    f"Kinds of data: all; common to all settings; few, many: under {leaderboard.FEW_NEGATIVES} negatives or not; "
+    f"saturated, weak: the median method misses under {leaderboard.SATURATED:.0%}, over {leaderboard.WEAK:.0%}; "
+    f"others; large: over {leaderboard.LARGE:,} samples."
 ).replace("%", " %")
 WEIGHT_NOTE = (
     "Mean ranks by P_nd + w max(0, P_fa - rho) / rho for some weights w; as the score, but with the noise of test "
@@ -80,7 +67,7 @@ def explorer(frames: Sequence[pl.DataFrame]) -> list[Sheet]:
     results: list[dict[str, Entry]] = []
     for records in frames:
         problem, found = str(records["problem"][0]), settings(records)
-        common = set.intersection(*({*setting.records["dataset"]} for setting in separable(found)))
+        common = set.intersection(*({*setting.records["dataset"]} for setting in leaderboard.separable(found)))
         for setting in found:
             about: dict[str, Entry] = {"method": "", "problem": problem, "setting": setting.text}  # the first columns
             for kind, names in setting.kinds(common).items():
@@ -156,7 +143,7 @@ def _datasets(records: pl.DataFrame) -> Sheet:
 def _sheets(setting: Setting) -> Iterator[Sheet]:
     text, records, results = setting.text, setting.records, setting.results
     yield from (ranked(text, league, records) for league in setting.leagues)
-    if bounded(records):
+    if leaderboard.bounded(records):
         yield from crossing(text, results)
         yield from (_by_weight(text, league, results) for league in setting.leagues if league.promise == "none")
         yield _scorers(setting)
@@ -179,11 +166,11 @@ def _by_column(rows: Sequence[dict[str, Entry]]) -> tuple[list[str], list[Row]]:
 
 def _judged(league: League, records: pl.DataFrame) -> str:
     by = f"score, mean over repeats; lower is better. {_scored(records)}"
-    return f"Ranked by {by if ranked_by(league.promise) == 'score' else 'misses, mean over repeats.'}"
+    return f"Ranked by {by if leaderboard.ranked_by(league.promise) == 'score' else 'misses, mean over repeats.'}"
 
 
 def _scored(records: pl.DataFrame) -> str:
-    metric = judge(records)
+    metric = leaderboard.judge(records)
     return f"Score: {SCORES.get(metric, f'1 - {metric}')}."
 
 
@@ -241,7 +228,7 @@ def _area(score: float, problem: str) -> dict[str, Entry]:
 
 
 def _by_weight(text: str, league: League, results: pl.DataFrame) -> Sheet:
-    results = results.with_columns(pl.Series(f"w = {w:g}", np_scores(results, w)) for w in WEIGHTS)
+    results = results.with_columns(pl.Series(f"w = {w:g}", leaderboard.np_scores(results, w)) for w in WEIGHTS)
     names = [one.label for one in league.standings]
     own = results.filter(pl.col("label").is_in(names))
     columns = {**{f"w = {w:g}": f"w = {w:g}" for w in WEIGHTS}, "with noise": "each_part", "1 if above": "kept_misses"}

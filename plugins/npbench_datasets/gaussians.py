@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from npbench.numerics.mixtures import GaussianMixture
+from npbench.numerics.mixtures import GAUSSIANS, MIXTURES, GaussianMixture
 from npbench_datasets.ranges import refuse, sizes
 
 Draw: TypeAlias = Callable[[np.random.Generator, int], np.ndarray]  # called with a number of rows, returns them
@@ -14,14 +14,6 @@ Draw: TypeAlias = Callable[[np.random.Generator, int], np.ndarray]  # called wit
 SYNTHETIC = (
     GaussianMixture.single((1.5, 1.5), ((1.0, -0.5), (-0.5, 0.5))),
     GaussianMixture.single((0.0, 0.0), ((1.0, 0.5), (0.5, 1.25))),
-)
-GAUSSIANS = (
-    GaussianMixture.single((1.75, 1.75), ((1.75, 0.75), (0.75, 2.5))),
-    GaussianMixture.single((0.0, 0.0), ((2.0, 0.0), (0.0, 1.5))),
-)
-MIXTURES = (
-    GaussianMixture(np.full(2, 0.5), np.array([(-2.0, 3.0), (0.0, -3.0)]), np.tile(np.eye(2), (2, 1, 1))),
-    GaussianMixture(np.full(2, 0.5), np.array([(3.0, 1.0), (-3.0, -2.0)]), np.tile(1.5625 * np.eye(2), (2, 1, 1))),
 )
 
 

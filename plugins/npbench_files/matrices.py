@@ -11,8 +11,8 @@ from scipy import sparse
 
 from npbench.data.file_limits import require_fits
 from npbench.data.labels import spelled
-from npbench.data.wording import listed
 from npbench.errors import RequestError, unknown_name
+from npbench.values import listed
 from npbench_files import mat_check
 from npbench_files.tables import EXACT_LIMIT
 

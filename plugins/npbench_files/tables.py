@@ -10,8 +10,9 @@ from polars import selectors as cs
 
 from npbench.data.labels import classes, spelled
 from npbench.data.table import DATE, MOSTLY, TIME, Table
-from npbench.data.wording import DATASET, MAX_LISTED, listed
+from npbench.data.wording import DATASET
 from npbench.errors import RequestError, unknown_name
+from npbench.values import MAX_LISTED, listed
 
 TABLE_SETTINGS = ("label", "group", "time", "columns", "drop")  # settings that name columns
 EXACT_LIMIT = 2**53  # float64 represents all smaller integers

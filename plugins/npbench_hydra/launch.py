@@ -33,18 +33,7 @@ from npbench.planning.plan import Plan
 from npbench.progress import Progress
 from npbench.records import provenance
 from npbench.records.files import RUNS
-from npbench_hydra.settings import (
-    VALIDATION_LOSS,
-    effect_faults,
-    hydra_node,
-    is_adaptive,
-    is_maximised,
-    is_ours,
-    lines_of_trials,
-    logging_words,
-    sweeper_words,
-    task_words,
-)
+from npbench_hydra import settings as own
 
 
 class HydraLaunch:
@@ -55,16 +44,16 @@ class HydraLaunch:
         experiment, self._typed = split_off(options.overrides)
         self._folder, self._config_name = folder, options.config_name or "config"
         self._words = list(dict.fromkeys(word for line in lines for word in line if is_hydra_word(word)))
-        self._node = hydra_node(loader, self._words, self._config_name)
+        self._node = own.hydra_node(loader, self._words, self._config_name)
         is_explained = options.help or options.cfg or options.info
         self.multirun = experiment is not None or options.multirun or self._node.mode is RunMode.MULTIRUN
-        self.faults = [] if is_explained else effect_faults(self._words, self.multirun)
-        self.differs = not is_ours(self._node)
-        self.adaptive = self.multirun and is_adaptive(self._node)
-        self._swept = sweeper_words(self._node, self._typed) if self.multirun else []
+        self.faults = [] if is_explained else own.effect_faults(self._words, self.multirun)
+        self.differs = not own.is_ours(self._node)
+        self.adaptive = self.multirun and own.is_adaptive(self._node)
+        self._swept = own.sweeper_words(self._node, self._typed) if self.multirun else []
         self.lines = [[*self._swept, *line] for line in lines]
         if self.adaptive:
-            self.lines = [one for line in self.lines for one in lines_of_trials(loader, line)]
+            self.lines = [one for line in self.lines for one in own.lines_of_trials(loader, line)]
         if experiment is not None and (self.adaptive or self._swept):
             self.faults.append("hydra.sweeper applies to sweeps of your own: +experiment names its sweeps itself.")
 
@@ -76,7 +65,7 @@ class HydraLaunch:
         plan = session.plan(with_losses, Progress())
         listed = None
         if self.multirun and not self.adaptive:  # those of absent data are skipped
-            each = [task_words(words, [sweep]) for sweep in asked.composed for words in sweep.combinations]
+            each = [own.task_words(words, [sweep]) for sweep in asked.composed for words in sweep.combinations]
             pairs = zip(each, with_losses.requests, strict=True)
             listed = [words for words, request in pairs if not plan.sources.skips(request)]
         code = self._launch(task, listed, asked)
@@ -96,8 +85,8 @@ class HydraLaunch:
         if not configs:
             return Exit.FAILED
         plan = session.plan(replace(asked, requests=check_all(configs)[0], settings=settings), Progress())
-        best = partial(print_trials, objective=settings.objective, maximised=is_maximised(self._node))
-        columns = [settings.objective or VALIDATION_LOSS]
+        best = partial(print_trials, objective=settings.objective, maximised=own.is_maximised(self._node))
+        columns = [settings.objective or own.VALIDATION_LOSS]
         return report(plan, asked, skipped=_n_skipped(plan, launch_id), columns=columns, chosen=best)
 
     def _launch(self, task: RunCombination, listed: Sequence[Sequence[str]] | None, asked: Requested) -> Exit:
@@ -118,11 +107,11 @@ class HydraLaunch:
     def _launch_by_hydra(self, task: RunCombination, listed: Sequence[Sequence[str]] | None, asked: Requested) -> None:
         """Let Hydra run the task on one combination, on those listed, or on those that its sweeper chooses."""
         mode = RunMode.MULTIRUN if self.multirun else RunMode.RUN
-        words = [*self._words, *logging_words(self._node), f"hydra.mode={mode.name}"]
+        words = [*self._words, *own.logging_words(self._node), f"hydra.mode={mode.name}"]
         if self._swept:  # they are among the settings of the tasks
             words.append("hydra.sweeper.params=null")
         if listed is None:
-            words += task_words([*self._swept, *self._typed], asked.composed)
+            words += own.task_words([*self._swept, *self._typed], asked.composed)
         with initialized(self._folder) as hydra:
             if listed is not None:
                 config = hydra.compose_config(self._config_name, words, run_mode=mode, with_log_configuration=True)
@@ -187,7 +176,7 @@ class RunCombination:
                 if stored["selection_loss"].null_count() > 0:  # stored without the loss
                     plan = session.plan(replace(asked, settings=replace(settings, force=True)), progress)
         session.run(plan, asked, progress, run_id=run_id)
-        column = settings.objective or VALIDATION_LOSS
+        column = settings.objective or own.VALIDATION_LOSS
         good = plan.records([column]).filter(status="ok")
         values = good[column].drop_nulls().to_list() if column in good.columns else []
         if len(values) == len(plan.jobs):

@@ -6,6 +6,8 @@ import numpy as np
 
 from npbench.contracts import Estimate
 from npbench.numerics import pauc_metrics, rates
+from npbench.numerics.order_statistics import ascending
+from npbench.thresholding.sorted_metrics import tpr_at_fpr
 
 
 def auc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
@@ -52,9 +54,8 @@ def tpr(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> E
     The threshold is the lowest with a false-positive rate of at most that end on these samples (Narasimhan and Agarwal
     2016, section 8.3); the limits account for its estimation (:func:`npbench.numerics.pauc_metrics.tpr_limits`).
     """
-    fpr = problem.fpr_range[1]
-    value, (low, high) = pauc_metrics.tpr_at(y, scores, fpr), pauc_metrics.tpr_limits(y, scores, fpr)
-    return Estimate(value, min(low, value), max(value, high))  # ties can move the value outside of the limits
+    positives, negatives = map(ascending, pauc_metrics.of_classes(y, scores))
+    return tpr_at_fpr(positives, negatives, problem.fpr_range[1])
 
 
 def accepted(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> float:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbench.estimators.pauc_linear import Trained
 from npbench.numerics.bundle import Solution, minimise
 from npbench.numerics.pauc_surrogates import HingeRisk
 
@@ -32,22 +33,13 @@ class Step(NamedTuple):
     planes: int
 
 
-class Descent(NamedTuple):
-    """Result of the procedure; one more convex problem would gain at most ``gap``."""
-
-    w: np.ndarray
-    objective: float
-    gap: float
-    status: str
-    trace: list[Step]
-
-
-def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max_iter: int) -> Descent:
+def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max_iter: int) -> Trained:
     """Decrease ``1/2 ||w||^2 + C R(Zw)`` from w by the concave-convex procedure.
 
     Each convex problem starts from the last w and from the planes found so far, which lie below the next majorant once
     the difference of the two linear functions is added to them. The procedure ends when the optimum of a convex problem
-    is certified to be below the objective by at most ``tol`` times the objective.
+    is certified to be below the objective by at most ``tol`` times the objective. One more problem would gain at most
+    the ``gap`` returned; ``convex`` is the solution of the last one.
     """
     started, trace, decrease = time.perf_counter(), [], 0.0
     start: Solution | np.ndarray = w
@@ -87,7 +79,7 @@ def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max
         before, majorant = majorant, risk.majorant(scores)
         solution.planes.tilt(Z.T @ (before.slope - majorant.slope), before.offset - majorant.offset)
         start = solution
-    return Descent(w, objective, gap, status, trace)
+    return Trained(w, objective, gap, status, trace, solution)
 
 
 def scaled(Z: Any, risk: HingeRisk, C: float, w: np.ndarray) -> np.ndarray:

@@ -85,8 +85,8 @@ class PAUCDC(PartialAUCClassifier):
         found = descend(Z, risk, self.C, first, tol=self.tol, max_iter=self.max_iter)
         # w = 0 has the objective C
         if found.objective > self.C * (1.0 - self.tol):
-            return Trained(convex.weights, float(self.C), found.gap, "collapsed", found.trace, convex.convex)
-        return Trained(found.w, found.objective, found.gap, found.status, found.trace, convex.convex)
+            found = found._replace(weights=convex.weights, objective=float(self.C), status="collapsed")
+        return found._replace(convex=convex.convex)  # from which a fit for a larger C may start
 
     def _risk(self, signs: np.ndarray, scores: np.ndarray) -> float:
         return HingeRisk(signs, *self._ranks(signs))(scores)

@@ -290,7 +290,7 @@ class Scorer(BinaryClassifier):
         if self.q is not None:
             return thresholds.q_value(signs, scores, self.q)
         coin = random if self.randomized else None
-        return bounded(scores[signs < 0], scores[signs > 0], self._asked(rule), self.delta, coin)
+        return bounded(ascending(scores[signs < 0]), ascending(scores[signs > 0]), self._asked(rule), self.delta, coin)
 
     def _rule(self, signs: np.ndarray, parts: list[Part]) -> str:
         """Return the rule that sets the threshold, which depends on the number of negatives that are scored."""

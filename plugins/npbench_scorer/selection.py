@@ -6,7 +6,7 @@ the held-out samples and judges the validation part.
 """
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, cast
@@ -15,9 +15,9 @@ import numpy as np
 
 from npbench.contracts import Selection, resolve
 from npbench.estimators.halving import Candidates, halved
-from npbench.evaluation.grids import combinations
+from npbench.evaluation.grids import Grids, Make, combinations
 from npbench.evaluation.selection import grid_search, least_loss
-from npbench.evaluation.splits import Fold
+from npbench.evaluation.splits import Fold, Folds
 from npbench.numerics.pauc_metrics import mean_height
 from npbench.numerics.rates import acceptance, ranked
 from npbench.numerics.shared_fits import Noted, identity_of, shared
@@ -32,7 +32,7 @@ from npbench_scorer.inner import has_grid_search
 TREES, RANKED = 300_000, 50_000
 
 
-def _limit(make: Callable[..., Scorer]) -> float:
+def _limit(make: Make[Scorer]) -> float:
     """Return the rows times candidates from which a search takes rungs: that of the solver inside."""
     scorer = make()
     if has_grid_search(scorer.estimator):
@@ -44,13 +44,7 @@ def _limit(make: Callable[..., Scorer]) -> float:
 
 @halved(_limit)
 def select(
-    make: Callable[..., Scorer],
-    X: Any,
-    y: np.ndarray,
-    folds: Sequence[Fold],
-    problem: Problem,
-    search: Mapping[str, Sequence[Any]],
-    n_threads: int = 1,
+    make: Make[Scorer], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
     """Choose parameters by grid search; an inner solver with a search of its own uses it.
 
@@ -90,13 +84,7 @@ def _grid(mappings: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _search(
-    scorer: Scorer,
-    X: Any,
-    y: np.ndarray,
-    folds: Sequence[Fold],
-    problem: Problem,
-    grid: Mapping[str, Sequence[Any]],
-    n_threads: int,
+    scorer: Scorer, X: Any, y: np.ndarray, folds: Folds, problem: Problem, grid: Grids, n_threads: int
 ) -> tuple[list[float], int]:
     """Return the losses of the inner solver's search, with the threshold of each fold, and the unconverged fits."""
     parts: list[Fold] = []
@@ -113,7 +101,7 @@ def _search(
         rules.append((len(found), sum(len(held_out) for _, held_out in own), rule))
     # search as the solver does, with the threshold inside the loss
     classifier = scorer.without_threshold()
-    kind: Callable[..., Any] = type(classifier)
+    kind: Make[Any] = type(classifier)
     inside = partial(kind, **classifier.get_params(deep=False))
     judged: Any = _Thresholded(problem, rules)
     # of all rows, by whose number the rules find the samples that set the threshold

@@ -284,7 +284,8 @@ class SplittingNP(LinearClassifier):
             values = column(X, one["feature"])[signs < 0]
             rows = (values > one.get("above", -np.inf)) & (values <= one.get("at_most", np.inf))
             if rows.any():
-                bounds[_group_name(one)] = GroupBound(rows, one.get("tau", default))
+                limits = [f"{sign} {one[key]:g}" for key, sign in (("above", ">"), ("at_most", "<=")) if key in one]
+                bounds[f"feature {one['feature']} {' and '.join(limits)}"] = GroupBound(rows, one.get("tau", default))
         return bounds
 
     def _set_result(self, n_features: int, columns: slice | np.ndarray, result: Result, labels: list[Any]) -> None:
@@ -344,12 +345,6 @@ def _check_constraint(name: str, given: Any) -> None:
     for key in given:
         if not isinstance(given[key], Real) or not np.isfinite(given[key]):
             raise ValueError(f"{name} has {key} {given[key]!r}: expected a number.")
-
-
-def _group_name(constraint: Mapping[str, Any]) -> str:
-    limits = {"above": ">", "at_most": "<="}
-    of_feature = [f"{sign} {constraint[key]:g}" for key, sign in limits.items() if key in constraint]
-    return f"feature {constraint['feature']} {' and '.join(of_feature)}"
 
 
 def _with_constant(X: Any) -> Any:

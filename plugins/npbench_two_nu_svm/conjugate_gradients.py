@@ -82,14 +82,6 @@ def _square(v):
     return total
 
 
-@register_jitable(error_model="numpy")
-def _n_outside(u, change, upper):
-    count = 0
-    for k in range(u.shape[0]):
-        count += u[k] + change[k] < 0.0 or u[k] + change[k] > upper[k]
-    return count
-
-
 @register_jitable(fastmath=FAST, error_model="numpy")
 def _largest(v):
     largest = 0.0
@@ -145,7 +137,10 @@ def target(Q, p, upper, u, G, members, small, block):
         # end when the residual is small, or when weights leave their bounds
         if power <= least or _largest(residual) <= small:
             break
-        if step >= FREE_STEPS and _n_outside(free, change, bounds) > 0:
+        n_outside = 0
+        for k in range(m):
+            n_outside += free[k] + change[k] < 0.0 or free[k] + change[k] > bounds[k]
+        if step >= FREE_STEPS and n_outside > 0:
             break
         # product with a direction of length 1, which single precision represents
         length = np.sqrt(_square(direction))

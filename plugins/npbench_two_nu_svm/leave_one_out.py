@@ -129,15 +129,6 @@ def _interval(Q, diagonal, p, i, u, G, level, gap, share, pull, room, above, bel
     return 0.5 * (least + less), 0.5 * (most + more)
 
 
-@register_jitable(error_model="numpy")
-def _fill(row, first, end, upper, mean, v, H):
-    """Take the sample of this row from the mean of its class: all others are at their bounds. O(n)."""
-    for k in range(first, end):
-        v[k] = upper[k]  # the bound of the sample is 0
-    for k in range(len(v)):
-        H[k] += (mean[k] - row[k]) / (end - first - 1)
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def _leave_out(Q, p, samples, at, optimum, work, face, table, state, tol, scale, widest, small, margins, doubt, v, H):
     """Leave out samples from position ``at`` on; return that of the first to refit, with bound 0 and feasible v."""
@@ -151,7 +142,11 @@ def _leave_out(Q, p, samples, at, optimum, work, face, table, state, tol, scale,
                 v[k], H[k] = u[k], G[k]
             first, end = (0, p) if i < p else (p, len(u))
             if full:
-                _fill(Q[i], first, end, bounds, mean, v, H)
+                # take i from the mean of its class: all others are at their bounds
+                for k in range(first, end):
+                    v[k] = bounds[k]  # 0 for i
+                for k in range(len(u)):
+                    H[k] += (mean[k] - Q[i, k]) / (end - first - 1)
             else:
                 shed(Q, first, end, bounds, v, H, i)
         A, B, objective, gap = measure(p, bounds, v, H)

@@ -24,9 +24,7 @@ the inverse of the bordered matrix ``[[Q_FF + ridge, E], [E', 0]]`` of the free 
 class. ``members`` gives the content of each row: a sample, or n + c for the border of class c. ``slot`` gives the row
 of each sample and border, or -1.
 
-Numba's cache does not notice changes in a kernel of another file: empty it after changes. Loops stand in for slices,
-each of which takes Numba up to half a second to compile, and functions that only one other kernel calls are
-``register_jitable``, which saves the wrapper for calls from Python.
+On compilation and its cache see :mod:`npbench.numerics.smo_kernels`; each slice also takes Numba up to half a second.
 """
 
 from collections.abc import Callable
@@ -145,7 +143,7 @@ class ReducedHulls:
         if self._whole is None:
             self._whole = self._uniform()
         bound, u, G = self._whole
-        upper = self._upper(caps(self.n_pos, self.n_neg))
+        upper = np.repeat(caps(self.n_pos, self.n_neg), (self.n_pos, self.n_neg))
         pair_steps.start(self._Q, self.n_pos, bound, upper, u, G)
         bound[:] = upper
         A, B, objective, gap, steps, _ = nearest_points.settle(
@@ -183,12 +181,9 @@ class ReducedHulls:
         back = np.argsort(self._order)
         return LeftOut(self._unit * margins[back], self._unit * doubt[back], n_exchanges, n_refits)
 
-    def _upper(self, caps: tuple[float, float]) -> np.ndarray:
-        return np.repeat(caps, (self.n_pos, self.n_neg))
-
     def _uniform(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return bounds, weights and G of the class means; every first problem starts there."""
-        u = self._upper((1 / self.n_pos, 1 / self.n_neg))
+        u = np.repeat((1 / self.n_pos, 1 / self.n_neg), (self.n_pos, self.n_neg))
         return u.copy(), u, u @ self._Q
 
     def _work(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from npbench.estimators.constraints import FRACTION
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.ramp import RampClassifier
 from npbench.numerics.multiplier_search import Iterate, SearchResult, SearchState, Status
-from npbench.numerics.multipliers import FalseAlarmBound, RateBound, Update
+from npbench.numerics.multipliers import FalseAlarmBound
 from npbench.numerics.ramp_svm import RampSVM
 
 
@@ -53,39 +53,26 @@ class UzawaSVM(RampClassifier):
         return False
 
     def search(self, svm: RampSVM, **start: Any) -> SearchResult:
-        """Minimise the Lagrangian to the end for each update of the multiplier."""
-        return uzawa(svm, **self.search_settings(svm), start=start.get("start"))
+        """Alternate minimisations of the Lagrangian with updates of the multiplier until |rate - bound| <= epsilon.
 
-
-def uzawa(
-    svm: RampSVM,
-    constraint: RateBound,
-    C: float,
-    nu: float,
-    epsilon: float,
-    max_iter: int,
-    update: Update = "secant",
-    start: float | None = None,
-) -> SearchResult:
-    """Alternate minimisations of the Lagrangian with updates of the multiplier until ``|rate - bound| <= epsilon``.
-
-    Each minimisation is the DC algorithm from no flat samples to its end (Algorithm 2); then the multiplier moves
-    (Algorithm 1), from ``start`` on if it is given. Parameters are those of
-    :func:`npbench.numerics.multiplier_search.anneal`; ``max_iter`` counts convex steps, the unit of cost.
-    """
-    search = SearchState(svm, C, constraint, epsilon, max_iter)
-    multiplier = search.multiplier(update, nu, start)
-    while True:
-        reached = _minimise(search, multiplier.value)
-        if isinstance(reached, str):
-            return search.end(reached)
-        ended = search.ended(reached.rate, multiplier)
-        if ended is None:
-            multiplier.update(reached.rate, reached.gradient)
-            if multiplier.closed:
-                return search.end("jump")
-        elif search.confirms(ended):
-            return search.end(ended)
+        Each minimisation is the DC algorithm from no flat samples to its end (Algorithm 2); then the multiplier moves
+        (Algorithm 1), from ``start`` on if it is given. ``max_iter`` counts convex steps, the unit of cost.
+        """
+        settings = self.search_settings(svm)
+        update, nu = settings.pop("update"), settings.pop("nu")
+        search = SearchState(svm, **settings)
+        multiplier = search.multiplier(update, nu, start.get("start"))
+        while True:
+            reached = _minimise(search, multiplier.value)
+            if isinstance(reached, str):
+                return search.end(reached)
+            ended = search.ended(reached.rate, multiplier)
+            if ended is None:
+                multiplier.update(reached.rate, reached.gradient)
+                if multiplier.closed:
+                    return search.end("jump")
+            elif search.confirms(ended):
+                return search.end(ended)
 
 
 def _minimise(search: SearchState, multiplier: float) -> Iterate | Status:

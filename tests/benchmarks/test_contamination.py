@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, norm
 
+from npbench.numerics.order_statistics import ascending
 from npbench.numerics.thresholds import contaminated_umbrella, umbrella
 
 STORED = Path(__file__).parents[2] / "results" / "published" / "contamination.json"
@@ -49,17 +50,17 @@ def mixed(random, n, purity):
 def yao(negatives, positives, rho, purity, impurity):
     """Return the threshold of Yao et al. (2023): half of the negatives estimate the difference of the classes."""
     n = len(negatives) // 2
-    other, ascending, positives = np.sort(negatives[n:]), np.sort(negatives[:n]), np.sort(positives)
-    of_negatives, of_positives = (np.searchsorted(part, ascending, "right") / len(part) for part in (other, positives))
+    other, levels, positives = np.sort(negatives[n:]), np.sort(negatives[:n]), np.sort(positives)
+    of_negatives, of_positives = (np.searchsorted(part, levels, "right") / len(part) for part in (other, positives))
     ranks = np.arange(1, n + 1)
     difference = (1 - purity) / (purity - impurity) * (of_negatives - of_positives)
-    return ascending[np.argmax(beta.ppf(1 - DELTA, n - ranks + 1, ranks) - difference <= rho)]
+    return levels[np.argmax(beta.ppf(1 - DELTA, n - ranks + 1, ranks) - difference <= rho)]
 
 
 RULES = {
     "umbrella": lambda negatives, positives, rho, *shares: umbrella(negatives, rho, DELTA),
     "`contamination`": lambda negatives, positives, rho, *shares: contaminated_umbrella(
-        negatives, positives, rho, DELTA, *shares
+        ascending(negatives), ascending(positives), rho, DELTA, *shares
     ),
     "Yao et al.": yao,
 }

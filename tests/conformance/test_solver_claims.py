@@ -3,7 +3,7 @@
 import pytest
 
 from npbench.contracts import Solver
-from npbench.testing.solver_claims import honest_claims, same_optimum
+from npbench.testing.solver_answers import honest_claims, same_optimum
 
 
 def described(name):

@@ -380,7 +380,7 @@ def test_searches_for_several_bounds_share_their_fits(monkeypatch):
     first = Notes({}, lambda _: None)
     with sharing(first):
         assert losses(0.1) == alone[0]
-    monkeypatch.setattr("npbench_ac_svm.selection.search_by_kernel", None)
+    monkeypatch.setattr("npbench_ac_svm.selection.kernel_sample.search_by_kernel", None)
     with sharing(Notes(first.new, lambda _: None)):
         assert losses(0.3) == alone[1]
         assert alone[0] != alone[1]

@@ -318,8 +318,8 @@ def test_a_stopped_run_leaves_no_process_and_resumes(data, tmp_path, how):
     planned = sleeping(data, tmp_path)
     todo, resumed = [job for job in planned if job.key not in store.done()], []
     limits = Limits(n_jobs=2, seconds=1.0)
-    counts = run_jobs(todo, store, local.records, limits, RunContext({data.sha256: data}), resumed.append)
-    assert counts == {"ok": 5 - stored, "timeout": 1}
+    run_jobs(todo, store, local.records, limits, RunContext({data.sha256: data}), resumed.append)
+    assert Counter(record.status for record in resumed) == {"ok": 5 - stored, "timeout": 1}
     assert len(resumed) == len(todo) == 6 - stored
     assert len(store.done()) == 5
     assert not list((tmp_path / "records").glob(".*"))  # of the run that was killed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 
 import polars as pl
@@ -29,7 +30,9 @@ def one_by_one(planned, limits, context):
 
 def run(planned: Jobs, store: RecordStore, timed_out=frozenset(), executor=one_by_one, limits=LIMITS):
     run_in = partial(within_limit, executor=executor, timed_out=timed_out)
-    return run_jobs(planned, store, run_in, limits, RunContext({gaussians().sha256: gaussians()}))
+    context, counts = RunContext({gaussians().sha256: gaussians()}), Counter()
+    run_jobs(planned, store, run_in, limits, context, lambda record: counts.update([record.status]))
+    return counts
 
 
 @given(st.permutations([(job, [repeat]) for job in (QUICK, SLOW) for repeat in range(3)]))

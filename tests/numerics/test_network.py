@@ -68,12 +68,12 @@ def sample(n=40, d=4, seed=1):
 
 @pytest.mark.parametrize("kind", ["sigmoid", "ramp"])
 def test_losses_match_their_formulas_and_slopes(kind):
-    derivative = {"sigmoid": losses.sigmoid_derivative, "ramp": losses.ramp_derivative}[kind]
     for z in (-2000.0, -1.3, -1.1, -0.2, 0.0, 0.7, 1.3, 4.0, 2000.0):
         for eta in (0.5, 1.3):
             loss, slope = loss_and_slope(z, KINDS[kind], eta)
             assert loss == pytest.approx(LOSSES[kind](np.array(z), eta), abs=1e-15)
-            assert slope == pytest.approx(-derivative(np.array(z), eta), abs=1e-15)
+            expected = eta * loss * (1 - loss) if kind == "sigmoid" else (abs(z) < eta) / (2 * eta)
+            assert slope == pytest.approx(expected, abs=1e-15)
 
 
 def test_first_epochs_descend_the_logistic_loss():

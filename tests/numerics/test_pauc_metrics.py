@@ -12,17 +12,19 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from npbench.numerics.binomial_limits import rate_limits
+from npbench.numerics.order_statistics import ascending
 from npbench.numerics.pauc_metrics import (
     fractional,
     interpolated,
+    of_classes,
     pairwise,
     positives_within,
     rank_range,
     strict,
-    tpr_at,
     tpr_limits,
 )
 from npbench.numerics.roc_grid import FPR_GRID, true_positive_rates
+from npbench.thresholding import sorted_metrics
 from scored_samples import by_class, scored
 
 DEFINITIONS = [pairwise, fractional, interpolated]
@@ -102,6 +104,10 @@ def test_fractional_area_counts_shares_of_ranks(sample, fpr_range):
 def test_interpolated_area_matches_trapezoids(sample, fpr_range):
     exact = exact_interpolated(*by_class(*sample), *fpr_range)
     assert interpolated(*sample, *map(float, fpr_range)).value == pytest.approx(float(exact), rel=1e-9, abs=1e-12)
+
+
+def tpr_at(y, scores, fpr):
+    return sorted_metrics.tpr_at_fpr(*map(ascending, of_classes(y, scores)), fpr).value
 
 
 @pytest.mark.parametrize("hi", [0.07, 0.29, 0.57])

@@ -7,10 +7,9 @@ import pytest
 
 from npbench.records.fields import METHOD
 from npbench.records.store import RecordStore
-from npbench.report.select.choices import choices
 from npbench.report.select.filters import filtered
 from npbench.report.select.labels import labels, method_labels
-from npbench.report.select.methods import inferred, named, own_settings
+from npbench.report.select.methods import choices, inferred, named, own_settings
 from npbench.values import canonical
 from sample_records import frame
 from sample_records import record as typed

@@ -17,8 +17,9 @@ from sklearn.svm import SVC
 from grids import slow
 from npbench import NPThresholdClassifier, metrics, registry
 from npbench.contracts import resolve
-from npbench.numerics import pauc_metrics
+from npbench.numerics.order_statistics import ascending
 from npbench.problem import PROBLEMS
+from npbench.thresholding import sorted_metrics
 
 scored = st.lists(st.tuples(st.booleans(), st.integers(-3, 3), st.integers(1, 4)), min_size=2, max_size=30).filter(
     lambda rows: len({positive for positive, _, _ in rows}) == 2
@@ -43,7 +44,8 @@ def test_rates_are_those_of_the_best_threshold(rows, bound):
         assert metrics.tpr_at_fpr(y, scores, fpr=bound, **given_weight) == pytest.approx(best)
         least = min(fpr for fpr, tpr in points if tpr >= bound - 1e-9)
         assert metrics.fpr_at_tpr(y, scores, tpr=bound, **given_weight) == pytest.approx(least)
-    assert metrics.tpr_at_fpr(y, scores, fpr=bound) == pauc_metrics.tpr_at(np.where(y > 0, 1, -1), scores, bound)
+    of_classes = map(ascending, (scores[y == 1], scores[y == 0]))
+    assert metrics.tpr_at_fpr(y, scores, fpr=bound) == sorted_metrics.tpr_at_fpr(*of_classes, bound).value
 
 
 @given(scored, st.integers(1, 20).map(lambda number: number / 20))

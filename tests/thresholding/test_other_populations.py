@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 import npbench
 from npbench import NPThresholdClassifier
+from npbench.numerics.order_statistics import ascending
 from npbench.numerics.thresholds import NEGATIVES_SHARE, RULES, contaminated_umbrella, umbrella
 from npbench.thresholding.threshold import from_json
 
@@ -41,7 +42,7 @@ def test_true_negatives_keep_the_bound_under_wrong_labels(n, n_pos, rho, purity,
     found, plain = np.empty(DRAWS), np.empty(DRAWS)
     for draw in range(DRAWS):
         negatives, positives = mixed(rng, n, purity, shift, steps), mixed(rng, n_pos, impurity, shift, steps)
-        found[draw] = contaminated_umbrella(negatives, positives, rho, delta, *stated)
+        found[draw] = contaminated_umbrella(ascending(negatives), ascending(positives), rho, delta, *stated)
         plain[draw] = umbrella(negatives, rho, NEGATIVES_SHARE * delta)
 
     def false_alarms(values):
@@ -54,10 +55,10 @@ def test_true_negatives_keep_the_bound_under_wrong_labels(n, n_pos, rho, purity,
 
 def test_a_wrong_share_breaks_the_promise(draws):
     rng = np.random.default_rng(0)
-    found = [
-        contaminated_umbrella(mixed(rng, 1000, 1.0, 2.0, None), mixed(rng, 300, 0.0, 2.0, None), 0.05, 0.1, 0.9, 0.0)
-        for _ in range(draws // 2)
-    ]
+    found = []
+    for _ in range(draws // 2):
+        classes = mixed(rng, 1000, 1.0, 2.0, None), mixed(rng, 300, 0.0, 2.0, None)
+        found.append(contaminated_umbrella(*map(ascending, classes), 0.05, 0.1, 0.9, 0.0))
     assert not kept(norm.sf(found) > 0.05, 0.1)
 
 
@@ -66,18 +67,18 @@ def test_the_rank_is_the_last_that_passes(seed):
     rng, rho, delta, (purity, impurity) = np.random.default_rng(seed), 0.1, 0.1, (0.85, 0.1)
     digits = 1 if seed % 2 else 8
     negatives, positives = (np.round(mixed(rng, 200, share, 2.0, None), digits) for share in (purity, impurity))
-    c, ascending = (1 - purity) / (purity - impurity), np.sort(negatives)
+    c, in_order = (1 - purity) / (purity - impurity), np.sort(negatives)
     rank = RULES["umbrella"].rank(200, rho, NEGATIVES_SHARE * delta)
     while rank > 1:
         k = rank - 1
         low = beta.ppf(NEGATIVES_SHARE * delta, k, 200 - k + 1)
-        below = np.sum(positives < ascending[k])
+        below = np.sum(positives < in_order[k])
         high = beta.ppf(1 - (1 - NEGATIVES_SHARE) * delta, below + 1, 200 - below)
         if 1 - (1 + c) * low + c * high > rho:
             break
         rank = k
-    value = contaminated_umbrella(negatives, positives, rho, delta, purity, impurity)
-    assert np.array_equal(negatives > value, negatives > ascending[rank - 1])
+    value = contaminated_umbrella(ascending(negatives), ascending(positives), rho, delta, purity, impurity)
+    assert np.array_equal(negatives > value, negatives > in_order[rank - 1])
 
 
 def test_contamination_reaches_the_result():

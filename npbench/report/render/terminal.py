@@ -10,7 +10,8 @@ from rich.text import Text
 
 from npbench.console import write
 from npbench.report import escape
-from npbench.report.sheet import Cell, Section, Sheet, counted, some
+from npbench.report.sheet import Cell, Section, Sheet
+from npbench.values import counted, listed
 
 MAX_TABLE_ROWS = 60
 # Lines of the sections of a report, which with the list of files are 60; notes of one; rows and notes of a table.
@@ -110,7 +111,7 @@ def brief(sections: Sequence[Section]) -> tuple[list[Section], str]:
     whole = list(
         dict.fromkeys(section.title for section in sections if section.title not in {one.title for one in shown})
     )
-    among = f", including all of: {some(whole, MAX_TITLES, '; ')}" if whole else ""
+    among = f", including all of: {listed(whole, MAX_TITLES, '; ')}" if whole else ""
     return shown, f"Only in the files: {counted(n_left, 'table')}{among}." if n_left else ""
 
 

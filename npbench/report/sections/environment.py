@@ -7,7 +7,8 @@ import polars as pl
 
 from npbench.records.fields import SCHEMA_VERSION
 from npbench.report.select.recorded_settings import protocol_texts, protocols
-from npbench.report.sheet import Section, Sheet, counted, some
+from npbench.report.sheet import Section, Sheet
+from npbench.values import counted, listed
 
 PLACE = ["problem", "dataset"]  # jobs with the same are compared with each other
 MACHINE = {"cpu": "processor", "cores": "cores", "ram_gb": "RAM [GB]", "os": "system"}
@@ -59,7 +60,7 @@ def makers(records: pl.DataFrame) -> str:
     commits = [commit[:HASH_DIGITS] + " with uncommitted changes" * bool(dirty) for commit, dirty in known.rows()]
     processors = records["cpu"].drop_nulls().unique().sort().to_list()
     made = {"by commit": commits, "on": processors}
-    parts = [f"{word} {some(names, MAX_PLACES)}" for word, names in made.items() if names]
+    parts = [f"{word} {listed(names, MAX_PLACES)}" for word, names in made.items() if names]
     return f"Made {' '.join(parts)}." if parts else ""
 
 
@@ -106,7 +107,7 @@ def _exploded(records: pl.DataFrame, column: str) -> pl.DataFrame:
 
 def _places(mixed: pl.DataFrame) -> str:
     names = [f"{dataset} ({problem})" for problem, dataset in mixed.select(PLACE).unique(maintain_order=True).rows()]
-    return some(names, MAX_PLACES)
+    return listed(names, MAX_PLACES)
 
 
 def _counted(title: str, records: pl.DataFrame, columns: dict[str, str]) -> Sheet:

@@ -4,7 +4,8 @@ import itertools
 
 import polars as pl
 
-from npbench.report.sheet import Section, Sheet, some
+from npbench.report.sheet import Section, Sheet
+from npbench.values import listed
 
 MAX_MESSAGES_LISTED, MAX_NAMES = 100, 3
 ABOUT = ["problem", "dataset", "label", "repeat"]
@@ -50,7 +51,7 @@ def _table(name: str, title: str, found: pl.DataFrame, header: str) -> Sheet:
     )
     shown = kinds.head(MAX_MESSAGES_LISTED).select(*place, "dataset", "jobs", "repeat", "text")
     rows = [
-        [*about, some(names, MAX_NAMES), jobs, _span(repeats), text]
+        [*about, listed(names, MAX_NAMES), jobs, _span(repeats), text]
         for *about, names, jobs, repeats, text in shown.iter_rows()
     ]
     more = len(kinds) - len(rows)

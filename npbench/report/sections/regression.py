@@ -13,8 +13,9 @@ from npbench.report.sections.pairs import NO_DIFFERENCE
 from npbench.report.select.comparable import OTHER, SETTING, Matched, matched, unverified
 from npbench.report.select.metrics import SECONDS, Direction, better, shown_of
 from npbench.report.select.pairing import setting_cells, setting_columns
-from npbench.report.sheet import MISSING, Cell, Row, Section, Sheet, counted, interval, number, some
+from npbench.report.sheet import MISSING, Cell, Row, Section, Sheet, interval, number
 from npbench.report.stats.paired import MIN_VALUES, hodges_lehmann, shift_interval
+from npbench.values import counted, listed
 
 METRIC_TOLERANCE = 0.005  # smaller shifts are never a regression
 SLOWER = 1.2  # smallest ratio of seconds that is a regression
@@ -183,7 +184,7 @@ def _summary(changes: Sequence[Change]) -> Iterator[str]:
     for verdict in (*REGRESSIONS, "better", "faster"):
         found = [one.summary for one in changes if one.verdict == verdict]
         if found:
-            yield f"{verdict.capitalize()}: {some(found, MAX_CHANGES_LISTED, '; ')}."
+            yield f"{verdict.capitalize()}: {listed(found, MAX_CHANGES_LISTED, '; ')}."
 
 
 def _remarks(ours: pl.DataFrame, other: pl.DataFrame, both: Matched) -> Iterator[str]:
@@ -203,4 +204,4 @@ def _remarks(ours: pl.DataFrame, other: pl.DataFrame, both: Matched) -> Iterator
 
 def _versions(records: pl.DataFrame) -> str:
     made = records.select("npbench_version", "git_commit").unique(maintain_order=True).rows()
-    return some([f"npbench {version}" + (f" at {commit[:9]}" if commit else "") for version, commit in made], 3)
+    return listed([f"npbench {version}" + (f" at {commit[:9]}" if commit else "") for version, commit in made], 3)

@@ -8,7 +8,7 @@ import polars as pl
 from npbench.errors import RequestError
 from npbench.records.fields import Role, names
 from npbench.report.select.asked import STATED, by_stated, with_stated
-from npbench.report.sheet import counted
+from npbench.values import counted
 
 SETTING = by_stated(names(Role.ASKED, without=Role.SPLIT))
 SPLIT = names(Role.SPLIT)

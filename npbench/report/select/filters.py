@@ -11,8 +11,7 @@ import polars as pl
 from npbench.errors import RequestError, unknown_name
 from npbench.records.fields import ASKED, PREFIXES
 from npbench.report.select.methods import flat
-from npbench.report.sheet import some
-from npbench.values import canonical
+from npbench.values import canonical, listed
 
 # Prefixes of settings and the JSON columns that hold them, the longest first.
 JSON_COLUMNS = {PREFIXES[column]: column for column in sorted(PREFIXES, key=lambda column: -len(PREFIXES[column]))}
@@ -36,7 +35,7 @@ def filtered(records: pl.DataFrame, filters: Mapping[str, str]) -> pl.DataFrame:
         kept = records.filter(pl.any_horizontal(values.is_in(wanted) for values in columns))
         if kept.is_empty():
             found = [value.strip('"') for value in pl.concat(columns).drop_nulls().unique().sort()]
-            raise RequestError(f"No record has {name}={text}: expected one of {some(found, MAX_LISTED)}.")
+            raise RequestError(f"No record has {name}={text}: expected one of {listed(found, MAX_LISTED)}.")
         records = kept
     return records
 

@@ -1,4 +1,4 @@
-"""Names of methods: the choice that was typed, and the settings that differ from it."""
+"""Names of methods: the choice that was typed, or the installed one nearest to a record, and how settings differ."""
 
 from __future__ import annotations
 
@@ -7,20 +7,50 @@ import json
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
+import yaml
 
+from npbench.config.files import config_folders, group_files, merged_choice
+from npbench.config.solver_settings import divided
 from npbench.errors import RequestError
 from npbench.records import provenance
 from npbench.records.reading import with_methods
 from npbench.registry import installed
-from npbench.report.select.choices import Choice, choices
 from npbench.signature import REQUIRED, same, signature
 from npbench.user_cache import cached
 from npbench.values import canonical
 
 OTHER_GRID, OTHER_VALUE = 1, 2  # distance of a setting from a choice
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The solver that a name on the command line chooses, with its fixed parameters and search."""
+
+    solver: str
+    params: Mapping[str, Any]
+    search: Mapping[str, list[Any]]
+
+
+def choices() -> Mapping[str, Choice]:
+    """Return the installed choices of a solver by name, without malformed ones: a run names their faults."""
+    return _choices(tuple(config_folders()), tuple(installed().solvers))
+
+
+@functools.lru_cache(maxsize=2)
+def _choices(_: tuple[Path, ...], solvers: tuple[str, ...]) -> Mapping[str, Choice]:
+    files = group_files("solver")
+    found = {}
+    for name in dict.fromkeys([*solvers, *files]):
+        with suppress(OSError, yaml.YAMLError, TypeError, ValueError, AttributeError, LookupError):
+            solver, node = merged_choice(name, files)
+            grids = node.pop("search", None) or {}
+            found[name] = Choice(solver, *divided(node, grids))
+    return found
 
 
 def named(records: pl.DataFrame) -> pl.DataFrame:

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from npbench.data.table import Table, named_column, numbers
-from npbench.data.wording import counted, listed
 from npbench.errors import Exit, RequestError
 from npbench.report.render.drawing import own_style, typeset
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.compare import LEAST_ALARMS, Comparison, compare, misses_at, ranks
 from npbench.thresholding.threshold import Threshold
+from npbench.values import counted, listed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from npbench.contracts import Estimate
-from npbench.data.wording import counted
 from npbench.errors import Exit, RequestError
 from npbench.numerics.pauc_metrics import detected
 from npbench.report.render.drawing import own_style
@@ -23,6 +22,7 @@ from npbench.thresholding.commands import score_files
 from npbench.thresholding.commands.batches import ScoreFile
 from npbench.thresholding.rules import Part
 from npbench.thresholding.threshold import require_rate
+from npbench.values import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

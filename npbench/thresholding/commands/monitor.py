@@ -14,15 +14,15 @@ import numpy as np
 from npbench.console import write
 from npbench.data.labels import Classes, Labels, classes, meaning
 from npbench.data.table import days
-from npbench.data.wording import OPTIONS, counted
+from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
 from npbench.report.render.drawing import own_style, save_picture
-from npbench.report.sheet import some
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.commands.batches import ScoreFile
 from npbench.thresholding.monitoring import Monitoring, first_of_each, monitor_placed, placed_scores
 from npbench.thresholding.threshold import GroupThresholds, Threshold, refuse_others, require_rate
+from npbench.values import counted, listed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -154,7 +154,7 @@ def _monitored(
     asked = {"alpha": alpha, "window": options.window, "labelled": label is not None, "by_group": bool(options.groups)}
     judged = [name for name in parts if n_pending[name] or any(map(len, blocks[name]))]
     if without := [str(name) for name in parts if n_rows[name] and name not in judged]:
-        lacking = f"No negatives to count false alarms on: {some(without, score_files.MAX_GROUPS)}."
+        lacking = f"No negatives to count false alarms on: {listed(without, score_files.MAX_GROUPS)}."
         source.note = f"{source.note}\n{lacking}".strip()
     return {
         name: monitor_placed(blocks[name], parts[name], n_pending=n_pending[name], **asked)

@@ -18,13 +18,14 @@ from npbench.data.delimited import DELIMITERS
 from npbench.data.labels import REST, Classes, classes
 from npbench.data.table import Table
 from npbench.data.table_files import FORMATS, read_table
-from npbench.data.wording import OPTIONS, counted
+from npbench.data.wording import OPTIONS
 from npbench.errors import RequestError
 from npbench.report.render import terminal
 from npbench.report.render.drawing import save_picture, typeset
 from npbench.report.render.page import write_pictures
 from npbench.report.sheet import Sheet
 from npbench.thresholding.threshold import GroupThresholds, Threshold, from_json
+from npbench.values import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-import polars as pl
 from rich.console import Console
 
 from npbench import session
@@ -33,7 +32,10 @@ defaults or code were chosen by results on these data sets; tables say so.
 def run(words: Sequence[str]) -> Exit:
     """Check the scores, store their records, and print where the method stands."""
     options = _parser().parse_args(list(words) or ["--help"])
-    _check_name(options.name)
+    if not NAME.fullmatch(options.name):
+        raise RequestError(f"--name {options.name!r} is not a name: expected letters, digits and _.+-, at most 40")
+    if options.name in installed().solvers:
+        raise RequestError(f"--name {options.name} is an installed solver: choose another name")
     output = options.output or Path("results", "submissions", options.name)
     with status("Checking the scores"):
         settings, tasks = submission.read_tasks(options.splits or options.scores.parent, options.name)
@@ -46,22 +48,11 @@ def run(words: Sequence[str]) -> Exit:
         for record in submission.records(tasks, scores, facts):
             store.append(record)
     print(f"{len(tasks)} records in {output}.")
-    _print_places(settings, store.frame(), output)
-    return Exit.OK
-
-
-def _check_name(name: str) -> None:
-    if not NAME.fullmatch(name):
-        raise RequestError(f"--name {name!r} is not a name: expected letters, digits and _.+-, at most 40")
-    if name in installed().solvers:
-        raise RequestError(f"--name {name} is an installed solver: choose another name")
-
-
-def _print_places(settings: Sequence[str], records: pl.DataFrame, output: Path) -> None:
-    """Print where the method stands, if the splits belong to an experiment with a ranking."""
-    if (experiment := session.experiment(settings)) is not None:
+    if (experiment := session.experiment(settings)) is not None:  # the splits belong to one with a ranking
+        records = store.frame()
         both = with_rivals(experiment, records, output.parent.parent)
         terminal.show(places(experiment, both, records["key"].to_list()), Console())
+    return Exit.OK
 
 
 def _parser() -> ArgumentParser:

@@ -139,17 +139,14 @@ def _of_table(form: dict[str, Any], path: Path) -> Iterator[str]:
         yield from (f"column {name[:40]!r} is {types[name]}: unexpected" for name in wrong)
     same = [columns[name] for name in form.get("unique", []) if name in types]
     same += [columns[name] for name in others] if "others" in form else []
-    rows = list(zip(*map(_hashable, same), strict=True))
+    hashable = ([tuple(one) if isinstance(one, list) else one for one in column] for column in same)
+    rows = list(zip(*hashable, strict=True))
     if same and len(set(rows)) < len(rows):
         yield f"rows are not unique in {', '.join(form['unique'])}"
     for names in form.get("aligned", []):
         lengths = zip(*([len(one or []) for one in columns.get(name, [])] for name in names), strict=True)
         if any(len(set(row)) > 1 for row in lengths):
             yield f"lists of {', '.join(names)} differ in length"
-
-
-def _hashable(column: list[Any]) -> list[Any]:
-    return [tuple(one) if isinstance(one, list) else one for one in column]
 
 
 def _table(path: Path) -> tuple[dict[str, str], dict[str, list[Any]]]:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from npbench.numerics.mixtures import GaussianMixture
+from npbench.numerics.mixtures import GAUSSIANS, MIXTURES, GaussianMixture
 from npbench.report.render.palette import BLUE, FOREGROUND, GREEN, VERMILION
 from npbench_papers.axes import SMALL, Axes, Figure, panels, tidy
 from npbench_papers.bach.theory.asymmetry import intercept_curves, roc_curve, upper_hull
@@ -30,19 +30,12 @@ _NARROW = [[0.4, 0.3], [0.3, 1.0]]
 # others negatives are N(0, I) and the positives' mean is (t, 0), so A = (1 - 1 / S_pos[0, 0]) / t^2: a variance decides
 # its sign, and distance alone turns -6 into -0.96.
 PAIRS: Mapping[str, Population] = {
-    "0.12": Population(
-        GaussianMixture.single([1.75, 1.75], [[1.75, 0.75], [0.75, 2.5]]),
-        GaussianMixture.single([0.0, 0.0], [[2.0, 0.0], [0.0, 1.5]]),
-    ),
+    "0.12": Population(*GAUSSIANS),
     "-6": Population(GaussianMixture.single([0.5, 0.0], _NARROW), _STANDARD),
     "3": Population(GaussianMixture.single([0.5, 0.0], [[4.0, 1.0], [1.0, 1.0]]), _STANDARD),
     "-0.96": Population(GaussianMixture.single([1.25, 0.0], _NARROW), _STANDARD),
 }
-# Two humps in each class: the densities of the data set `mixtures`.
-HUMPS = Population(
-    GaussianMixture(np.full(2, 0.5), np.array([[-2.0, 3.0], [0.0, -3.0]]), np.tile(np.eye(2), (2, 1, 1))),
-    GaussianMixture(np.full(2, 0.5), np.array([[3.0, 1.0], [-3.0, -2.0]]), np.tile(1.5625 * np.eye(2), (2, 1, 1))),
-)
+HUMPS = Population(*MIXTURES)  # two in each class: the densities of the data set `mixtures`
 # Scores whose ROC curve is not concave.
 SCORES = Population(
     GaussianMixture(np.array([0.6, 0.4]), np.array([[2.2], [-0.3]]), np.array([[[0.3]], [[0.2]]])),

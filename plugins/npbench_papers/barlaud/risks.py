@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 
 from npbench.report.render.palette import BLUE, VERMILION
-from npbench.report.sheet import MISSING, Row, Sheet, counted, spread
+from npbench.report.sheet import MISSING, Row, Sheet, spread
+from npbench.values import counted
 from npbench_papers.axes import SMALL, Axes, Figure, tidy, traced
 from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed, with_traces

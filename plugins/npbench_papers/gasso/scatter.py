@@ -50,11 +50,9 @@ def plot(records: pl.DataFrame, printed: Printed, *, start: str, by: str, values
 def with_starts(records: pl.DataFrame, start: str, by: str) -> pl.DataFrame:
     """Return the successful records with the columns ``start`` and ``by``, the values of these parameters."""
     good = records.filter(status="ok")
-    params = [json.loads(text) for text in good["params"]]
-    return good.with_columns(
-        start=pl.Series([p.get(start) for p in params], dtype=pl.Int64),
-        by=pl.Series([p.get(by) for p in params], dtype=pl.Float64),
-    ).sort("dataset", "problem_params", "seed", "repeat", "by", "start", nulls_last=False)
+    params = pl.col("params").str.json_decode(pl.Struct({start: pl.Int64, by: pl.Float64})).struct
+    found = good.with_columns(start=params.field(start), by=params.field(by))
+    return found.sort("dataset", "problem_params", "seed", "repeat", "by", "start", nulls_last=False)
 
 
 def _sheet(key: Sequence[Any], group: pl.DataFrame, by: str, name: str) -> Sheet:

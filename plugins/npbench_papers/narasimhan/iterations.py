@@ -4,7 +4,6 @@ Figures 8 and 9 of Narasimhan and Agarwal (2016): ranges [0, b] against b, and r
 length. Records fix C, and their method if a solver has several.
 """
 
-import json
 from collections.abc import Mapping
 
 import polars as pl
@@ -38,12 +37,10 @@ def charts(records: pl.DataFrame, printed: Printed) -> list[Chart]:
 
 def _groups(records: pl.DataFrame) -> list[tuple[pl.DataFrame, str]]:
     """Return the records of each sheet, and the column that identifies its lines: ``C`` or ``lo``."""
-    rows = []
-    for params, problem in records.select("params", "problem_params").iter_rows():
-        fixed, (lo, hi) = json.loads(params), fpr_range(problem)
-        rows.append({"C": fixed.get("C"), "method": fixed.get("method"), "lo": lo, "length": round(hi - lo, 9)})
-    columns = {"C": pl.Float64, "method": pl.String, "lo": pl.Float64, "length": pl.Float64}
-    found = records.with_columns(pl.DataFrame(rows, columns).get_columns()).drop_nulls("C")
+    rows = [(lo, round(hi - lo, 9)) for lo, hi in map(fpr_range, records["problem_params"])]
+    ranges = pl.DataFrame(rows, {"lo": pl.Float64, "length": pl.Float64}, orient="row")
+    params = pl.col("params").str.json_decode(pl.Struct({"C": pl.Float64, "method": pl.String})).struct.unnest()
+    found = records.with_columns(params, *ranges).drop_nulls("C")
     found = found.sort("dataset", "solver", "method", "C", "lo", "length")
     from_zero = found.filter(lo=0).partition_by("dataset", "solver", "method", maintain_order=True)
     others = found.filter(pl.col("lo") > 0).partition_by("dataset", "solver", "method", "C", maintain_order=True)

@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 
 from npbench.report.render.palette import Palette
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, counted, number, spread
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
+from npbench.values import counted
 from npbench_papers.axes import SMALL, Axes, Figure, panels, tidy
 from npbench_papers.claims import with_claims
 from npbench_papers.records import COLLAPSED, Printed, difference, is_stand_in, printed_for, values, with_labels

@@ -24,12 +24,13 @@ SHORTEST_BAR = 1e-3  # seconds; skipping the selection takes microseconds
 @with_claims
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return for each data set and range the seconds of every method, and the fits as multiples of ``BASE``."""
-    return [_sheet(group) for group in _groups(records)]
+    return [_sheet(group) for group in with_ranges(records).partition_by("dataset", "fpr_range", maintain_order=True)]
 
 
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw mean seconds of selection and of the fit as bars, a panel for each data set and range."""
-    groups = list(map(_on_one_machine, _groups(unhindered(records.filter(status="ok")))))
+    timed = with_ranges(unhindered(records.filter(status="ok")))
+    groups = list(map(_on_one_machine, timed.partition_by("dataset", "fpr_range", maintain_order=True)))
     if not groups:
         return notice("No record was timed on an idle machine")
     n_methods = max(group["solver"].n_unique() for group in groups)
@@ -48,10 +49,6 @@ def _bars(axes: Axes, group: pl.DataFrame) -> None:
     tidy(axes, "x", x="processor seconds", log="x")
     axes.set_yticks(range(len(means)), means["solver"].to_list(), fontsize=SMALL)
     axes.set_title(f"{group['dataset'][0]} {group['fpr_range'][0]}", size=SMALL + 1)
-
-
-def _groups(records: pl.DataFrame) -> list[pl.DataFrame]:
-    return with_ranges(records).partition_by("dataset", "fpr_range", maintain_order=True)
 
 
 def _sheet(group: pl.DataFrame) -> Sheet:

@@ -49,25 +49,9 @@ def _matsusita(t: np.ndarray) -> np.ndarray:
     return 0.25 / (0.5 * np.hypot(1.0, t) + 0.5 * size) + np.maximum(0.0, -t)  # halves avoid overflow at 1e308
 
 
-def _matsusita_derivative(t: np.ndarray) -> np.ndarray:
-    return -_matsusita(t) / np.hypot(1.0, t)
-
-
-def _matsusita_second(t: np.ndarray) -> np.ndarray:
-    return 0.5 * (1.0 / np.hypot(1.0, t)) ** 3
-
-
-def _hinge(t: np.ndarray) -> np.ndarray:
-    return np.maximum(0.0, -t) - 0.5 * np.log1p(np.abs(t))
-
-
 def _hinge_derivative(t: np.ndarray) -> np.ndarray:
     tail = 0.5 / (1.0 + np.abs(t))
     return np.where(t >= 0.0, -tail, tail - 1.0)
-
-
-def _hinge_second(t: np.ndarray) -> np.ndarray:
-    return 0.5 * (1.0 / (1.0 + np.abs(t))) ** 2
 
 
 LOGISTIC = CalibratedLoss(
@@ -80,10 +64,25 @@ LOGISTIC = CalibratedLoss(
 )
 """``ln(1 + exp(-t))``, of ``f(t) = 1 / (1 + exp(-t))`` (equation 24)."""
 
-MATSUSITA = CalibratedLoss("matsusita", _matsusita, _matsusita_derivative, _matsusita_second, 0.5, 0.5)
+MATSUSITA = CalibratedLoss(
+    "matsusita",
+    value=_matsusita,
+    derivative=lambda t: -_matsusita(t) / np.hypot(1.0, t),
+    second_derivative=lambda t: 0.5 * (1.0 / np.hypot(1.0, t)) ** 3,
+    curvature=0.5,
+    at_zero=0.5,
+)
 """``(sqrt(1 + t^2) - t) / 2``, of ``f(t) = (1 + t / sqrt(1 + t^2)) / 2`` (equation 26)."""
 
-HINGE = CalibratedLoss("hinge", _hinge, _hinge_derivative, _hinge_second, 0.5, 0.0, bounded=False)
+HINGE = CalibratedLoss(
+    "hinge",
+    value=lambda t: np.maximum(0.0, -t) - 0.5 * np.log1p(np.abs(t)),
+    derivative=_hinge_derivative,
+    second_derivative=lambda t: 0.5 * (1.0 / (1.0 + np.abs(t))) ** 2,
+    curvature=0.5,
+    at_zero=0.0,
+    bounded=False,
+)
 """``max(0, -t) - ln(1 + |t|) / 2``, of ``f(t) = (1 + t / (1 + |t|)) / 2``.
 
 Equation (25) as printed has slopes of -3/4 and -1/4 on the two sides of 0; this loss is smooth. It decreases to -inf

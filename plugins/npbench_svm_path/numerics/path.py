@@ -35,18 +35,7 @@ from scipy import sparse
 from npbench.numerics.centring import offsets, without_offsets
 from npbench.numerics.threads import one_blas_thread
 from npbench_svm_path.numerics import path_kernels as kernels
-from npbench_svm_path.numerics.path_kernels import (
-    FULL,
-    LEFT,
-    STALLED,
-    Active,
-    Log,
-    Samples,
-    all_left,
-    enlarged_log,
-    enlarged_state,
-    new_log,
-)
+from npbench_svm_path.numerics.path_kernels import LEFT, Active, Log, Samples
 
 # Largest excess of a margin over 1, and ridge: tried in turn.
 PERTURBATIONS = ((4e-9, 1e-14), (1e-8, 1e-13), (2e-8, 1e-12), (2e-7, 1e-11), (2e-6, 1e-9))
@@ -165,10 +154,6 @@ class Line:
         w = (self.samples.y * found.alpha) @ self.samples.rows
         return found._replace(b=found.b - float(w @ self._offsets))
 
-    def _centred_intercepts(self, costs: np.ndarray | None) -> np.ndarray:
-        """Return b of the features without their offsets."""
-        return self._gathered(costs, lambda stretch, t: stretch.intercepts(t))
-
     def weights(self, costs: np.ndarray | None = None) -> np.ndarray:
         """Return w for each row of ``costs``, of shape (len(costs), d); only for paths of :meth:`CostPath.linear`."""
         if not self.samples.linear:
@@ -185,7 +170,7 @@ class Line:
         if new.ndim != 2 or new.shape[1] != n_columns:
             columns = "features" if self.samples.linear else "kernel values with the training samples"
             raise ValueError(f"New samples have shape {new.shape}: each must be a row of {n_columns} {columns}.")
-        b = self._centred_intercepts(costs)[:, None]
+        b = self._gathered(costs, Stretch.intercepts)[:, None]
         if self.samples.linear:
             return self.weights(costs) @ without_offsets(new, self._offsets).T + b
         return self._gathered(costs, lambda stretch, t: stretch.expansions(t, new, self.samples.y)) + b
@@ -199,7 +184,7 @@ class Line:
         x = y * alpha
         f = (x @ rows) @ rows.T if self.samples.linear else x @ rows
         norms = np.einsum("ij,ij->i", x, f)
-        hinges = np.maximum(0.0, 1.0 - y * (f + self._centred_intercepts(costs)[:, None]))
+        hinges = np.maximum(0.0, 1.0 - y * (f + self._gathered(costs, Stretch.intercepts)[:, None]))
         losses = np.einsum("ij,ij->i", np.where(y > 0, costs[:, :1], costs[:, 1:]), hinges)
         return 0.5 * norms + losses, norms + losses - alpha.sum(axis=1)
 
@@ -308,7 +293,7 @@ class _Follower:
     def __init__(self, samples: Samples) -> None:
         self.samples = samples
         self.counts = np.array([np.sum(samples.y > 0), np.sum(samples.y < 0)], dtype=np.float64)
-        self.active = all_left(samples)
+        self.active = kernels.all_left(samples)
 
     def line(self, total: float) -> list[Stretch]:
         self.enter(total)
@@ -316,7 +301,7 @@ class _Follower:
         for direction, length in ((np.array([-1.0, 1.0]), costs[0]), (np.array([1.0, -1.0]), costs[1])):
             start = copy.deepcopy(self.active)
             start.t[0] = 0.0
-            ways.append(self._follow(start, new_log(start), costs, direction, length)[0])
+            ways.append(self._follow(start, kernels.new_log(start), costs, direction, length)[0])
         return ways
 
     def segment(self, first: np.ndarray, last: np.ndarray) -> list[Stretch]:
@@ -324,7 +309,7 @@ class _Follower:
         costs = first.sum() * self._entry
         for start, end in ((costs, first), (first, last)):
             self.active.t[0] = 0.0
-            stretch, self.active = self._follow(self.active, new_log(self.active), start, end - start, 1.0)
+            stretch, self.active = self._follow(self.active, kernels.new_log(self.active), start, end - start, 1.0)
         return [stretch]
 
     @property
@@ -360,7 +345,7 @@ class _Follower:
     def enter(self, total: float) -> Stretch:
         """Continue the entry line to ``total``."""
         # before the first sample is free, all scores are proportional to t
-        active, log = self.active, new_log(self.active)
+        active, log = self.active, kernels.new_log(self.active)
         opening, b, first, rates = self._opening
         if active.t[0] < opening:
             log.segments[0], log.used[0] = (active.t[0], active.b[0], b / opening), 1
@@ -379,9 +364,9 @@ class _Follower:
         side = active.side.copy()
         side[log.moves[: log.used[1], 0]] = LEFT  # samples already in the log were on the left at the start
         length = float(length)  # the kernel would be compiled once more for an integer
-        while (outcome := kernels.follow(self.samples, active, log, start, direction, length)) == FULL:
-            active, log = enlarged_state(active), enlarged_log(log)
-        if outcome == STALLED:
+        while (outcome := kernels.follow(self.samples, active, log, start, direction, length)) == kernels.FULL:
+            active, log = kernels.enlarged_state(active), kernels.enlarged_log(log)
+        if outcome == kernels.STALLED:
             costs = start + active.t[0] * direction
             raise ArithmeticError(
                 f"The path stalls at C_pos = {costs[0]:g}, C_neg = {costs[1]:g}, where rounding errors decide which "

@@ -16,7 +16,7 @@ from npbench.errors import RequestError
 from npbench.evaluation.protocols import CrossValidation
 from npbench.numerics.thresholds import fewest_negatives
 from npbench.registry import installed
-from npbench.report.select.choices import choices
+from npbench.report.select.methods import choices
 from npbench_benchmark.promises import Promise
 
 # The rules of docs/benchmark-data.md.

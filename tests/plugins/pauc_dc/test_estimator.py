@@ -87,7 +87,7 @@ def test_the_objective_never_increases_from_anywhere(seed, C, shift, rounded):
     found = descend(Z, risk, C, w, tol=1e-4, max_iter=30)
     objectives = [0.5 * w @ w + C * risk(Z @ w), *(step.objective for step in found.trace), found.objective]
     assert all(after <= before for before, after in neighbours(objectives))
-    reached = 0.5 * found.w @ found.w + C * hinge_over_pairs(y, Z @ found.w, 5, 20)
+    reached = 0.5 * found.weights @ found.weights + C * hinge_over_pairs(y, Z @ found.weights, 5, 20)
     assert found.objective == pytest.approx(reached, rel=1e-9)
     assert found.status != "converged" or found.gap <= 1e-4 * found.objective
 

@@ -5,7 +5,7 @@ import pytest
 
 from npbench.evaluation.grids import combinations
 from npbench.numerics.thresholds import RULES
-from npbench.report.select.choices import choices
+from npbench.report.select.methods import choices
 from npbench_scorer.estimator import Scorer
 from selection_checks import X, Y
 

@@ -29,6 +29,7 @@ from npbench.config.solver_settings import solver_settings
 from npbench.contracts import resolve
 from npbench.errors import RequestError
 from npbench.estimators.binary import MissedBound
+from npbench.numerics.order_statistics import ascending
 from npbench.numerics.rates import rates, share_accepted
 from npbench.numerics.thresholds import contaminated_umbrella
 from npbench.planning.plan import first_job
@@ -123,7 +124,7 @@ def test_wrong_labels_are_allowed_for(cv):
         folds = StratifiedKFold(4, shuffle=True, random_state=0)
         scores = cross_val_predict(LogisticRegression(), features, y, cv=folds, method="decision_function")
         labels = y
-    expected = contaminated_umbrella(scores[labels < 0], scores[labels > 0], 0.05, 0.05, 0.9, 0.0)
+    expected = contaminated_umbrella(ascending(scores[labels < 0]), ascending(scores[labels > 0]), 0.05, 0.05, 0.9, 0.0)
     assert model.thresholds_ == pytest.approx([expected])
     missed, false = (rates(truth, one.decision_function(features)) for one in (model, plain))
     assert missed[0] < false[0] - 0.1

@@ -278,13 +278,13 @@ def test_stalled_line_is_followed_again_or_raises(monkeypatch):
 
     def stalls_at_first(*arguments):
         calls.append(arguments)
-        return module.STALLED if len(calls) < 3 else follow(*arguments)
+        return module.kernels.STALLED if len(calls) < 3 else follow(*arguments)
 
     monkeypatch.setattr(module.kernels, "follow", stalls_at_first)
     line = CostPath.linear(X, y).line(2.0)
     assert line.samples.ridge > 5e-13 * np.mean(np.sum(X**2, axis=1))
     assert_optimal(line, X @ X.T, y, tolerance=3e-8)
-    monkeypatch.setattr(module.kernels, "follow", lambda *_: module.STALLED)
+    monkeypatch.setattr(module.kernels, "follow", lambda *_: module.kernels.STALLED)
     with pytest.raises(ArithmeticError, match="Scale the features"):
         CostPath.linear(X, y).line(2.0)
 

@@ -144,7 +144,8 @@ def test_warm_starts_match_cold_starts(problem, sequence):
 def test_many_free_weights_match_a_conic_solver(n_free, problem, caps):
     K, y = problem
     hulls = ReducedHulls(K, y)
-    upper, (bound, u, G) = hulls._upper(caps(hulls.n_pos, hulls.n_neg)), hulls._uniform()
+    counts, (bound, u, G) = (hulls.n_pos, hulls.n_neg), hulls._uniform()
+    upper = np.repeat(caps(*counts), counts)
     pair_steps.start(hulls._Q, hulls.n_pos, bound, upper, u, G)
     work = np.zeros((n_free + 3, n_free + 3)), np.zeros(n_free + 3, np.int64), np.full(len(y) + 2, -1)
     Q, scale = hulls._Q, hulls._scale

@@ -10,10 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from class_samples import shifted as sample
 from npbench.numerics.gram import Gram, Kernel
-from npbench.numerics.multipliers import FalseAlarmBound
 from npbench.numerics.ramp_svm import RampSVM
 from npbench_np_svm.estimator import NPSVM
-from npbench_uzawa.estimator import UzawaSVM, uzawa
+from npbench_uzawa.estimator import UzawaSVM
 
 RBF, LINEAR = Kernel("rbf", 0.5), Kernel("linear")
 
@@ -34,7 +33,7 @@ def runs(trace):
 def test_every_minimisation_descends(seed, rho, C, kernel, update):
     X, y = sample(40, seed=seed)
     svm = RampSVM(Gram(X, kernel), y, 1.0, 1e-6)
-    found = uzawa(svm, FalseAlarmBound(rho), C, 1 / rho, rho / 20, 400, update)
+    found = UzawaSVM(rho=rho, C=C / np.sum(y > 0), max_iter=400, update=update).search(svm)
     for run in runs(found.trace):
         # The first step minimises a convex bound of L, the others never increase L.
         values = np.array([one.objective for one in run])
@@ -69,7 +68,8 @@ def test_equals_the_printed_algorithm():
         if abs(p_fa - rho) <= 0.004:
             break
         value *= 1 + nu * (p_fa - rho)
-    found = uzawa(RampSVM(Gram(X, LINEAR), y, eta, 1e-9), FalseAlarmBound(rho), C, nu, 0.004, 400, "gradient")
+    model = UzawaSVM(rho=rho, C=C / n_pos, nu=nu, epsilon=0.004, max_iter=400, update="gradient")
+    found = model.search(RampSVM(Gram(X, LINEAR), y, eta, 1e-9))
     assert found.status == "converged"
     assert len(found.trace) == len(expected) > len(runs(found.trace)) > 3
     np.testing.assert_allclose([(one.multiplier, one.p_fa) for one in found.trace], expected, atol=1e-4, rtol=1e-4)

@@ -17,23 +17,15 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, ndtri
 
 from npbench.numerics.mixtures import GaussianMixture
-from npbench_papers.bach.theory.expected_cost import (
-    ERF,
-    HINGE,
-    SQUARE,
-    AsymmetricCost,
-    BlurredHinge,
-    ExpectedLoss,
-    class_derivatives,
-    class_value,
-)
+from npbench_papers.bach.theory import expected_cost
+from npbench_papers.bach.theory.expected_cost import HINGE, AsymmetricCost, ExpectedLoss
 from npbench_papers.bach.theory.newton import Positive, minimise
 from npbench_papers.bach.theory.populations import Population
 
 Array = np.ndarray
 Loss = Literal["square", "erf", "hinge"]
 
-LOSSES: dict[str, ExpectedLoss] = {"square": SQUARE, "erf": ERF, "hinge": HINGE}
+LOSSES: dict[str, ExpectedLoss] = {"square": expected_cost.SQUARE, "erf": expected_cost.ERF, "hinge": HINGE}
 LARGEST_LOG_RATIO = np.log(1e290)  # beyond it, products of a weight and a tail overflow or underflow
 SAME_MEAN = 1e-24  # squared distance of equal means of standardised features, up to rounding
 # Widths of blurred hinges on the way to the sharp one; the second sequence is the fallback.
@@ -63,14 +55,19 @@ def minimisers(population: Population, gamma: ArrayLike, loss: Loss) -> Minimise
     """
     if loss not in LOSSES:
         raise ValueError(f"unknown loss {loss!r}: use one of {', '.join(LOSSES)}.")
-    log_ratio = _log_cost_ratio(population, np.asarray(gamma, dtype=np.float64))
+    gamma = np.asarray(gamma, dtype=np.float64)
+    if gamma.ndim != 1 or not ((gamma > 0.0) & (gamma < 1.0)).all():
+        raise ValueError(f"gamma is {gamma}: it must be an array of shape (n,) with values in ]0, 1[.")
+    log_ratio = population.log_cost_ratio(gamma)
+    if np.abs(log_ratio).max(initial=0.0) > LARGEST_LOG_RATIO:
+        raise ValueError("one class outweighs the other by more than 1e290: use a less extreme gamma.")
     standard, matrix, centre = population.standardised()
     cost = AsymmetricCost(standard, LOSSES[loss], log_ratio)
     points = {"square": _minimise_square, "erf": _minimise_erf, "hinge": _minimise_hinge}[loss](cost)
     tangent, residual = np.zeros_like(points), np.zeros(len(points))
     # Where w = 0, the hinge loss has no derivatives, and its minimum does not move.
     smooth = np.any(points[:, :-1], axis=1) | (loss != "hinge")
-    there = replace(cost, log_ratio=cost.log_ratio[smooth])
+    there = replace(cost, log_ratio=log_ratio[smooth])
     tangent[smooth], residual[smooth] = there.tangent(points[smooth]), there.residual(points[smooth])
     w, dw = points[:, :-1] @ matrix, tangent[:, :-1] @ matrix
     return Minimisers(w, points[:, -1] - w @ centre, dw, tangent[:, -1] - dw @ centre, residual)
@@ -101,10 +98,10 @@ class _Rate:
     loss: ExpectedLoss
 
     def value(self, v: Array) -> Array:
-        return class_value(self.negative, -1, self.loss, np.pad(v, ((0, 0), (0, 1))))
+        return expected_cost.class_value(self.negative, -1, self.loss, np.pad(v, ((0, 0), (0, 1))))
 
     def derivatives(self, v: Array) -> tuple[Array, Array]:
-        gradient, hessian = class_derivatives(self.negative, -1, self.loss, np.pad(v, ((0, 0), (0, 1))))
+        gradient, hessian = expected_cost.class_derivatives(self.negative, -1, self.loss, np.pad(v, ((0, 0), (0, 1))))
         return gradient[:, :-1], hessian[:, :-1, :-1]
 
 
@@ -141,18 +138,8 @@ def _sharpened(problem: Callable[[ExpectedLoss], Positive], start: Array) -> Arr
     for widths in HINGE_WIDTHS:
         points = start
         for width in widths:
-            found = minimise(problem(BlurredHinge(HINGE.kink, width)), points)
+            found = minimise(problem(expected_cost.BlurredHinge(HINGE.kink, width)), points)
             points = found.points
         if found.residual.max(initial=0.0) <= MAX_RESIDUAL:
             break
     return points
-
-
-def _log_cost_ratio(population: Population, gamma: Array) -> Array:
-    """Return the logarithms of the cost ratios; refuse those beyond the range of floating-point numbers."""
-    if gamma.ndim != 1 or not ((gamma > 0.0) & (gamma < 1.0)).all():
-        raise ValueError(f"gamma is {gamma}: it must be an array of shape (n,) with values in ]0, 1[.")
-    log_ratio = population.log_cost_ratio(gamma)
-    if np.abs(log_ratio).max(initial=0.0) > LARGEST_LOG_RATIO:
-        raise ValueError("one class outweighs the other by more than 1e290: use a less extreme gamma.")
-    return log_ratio
