@@ -31,9 +31,10 @@ from npbench.report.sections.experiment import sections as sections_of
 from npbench.report.select.collect import collect
 from npbench.report.select.labels import method_labels
 from npbench.report.select.recorded_settings import notes, protocols
-from npbench.report.sheet import Section, Sheet, counted
+from npbench.report.sheet import Section, Sheet
+from npbench.values import counted
 from npbench_benchmark.advice import advice, large, reach
-from npbench_benchmark.crossing import crossing
+from npbench_benchmark.crossing import OF_THRESHOLD, crossing
 from npbench_benchmark.leaderboard import settings
 from npbench_benchmark.tables import RANK_NOTES, RATE_NOTE, ranked
 from npbench_papers import claims
@@ -290,8 +291,11 @@ def carries(name: str) -> None:
     cog.outl(f"\n{reach(asked(name))}\n")
 
 
-def crossed(name: str, bound: str) -> None:
-    """Write scorers by thresholds of a benchmark at one bound."""
-    (results,) = (setting.results for setting in settings(asked(name)) if setting.text == bound)
-    for sheet in crossing(bound, results):
+def crossed(bound: str, names: Sequence[str], scorers: Sequence[str] = (), n_tables: int = 2) -> None:
+    """Write scorers by thresholds of benchmarks at one bound, all or some, and what thresholds change."""
+    stored = pl.concat([published(name) for name in names])
+    (results,) = (setting.results for setting in settings(stored) if setting.text == bound)
+    if scorers:
+        results = results.filter(pl.Series([OF_THRESHOLD.sub("", label) in scorers for label in results["label"]]))
+    for sheet in list(crossing(bound, results))[:n_tables]:
         cog.outl(f"\n{sheet.title}:\n{table(sheet.columns, sheet.texts)}\n{sheet.notes[0]}\n")

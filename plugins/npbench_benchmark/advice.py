@@ -215,8 +215,9 @@ def _gains_at(setting: Setting, quote: Quote) -> Iterator[str]:
     other = gain.filter((pl.col("gain").list.eval(pl.element() * sign)).list.min() > 0)["dataset"].to_list()
     word = "gains" if limits[0] > 0 else "loses" if limits[1] < 0 else "does not gain"
     found = f"{hodges_lehmann(differences):+.3f} [{limits[0]:+.3f}, {limits[1]:+.3f}], {len(differences)} data sets"
+    how = "in every repeat" if wide["repeat"].n_unique() > 1 else "on one split of each"
     where = listed(other, MAX_NAMED) or "none"
-    yield f"{quote(linear[0])} {word} at {setting.value} ({found}; the other way in every repeat: {where})"
+    yield f"{quote(linear[0])} {word} at {setting.value} ({found}; the other way {how}: {where})"
 
 
 def reach(records: pl.DataFrame) -> str:

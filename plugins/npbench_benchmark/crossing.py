@@ -21,9 +21,9 @@ OF_THRESHOLD = re.compile(
 OWN, UMBRELLA, HALF = "own", "umbrella", 0.5
 NOTE = (
     "Misses, and the share of test parts above rho. Half, aligned: the umbrella threshold on half of the negatives, or "
-    "on those that the rule makes use of. All negatives: on scores out of fold or out of bag. Own: the solver's. Last "
-    "column: mean difference of misses from the first scorer at the same thresholds, with 95 % limits over data sets "
-    "(Student's t)."
+    "on those that the rule makes use of. All negatives: on scores out of fold or out of bag. Own: the solver's. Of "
+    "the scorers with the most thresholds, the one that misses the least at the first comes first. Last column: mean "
+    "difference of misses from it at the same thresholds, with 95 % limits over data sets (Student's t)."
 )
 NOTE_OF_THRESHOLDS = (
     "Mean difference of misses from the first threshold with the same scorers, with 95 % limits over data sets "
@@ -44,8 +44,11 @@ def crossing(text: str, results: pl.DataFrame) -> Iterator[Sheet]:
         return
     shares = results.filter(pl.col("dataset").is_in(shared)).group_by("label").agg(pl.sum("above") / pl.sum("n_jobs"))
     above = dict(shares.iter_rows())
-    scorers, thresholds = ([name for name, _ in Counter(names).most_common()] for names in zip(*labels, strict=True))
+    of_scorers, of_thresholds = (Counter(names) for names in zip(*labels, strict=True))
+    thresholds = [name for name, _ in of_thresholds.most_common()]
     thresholds.sort(key="half".__ne__)  # others are compared with it
+    first = dict(zip(labels, misses[complete].mean(axis=0), strict=True))
+    scorers = sorted(of_scorers, key=lambda name: (-of_scorers[name], first.get((name, thresholds[0]), np.inf)))
     values = np.full((len(scorers), len(thresholds), len(shared)), np.nan)
     for column, (scorer, threshold) in enumerate(labels):
         values[scorers.index(scorer), thresholds.index(threshold)] = misses[complete, column]

@@ -1,6 +1,6 @@
-"""Table of the benchmark in the order of time, beside parts of the same sizes that are drawn at random."""
+"""Tables of the benchmark in the order of time, beside parts of the same sizes that are drawn at random."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -9,32 +9,35 @@ from npbench.records.fields import METHOD
 from npbench.report.sheet import MISSING, Row, Sheet, number
 from npbench_benchmark.leaderboard import Setting, Standing, settings
 
+ALL = "all"
+COSTS = ["setting", "data set", "cuts", "methods", "exceed", "exceed, shuffled", "P_fa/rho added", "P_nd added"]
 PAIRED = ("above rho", "P_fa/rho", "P_nd", "verdict")
 COLUMNS = ["data set", "method", "promise", *(column for name in PAIRED for column in (name, f"{name}, shuffled"))]
 NOTE = (
     "Shuffled: training and test parts of the same sizes, drawn at random. Above rho: share of test parts with P_fa > "
     "rho. P_fa and P_nd: means over cuts. Verdict: as in the benchmark; promises are made for rows drawn at random."
 )
-COST = (
-    "{} of {} methods with a promise exceed it in the order of time, and {} shuffled. Time adds {:+.0f} % of rho to "
-    "their P_fa, and {:+.1f} points to their misses."
+COST_NOTE = (
+    "Methods with a promise; those that exceed it beyond noise, in the order of time and shuffled; what the order of "
+    "time adds to their P_fa, as a share of rho, and to their misses, on average."
 )
 
 Pair = tuple[Standing, Standing]  # a method in the order of time, and shuffled
+Pairs = Mapping[str, list[Pair]]  # of all data sets and each
 
 
 def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
-    """Return for each setting how methods do in the order of time and shuffled, over all data sets and on each."""
-    return [_sheet(f"{setting.text}: in the order of time", setting.records) for setting in settings(records)]
+    """Return what the order of time costs, and for each setting how methods do in it and shuffled."""
+    each = [(setting, _by_dataset(setting.records)) for setting in settings(records)]
+    costs = [cells for setting, found in each for cells in _costs(setting, found)]
+    found = [Sheet("what the order of time costs", COSTS, costs, [COST_NOTE])] if costs else []
+    return [*found, *(_sheet(setting, pairs) for setting, pairs in each)]
 
 
-def _sheet(title: str, records: pl.DataFrame) -> Sheet:
+def _by_dataset(records: pl.DataFrame) -> Pairs:
     kinds = _kinds(records)
-    names, rho = sorted(kinds[0]["dataset"].unique()), records["rho"][0]
-    found = {"all": _pairs(*kinds), **{name: _pairs(*(part.filter(dataset=name) for part in kinds)) for name in names}}
-    rows = [_row(name, pair, rho) for name, pairs in found.items() for pair in pairs]
-    promised = [pair for pair in found["all"] if pair[0].promise != "none"]
-    return Sheet(title, COLUMNS, rows, [*([cost(promised, rho)] if promised else []), NOTE], title.replace(":", ""))
+    names = sorted(kinds[0]["dataset"].unique())
+    return {ALL: _pairs(*kinds), **{name: _pairs(*(part.filter(dataset=name) for part in kinds)) for name in names}}
 
 
 def _kinds(records: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -52,17 +55,33 @@ def _pairs(*kinds: pl.DataFrame) -> list[Pair]:
     return [(one, every[1][label]) for label, one in every[0].items()] if every else []
 
 
+def _costs(setting: Setting, found: Pairs) -> list[Row]:
+    """Return for each data set how many promises are exceeded in both ways, and what the order of time adds."""
+    rows: list[Row] = []
+    for name, pairs in found.items():
+        if promised := [pair for pair in pairs if pair[0].promise != "none"]:
+            exceed = [[one.verdict for one in side].count("exceeded") for side in zip(*promised, strict=True)]
+            alarms, misses = (sum(_added(pair, rate) for pair in promised) for rate in ("p_fa", "p_nd"))
+            of_rho, points = alarms / len(promised) / float(setting.value), misses / len(promised)
+            cuts = max(one.n_jobs for one, _ in promised)
+            counts = [number(count, "d") for count in (cuts, len(promised), *exceed)]
+            rows.append([setting.text, name, *counts, number(of_rho, "+.2f"), number(points, "+.3f")])
+    return rows
+
+
+def _added(pair: Pair, rate: str) -> float:
+    in_time, shuffled = (getattr(one, rate) for one in pair)
+    return float(in_time - shuffled)
+
+
+def _sheet(setting: Setting, found: Pairs) -> Sheet:
+    rows = [_row(name, pair, float(setting.value)) for name, pairs in found.items() for pair in pairs]
+    title = f"{setting.text}: in the order of time"
+    return Sheet(title, COLUMNS, rows, [NOTE], title.replace(":", ""))
+
+
 def _row(dataset: str, pair: Pair, rho: float) -> Row:
     each = [
         (number(one.share), number((one.p_fa or 0) / rho), number(one.p_nd), one.verdict or MISSING) for one in pair
     ]
     return [dataset, pair[0].label, pair[0].promise, *(cell for cells in zip(*each, strict=True) for cell in cells)]
-
-
-def cost(pairs: Sequence[Pair], rho: float) -> str:
-    """Return what the order of time costs these methods, in words."""
-    in_time, shuffled = ([one.verdict for one in side].count("exceeded") for side in zip(*pairs, strict=True))
-    alarms, misses = ([getattr(a, rate) - getattr(b, rate) for a, b in pairs] for rate in ("p_fa", "p_nd"))
-    return COST.format(
-        in_time, len(pairs), shuffled, 100 * sum(alarms) / len(pairs) / rho, 100 * sum(misses) / len(pairs)
-    )

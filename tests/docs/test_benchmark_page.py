@@ -12,7 +12,7 @@ from npbench_benchmark.leaderboard import settings
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "results" / "published"
-EXPERIMENTS = {"np_benchmark": "np_benchmark", "pauc_benchmark_real": "pauc_benchmark"}
+EXPERIMENTS = {"np_benchmark": "np_benchmark", "pauc_benchmark": "pauc_scorers"}
 pytestmark = pytest.mark.slow  # standings of 15,000 records
 
 

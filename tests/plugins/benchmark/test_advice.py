@@ -193,6 +193,8 @@ def test_what_training_for_the_range_gains_on_logistic_regression(gain, word):
     assert text in advice(records)[0]
     assert advice(records)[0].startswith("Partial AUC")
     assert list(gains(made(areas("asvm", linear)))) == []
+    (of_one_split,) = gains(records.filter(repeat=0))
+    assert ("every repeat" in text, "every repeat" in of_one_split) == (True, False)
 
 
 def test_how_far_the_ranking_carries():

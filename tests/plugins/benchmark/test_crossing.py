@@ -53,9 +53,9 @@ def crossed(separator="_", without=()):
 @pytest.mark.parametrize("separator", ["_", ", "])
 def test_effects_of_scorer_and_threshold_are_told_apart(separator):
     sheet, thresholds = crossing("rho=0.1", crossed(separator))
-    boosting, forest = cells(sheet)
-    assert [boosting["scorer"], forest["scorer"]] == ["boosting", "forest"]
-    assert forest["from boosting"].startswith("-0.040 [")
+    forest, boosting = cells(sheet)
+    assert [forest["scorer"], boosting["scorer"]] == ["forest", "boosting"]  # the one that misses less
+    assert boosting["from forest"].startswith("+0.040 [")
     effects = {row["threshold"]: row["from half"].split()[0] for row in cells(thresholds)}
     assert effects == {"all negatives": "-0.030", "aligned": "-0.010"}
     assert (forest["half"], forest["half: above"]) == ("0.350", "0.000")

@@ -16,8 +16,7 @@ def records(in_time, shuffled, p_nd=(0.4, 0.3), dataset="email", **columns):
     return [
         record(
             **SIZE,
-            **columns,
-            **{"solver": "scorer", "params": UMBRELLA, "dataset": dataset, "repeat": repeat, "rho": 0.1},
+            **{"solver": "scorer", "params": UMBRELLA, "dataset": dataset, "repeat": repeat, "rho": 0.1, **columns},
             **{"p_fa": p_fa, "p_nd": misses, "np_score": misses, "seconds": 1.0, "key": f"{dataset}{kind}{repeat}"},
             **{"protocol": "time", "protocol_params": f'{{"name":"time","shuffled":{kind}}}'},
         )
@@ -27,27 +26,16 @@ def records(in_time, shuffled, p_nd=(0.4, 0.3), dataset="email", **columns):
 
 
 @pytest.mark.parametrize(
-    ("in_time", "shuffled", "p_nd", "words"),
+    ("in_time", "shuffled", "p_nd", "counts", "added"),
     [
-        (
-            0.15,
-            0.08,
-            (0.4, 0.3),
-            "1 of 1 methods with a promise exceed it in the order of time, and 0 shuffled. "
-            "Time adds +70 % of rho to their P_fa, and +10.0 points to their misses.",
-        ),
-        (
-            0.09,
-            0.2,
-            (0.2, 0.25),
-            "0 of 1 methods with a promise exceed it in the order of time, and 1 shuffled. "
-            "Time adds -110 % of rho to their P_fa, and -5.0 points to their misses.",
-        ),
+        (0.15, 0.08, (0.4, 0.3), ("1", "0"), ("+0.70", "+0.100")),
+        (0.09, 0.2, (0.2, 0.25), ("0", "1"), ("-1.10", "-0.050")),
     ],
 )
-def test_the_sentence_follows_from_the_records(in_time, shuffled, p_nd, words):
-    (sheet,) = tables(conformed(frame(records(in_time, shuffled, p_nd))), [])
-    assert sheet.notes[0] == words
+def test_costs_follow_from_the_records(in_time, shuffled, p_nd, counts, added):
+    costs, sheet = tables(conformed(frame(records(in_time, shuffled, p_nd))), [])
+    for name, row in zip(("all", "email"), costs.texts, strict=True):
+        assert row == ["rho=0.1", name, "3", "1", *counts, *added]
     every, own = cells(sheet)
     assert (every["data set"], own["data set"]) == ("all", "email")
     assert [own[name] for name in ("P_fa/rho", "P_fa/rho, shuffled")] == [
@@ -58,7 +46,13 @@ def test_the_sentence_follows_from_the_records(in_time, shuffled, p_nd, words):
     assert (own["above rho"], own["verdict, shuffled"] == "exceeded") == (f"{float(in_time > 0.1):.3f}", shuffled > 0.1)
 
 
+def test_methods_without_a_promise_are_not_in_the_costs():
+    of_no_promise = records(0.15, 0.08, params={**UMBRELLA, "threshold": "empirical"})
+    (sheet,) = tables(conformed(frame(of_no_promise)), [])
+    assert [row["promise"] for row in cells(sheet)] == ["none", "none"]
+
+
 def test_data_sets_and_kinds_that_are_missing():
     both = [*records(0.05, 0.08), *records(0.09, 0.08, dataset="taxi")[:3]]  # taxi in the order of time only
-    (sheet,) = tables(conformed(frame(both)), [])
-    assert [row["data set"] for row in cells(sheet)] == ["all", "email"]
+    costs, sheet = tables(conformed(frame(both)), [])
+    assert [row["data set"] for row in cells(sheet)] == [row[1] for row in costs.texts] == ["all", "email"]

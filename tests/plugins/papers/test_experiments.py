@@ -53,7 +53,7 @@ FILES = {path.stem: path for path in (ROOT / "results" / "published").glob("*/re
 PAGES = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md"))
 # By experiment, the folder of its records: a file of its name, or a command in the docs.
 PUBLISHED = {name: path.parents[1] for name, path in FILES.items() if name in SHIPPED}
-UNFINISHED = {"np_benchmark", "np_benchmark_drawn"}
+UNFINISHED = {"np_benchmark", "np_benchmark_drawn", "np_benchmark_time", "pauc_benchmark"}
 COMMANDS = dict(re.findall(r"^npbench report --experiment (\w+) results=(\S+)$", PAGES, re.MULTILINE))
 PUBLISHED |= {name: ROOT / folder for name, folder in COMMANDS.items()}
 
