@@ -244,7 +244,8 @@ def citation() -> None:
 def benchmark(name: str, first: int) -> None:
     """Write the protocol, and where the first methods of each league stand at each bound."""
     stored = asked(name)
-    cog.outl(f"\n{protocols(stored)}")
+    lost = len(stored) - len(stored.filter(status="ok"))
+    cog.outl(f"\n{protocols(stored)} {lost or 'None'} of {len(stored)} jobs have no answer.")
     _leagues(stored, first)
 
 

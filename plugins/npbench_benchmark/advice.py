@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -39,10 +38,13 @@ class First(NamedTuple):
 
     @property
     def cheapest(self) -> Standing:
-        """The fastest of those that share the place, are nearly as good and take half the seconds; else the best."""
+        """The fastest of those that share the place, are nearly as good and take half the seconds; else the best.
+
+        Seconds count to two digits; of the same, the better is named.
+        """
         near = [one for one in _sharing(self.league) if one.ranked <= self.best.ranked + NEAR]
         fast = (one for one in near if 2 * one.seconds <= self.best.seconds)
-        return min(fast, key=attrgetter("seconds"), default=self.best)
+        return min(fast, key=lambda one: (float(f"{one.seconds:.2g}"), one.ranked), default=self.best)
 
     def reached(self, datasets: Iterable[str]) -> float:
         """Return the misses of the best on some of the data sets, or its area."""
@@ -90,7 +92,7 @@ def _line(promise: str, firsts: Sequence[First], name: str, quote: Quote) -> str
     common = set.intersection(*({*one.league.datasets} for one in firsts))
     best = (
         f"{quote(alike[0].best.label)} {_reached([one.best for one in alike])} at {name} "
-        f"{', '.join(one.setting.value for one in alike)}{_on_common(alike, common)}"
+        f"{', '.join(one.setting.value for one in alike)}{_of_place(alike)}{_on_common(alike, common)}"
         f"{_alarms([one.best for one in alike])}{_verdict([one.best for one in alike])}"
         for alike in _alike(firsts, "best")
     )
@@ -111,12 +113,18 @@ def _line(promise: str, firsts: Sequence[First], name: str, quote: Quote) -> str
     return " ".join(sentences)
 
 
+def _of_place(alike: Sequence[First]) -> str:
+    """Return of how many methods the best is one, with a comma before it, if it shares the first place."""
+    sizes = [len(_sharing(one.league)) for one in alike]
+    return f", one of {', '.join(map(str, sizes))} in the first place" if max(sizes) > 1 else ""
+
+
 def _on_common(alike: Sequence[First], common: Collection[str]) -> str:
     """Return what the best reaches on the data sets of all settings, in brackets, if it had more."""
     if not common or all(len(one.league.datasets) == len(common) for one in alike):
         return ""
     values = ", ".join(f"{one.reached(common):.2f}" for one in alike)
-    return f" ({values} on the {len(common)} data sets common to all bounds)"
+    return f" ({values} on the {len(common)} data sets that these bounds share)"
 
 
 def _head(promise: str) -> str:
@@ -216,8 +224,8 @@ def _gains_at(setting: Setting, quote: Quote) -> Iterator[str]:
     word = "gains" if limits[0] > 0 else "loses" if limits[1] < 0 else "does not gain"
     found = f"{hodges_lehmann(differences):+.3f} [{limits[0]:+.3f}, {limits[1]:+.3f}], {len(differences)} data sets"
     how = "in every repeat" if wide["repeat"].n_unique() > 1 else "on one split of each"
-    where = listed(other, MAX_NAMED) or "none"
-    yield f"{quote(linear[0])} {word} at {setting.value} ({found}; the other way {how}: {where})"
+    where = f"{'worse' if word == 'gains' else 'better'} {how}: {listed(other, MAX_NAMED) or 'none'}"
+    yield f"{quote(linear[0])} {word} at {setting.value} ({found}; {where})"
 
 
 def reach(records: pl.DataFrame) -> str:

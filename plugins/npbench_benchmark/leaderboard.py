@@ -281,8 +281,8 @@ def np_scores(results: pl.DataFrame, weight: float = 1.0) -> np.ndarray:
     of ``P_fa`` beyond the noise of a test part. The expectation is ``m Phi(m / s) + s phi(m / s)`` for ``v = s^2``.
     """
     p_nd, p_fa, rho, variance = results.select("p_nd", "p_fa", "rho", "variance").cast(pl.Float64).to_numpy().T
-    mean, deviation = p_fa - rho, np.sqrt(np.maximum(np.nan_to_num(variance), 1e-18))
-    ratio = mean / deviation
+    mean, deviation = p_fa - rho, np.sqrt(np.maximum(np.nan_to_num(variance), 0.0))
+    ratio = np.divide(mean, deviation, out=np.full_like(mean, np.inf), where=deviation > 0)  # without noise, m remains
     excess = mean * ndtr(ratio) + deviation * np.exp(-(ratio**2) / 2) / math.sqrt(2 * math.pi)
     capped: np.ndarray = np.minimum(SCORE_OF_FAILURE, p_nd + weight * np.maximum(excess, 0.0) / rho)
     return capped

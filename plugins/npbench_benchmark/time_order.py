@@ -18,8 +18,8 @@ NOTE = (
     "rho. P_fa and P_nd: means over cuts. Verdict: as in the benchmark; promises are made for rows drawn at random."
 )
 COST_NOTE = (
-    "Methods with a promise; those that exceed it beyond noise, in the order of time and shuffled; what the order of "
-    "time adds to their P_fa, as a share of rho, and to their misses, on average."
+    "Methods: those with a promise. Exceed: how many exceed it beyond noise. Added: how much higher P_fa, as a share "
+    "of rho, and misses are in the order of time, on average over methods."
 )
 
 Pair = tuple[Standing, Standing]  # a method in the order of time, and shuffled
@@ -59,7 +59,7 @@ def _costs(setting: Setting, found: Pairs) -> list[Row]:
     """Return for each data set how many promises are exceeded in both ways, and what the order of time adds."""
     rows: list[Row] = []
     for name, pairs in found.items():
-        if promised := [pair for pair in pairs if pair[0].promise != "none"]:
+        if name != ALL and (promised := [pair for pair in pairs if pair[0].promise != "none"]):
             exceed = [[one.verdict for one in side].count("exceeded") for side in zip(*promised, strict=True)]
             alarms, misses = (sum(_added(pair, rate) for pair in promised) for rate in ("p_fa", "p_nd"))
             of_rho, points = alarms / len(promised) / float(setting.value), misses / len(promised)

@@ -78,6 +78,11 @@ def test_of_those_that_share_the_place_the_fastest_is_the_cheapest():
     fast = results("beta", wave, params=UMBRELLA, seconds=0.5)
     text = advice(made(slow, fast))[0]
     assert re.search(r"Cheaper.*beta at 0.1 \(misses 0.25, above rho on 0 %, in 0.5 s, not 3 s\)", text)
+    assert "alpha misses 0.25 at rho 0.1, one of 2 in the first place" in text
+    better = wave - 0.02 * np.eye(8)[1]
+    as_fast = results("gamma", better, params=UMBRELLA, seconds=0.5001)
+    assert re.search(r"Cheaper.*gamma at 0.1", advice(made(slow, fast, as_fast))[0])
+    assert "in the first place" not in advice(made(slow))[0]
     for seconds in (9.0, 1.6):  # not half of those of the best
         assert "beta" not in advice(made(slow, results("beta", wave, params=UMBRELLA, seconds=seconds)))[0]
     worse = results("beta", wave + 0.05 * np.array([-1, 1, 1, 1, 1, 1, -1, 1]), params=UMBRELLA, seconds=0.5)
@@ -89,7 +94,7 @@ def test_bounds_with_fewer_data_sets_are_also_compared_on_those_that_all_have():
     hard = {"names": NAMES[:6]}
     at_all = [results("alpha", [0.9] * 6 + [0.1] * 2, params=UMBRELLA, rho=0.1)]
     text = advice(made(*at_all, results("alpha", 0.95, params=UMBRELLA, rho=0.05, p_fa=0.0, **hard)))[0]
-    assert "misses 0.70, 0.95 at rho 0.1, 0.05 (0.90, 0.95 on the 6 data sets common to all bounds)" in text
+    assert "misses 0.70, 0.95 at rho 0.1, 0.05 (0.90, 0.95 on the 6 data sets that these bounds share)" in text
     assert "every bound" not in advice(made(*at_all))[0]
 
 

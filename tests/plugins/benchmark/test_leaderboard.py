@@ -91,6 +91,8 @@ def test_the_score_is_that_of_endless_test_parts(spread):
     each = np.mean(0.3 + np.maximum(0, seen - 0.1) / 0.1)
     assert abs(np.mean(np_scores(found)) - endless) < 0.7 * abs(each - endless)
     assert np.max(np_scores(found.with_columns(p_fa=0.9))) == 1.0
+    of_one_split = found.head(1).with_columns(p_fa=0.1, variance=None)
+    assert np_scores(of_one_split).tolist() == [0.3]  # a rate of rho is no excess
 
 
 FOREST = {"estimator": "sklearn.ensemble.RandomForestClassifier"}

@@ -34,8 +34,7 @@ def records(in_time, shuffled, p_nd=(0.4, 0.3), dataset="email", **columns):
 )
 def test_costs_follow_from_the_records(in_time, shuffled, p_nd, counts, added):
     costs, sheet = tables(conformed(frame(records(in_time, shuffled, p_nd))), [])
-    for name, row in zip(("all", "email"), costs.texts, strict=True):
-        assert row == ["rho=0.1", name, "3", "1", *counts, *added]
+    assert costs.texts == [["rho=0.1", "email", "3", "1", *counts, *added]]
     every, own = cells(sheet)
     assert (every["data set"], own["data set"]) == ("all", "email")
     assert [own[name] for name in ("P_fa/rho", "P_fa/rho, shuffled")] == [
@@ -55,4 +54,5 @@ def test_methods_without_a_promise_are_not_in_the_costs():
 def test_data_sets_and_kinds_that_are_missing():
     both = [*records(0.05, 0.08), *records(0.09, 0.08, dataset="taxi")[:3]]  # taxi in the order of time only
     costs, sheet = tables(conformed(frame(both)), [])
-    assert [row["data set"] for row in cells(sheet)] == [row[1] for row in costs.texts] == ["all", "email"]
+    assert [row["data set"] for row in cells(sheet)] == ["all", "email"]
+    assert [row[1] for row in costs.texts] == ["email"]
