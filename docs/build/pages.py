@@ -245,7 +245,8 @@ def benchmark(name: str, first: int) -> None:
     """Write the protocol, and where the first methods of each league stand at each bound."""
     stored = asked(name)
     lost = len(stored) - len(stored.filter(status="ok"))
-    cog.outl(f"\n{protocols(stored)} {lost or 'None'} of {len(stored)} jobs have no answer.")
+    answers = f"{lost} of {len(stored)} jobs have no answer" if lost else f"All {len(stored)} jobs have an answer"
+    cog.outl(f"\n{protocols(stored)} {answers}.")
     _leagues(stored, first)
 
 
