@@ -205,12 +205,13 @@ def first_job(request: Request, data: BinaryData) -> Job:
     shipped_by = [provider.distribution if provider else "unknown" for provider in providers]
     ordered = replace(request, search={name: list(request.search[name]) for name in sorted(request.search)})
     vars(ordered)["columns"] = request.columns  # the same: no grid of a thousand candidates becomes JSON again
+    code = provenance.code(targets(request))
     return Job(
         request=ordered,
         data=DataIdentity.of(data),
         distribution=shipped_by[0],
-        code=provenance.code(targets(request)),
-        versions=provenance.versions(shipped_by),
+        code=code,
+        versions=provenance.versions(shipped_by, code),
     )
 
 

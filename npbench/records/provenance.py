@@ -41,12 +41,16 @@ def version(distribution: str) -> str:
         return "absent"
 
 
-def versions(distributions: Iterable[str]) -> dict[str, str]:
-    """Return the versions of distributions, of their direct requirements, and of the numerical libraries, by name."""
+def versions(distributions: Iterable[str], packages: Iterable[str] = ()) -> dict[str, str]:
+    """Return the versions of distributions, of their direct requirements, and of the numerical libraries, by name.
+
+    Packages, such as lightgbm, count as the distribution of their name, if there is one.
+    """
     shipped = set(distributions)
     # A third party requires npbench, whose sources are hashed; its own requirements only plan, store and print.
     required = (_direct_requirements(distribution) - {"npbench"} for distribution in shipped - {"npbench"})
-    names = shipped.union(NUMERICAL, *required)
+    libraries = {name for name in packages if version(name) != "absent"}
+    names = shipped.union(NUMERICAL, libraries, *required)
     return {name: version(name) for name in sorted(names)}
 
 

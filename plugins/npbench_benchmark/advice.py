@@ -197,7 +197,7 @@ def gains(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:
     """Yield what the best linear method that trains for each range gains on logistic regression.
 
     The gain is the Hodges-Lehmann shift over data sets, with limits of the signed-rank test at 5 % for all of these
-    methods together. A data set goes the other way if every repeat does.
+    methods together. A data set goes the other way if each of its splits does.
     """
     clauses = [clause for setting in settings(records) for clause in _gains_at(setting, quote)]
     if clauses:
@@ -223,7 +223,7 @@ def _gains_at(setting: Setting, quote: Quote) -> Iterator[str]:
     other = gain.filter((pl.col("gain").list.eval(pl.element() * sign)).list.min() > 0)["dataset"].to_list()
     word = "gains" if limits[0] > 0 else "loses" if limits[1] < 0 else "does not gain"
     found = f"{hodges_lehmann(differences):+.3f} [{limits[0]:+.3f}, {limits[1]:+.3f}], {len(differences)} data sets"
-    how = "in every repeat" if wide["repeat"].n_unique() > 1 else "on one split of each"
+    how = "on every split" if wide["repeat"].n_unique() > 1 else "on one split of each"
     where = f"{'worse' if word == 'gains' else 'better'} {how}: {listed(other, MAX_NAMED) or 'none'}"
     yield f"{quote(linear[0])} {word} at {setting.value} ({found}; {where})"
 

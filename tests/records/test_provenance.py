@@ -163,6 +163,11 @@ def test_a_strangers_direct_requirements_count(tmp_path, monkeypatch):
     assert set(provenance.versions(["npbench"])) == {"npbench", *provenance.NUMERICAL}
 
 
+def test_libraries_that_answer_count_if_a_distribution_has_their_name():
+    counted = set(provenance.versions(["npbench"], ["pandas", "npbench_scorer", "sklearn"]))
+    assert counted == {"npbench", "pandas", *provenance.NUMERICAL}
+
+
 def test_facts_are_primitives_with_a_column_each_and_name_neither_user_nor_machine():
     facts = provenance.facts()
     private = [name for name in (platform.node(), str(Path.home())) if name not in ("", "/")]

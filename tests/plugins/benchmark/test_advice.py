@@ -192,14 +192,14 @@ def test_what_training_for_the_range_gains_on_logistic_regression(gain, word):
     low, high = shift_interval(linear - base)
     assert f"asvm {word} at [0.0, 0.1]" in text
     assert f"[{low:+.3f}, {high:+.3f}], 12 data sets" in text
-    named = text.partition("repeat: ")[2]
+    named = text.partition("split: ")[2]
     expected = {"gains": "none", "loses": "none"}.get(word, "s00, s02, s04, s06, s08 and 1 more")
     assert named.startswith(expected)
     assert text in advice(records)[0]
     assert advice(records)[0].startswith("Partial AUC")
     assert list(gains(made(areas("asvm", linear)))) == []
     (of_one_split,) = gains(records.filter(repeat=0))
-    assert ("every repeat" in text, "every repeat" in of_one_split) == (True, False)
+    assert ("every split" in text, "every split" in of_one_split) == (True, False)
 
 
 def test_how_far_the_ranking_carries():
