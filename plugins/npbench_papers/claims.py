@@ -15,7 +15,8 @@ has ``not_run``, the reason. The others compare numbers of records, or of the ce
 "most" or "some"; ``units`` those of repetitions in a case. ``ranks: true`` takes the shifts of the signed-rank test in
 place of means, ``best`` ("max" or "min") the best of several solvers. ``table`` is a part of the title of the tables.
 ``relative_to`` is a solver whose values on the same task are subtracted or, with ``ratio``, divided by first.
-``neutral: null`` takes no side beyond the ends.
+``neutral: null`` takes no side beyond the ends. ``fpr_start`` and ``fpr_length`` are keys of records with a range of
+false-positive rates.
 """
 
 import json
@@ -65,6 +66,7 @@ class Entry(NamedTuple):
     unit: str
     dataset: str
     text: str = ""  # of a cell, such as "> 30"
+    numbers: Mapping[str, float] = {}  # of a cell, such as its limits
 
 
 def with_claims(table: Table) -> Table:
@@ -116,6 +118,9 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
     cells, units = ([centre(values) for values in found.values()] for found in (by_cell, by_unit))
     limits = None if "column" in claim else limits_of(units)
     limits = limits and (back(limits[0]), back(limits[1]))
+    alone = entries[0].numbers if len(entries) == 1 else {}
+    if {"low", "high", "n"} <= {*alone}:  # a cell with limits, of n splits
+        limits = alone["low"], alone["high"]
     # equal up to rounding is equal
     estimate, *of_cells = (back(round(value, DIGITS)) for value in (centre(units), *cells))
     held = sum(low <= value <= high for value in of_cells)
@@ -124,7 +129,7 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
         (low, high),
         held / len(cells),
         limits=limits,
-        n=len(units),
+        n=int(alone.get("n", len(units))),
         hold=claim.get("hold", "all"),
         neutral=neutral,
         stand_in=all(is_stand_in(printed, one.dataset) for one in entries),
@@ -182,11 +187,18 @@ def _of_records(claim: Claim, records: pl.DataFrame) -> Iterator[Entry]:
     good = records.filter(status="ok").with_columns(cpu_seconds=CPU_SECONDS)
     parameters = cache(json.loads)  # records of one setting share them
     for row in good.select(name for name in good.columns if name in used).to_dicts():
-        about = row | {name: value for part in PARAMETERS for name, value in parameters(row[part]).items()}
+        about = described(row, parameters)
         value = _value(claim, *(about.get(claim.get(name)) for name in ("measure", "minus")))
         if value is not None and _is_among(about, claim.get("where", {})):
             case, unit = (repr([about.get(name) for name in names]) for names in (cells, units))
             yield Entry(about, value, case, unit, row["dataset"])
+
+
+def described(row: Mapping[str, Any], parameters: Callable[[str], Any] = json.loads) -> dict[Any, Any]:
+    """Return the columns and parameters of a record, and the start and length of its range of false-positive rates."""
+    about = {**row, **{name: value for part in PARAMETERS for name, value in parameters(row[part]).items()}}
+    start, end = about.get("fpr_range") or (0.0, 0.0)
+    return {**about, "fpr_start": start, "fpr_length": round(end - start, DIGITS)}
 
 
 def _relative(entries: Sequence[Entry], base: str) -> list[Entry]:
@@ -208,7 +220,8 @@ def _of_tables(claim: Claim, sheets: Sequence[Sheet]) -> Iterator[Entry]:
             if value is not None and "paper" not in about.values() and _is_among(about, claim.get("where", {})):
                 case = canonical([one.title, name, *(about[key] for key in claim.get("cells", one.columns[:1]))])
                 dataset = about.get("data") or re.split("[:,]", one.title)[0]
-                yield Entry(about, value, case, "", dataset, "" if "minus" in claim else about[name])
+                itself = () if "minus" in claim else (about[name], row[name].numbers)
+                yield Entry(about, value, case, "", dataset, *itself)
 
 
 def _value(claim: Claim, value: float | None, subtracted: float | None) -> float | None:
@@ -240,9 +253,9 @@ def _is_timed(claim: Claim) -> bool:
 
 
 def _is_fallback(claim: Claim, entries: Sequence[Entry]) -> bool:
-    """Return whether most fits on a side of the claim learnt nothing."""
-    for asked in (_selections(claim, side) for side in ("of", "than") if side == "of" or side in claim):
-        states = [one.about.get("solver_status") for one in entries if any(_is_among(one.about, s) for s in asked)]
+    """Return whether most fits of a method of the claim learnt nothing."""
+    for asked in (one for side in ("of", *({"than"} & {*claim})) for one in _selections(claim, side)):
+        states = [one.about.get("solver_status") for one in entries if _is_among(one.about, asked)]
         if 2 * states.count(COLLAPSED) > len(states):
             return True
     return False

@@ -10,14 +10,15 @@ from scipy.stats import norm
 from npbench.report.stats.paired import Limits, mean_limits
 
 MEANINGS = {
-    "agrees": "within the margin of the printed result, with 95 % limits no wider than it; or the claim always holds",
+    "agrees": "within the margin of the printed result, with 95 % limits no wider than it; or the claim holds",
     "agrees in direction": "beyond the margin, but on the same side; or the claim holds in half of the cases or more",
     "differs: larger": "larger than the paper says, by more than the margin and the noise",
     "differs: smaller": "smaller than the paper says, by more than the margin and the noise",
     "differs": "against the paper's claim",
     "no difference seen": "the noise of our result hides one of up to the size in brackets (80 % power)",
+    "undecided": "the limits leave the claim open; in brackets, the difference that these pairs detect (80 % power)",
     "stand-in": "other data of the same shape: numbers cannot be compared",
-    "fallback": "the method learnt nothing; a fallback was scored",
+    "fallback": "most fits of a method learnt nothing and are scored by a fallback",
     "not run": "printed, but not measured here",
 }
 SPEEDUP_TOLERANCE = 0.15  # relative
@@ -60,7 +61,7 @@ def judge(
     if max(apart, noise) <= round(margin, 9):  # 0.61 - 0.58 is within 0.03
         return "agrees"
     if apart <= noise:
-        return unseen(n, noise)
+        return f"no difference seen ({_power(n, noise)})"
     ends = (here, *(limits or ()))
     same_side = neutral is not None and all((end - neutral) * (printed - neutral) > 0 for end in ends)
     return _beyond(here, printed, same_side=same_side)
@@ -95,7 +96,7 @@ def judge_within(
     >>> judge_within(-0.1, (-inf, 0), 1, limits=(-0.2, -0.05), n=9), judge_within(-0.1, (-inf, 0), 0.6)
     ('agrees', 'agrees in direction')
     >>> judge_within(0.1, (-inf, 0), 0), judge_within(0.1, (-inf, 0), 0, limits=(-0.1, 0.3), n=9)
-    ('differs: larger', 'no difference seen (9 pairs, 0.29)')
+    ('differs: larger', 'undecided (9 pairs, detects 0.29)')
     >>> judge_within(4.0, (2, 3), 0, neutral=1), judge_within(4.0, (2, 3), 0)
     ('agrees in direction', 'differs: larger')
     >>> judge_within(2.6, (2, inf), 1, limits=(1.7, 3.9), n=9, neutral=1), judge_within(3, (-2, 2), 0, limits=(1, 5))
@@ -112,7 +113,7 @@ def judge_within(
     same_side = neutral is not None and (low >= neutral < least or high <= neutral > most)
     apart = isfinite(low + high) and not is_inside and not least <= (low + high) / 2 <= most  # from the middle
     if reaches and not low <= least <= most <= high and not apart:  # without noise, equal is not smaller
-        open_claim = "agrees in direction" if same_side else unseen(n, (most - least) / 2)
+        open_claim = "agrees in direction" if same_side else f"undecided ({_power(n, (most - least) / 2, 'detects ')})"
         return open_claim if least < most else "differs"
     if not is_inside and (limits or share < 0.5):  # without noise the cases decide
         return _beyond(here, high, same_side=same_side)
@@ -131,10 +132,9 @@ def judge_speedup(here: float | None, printed: float | None, limits: Limits | No
     return judge(here, printed, SPEEDUP_TOLERANCE * (printed or 0), limits=limits, n=n, neutral=1)
 
 
-def unseen(n: int, noise: float) -> str:
-    """Return the verdict where the limits, with ``noise`` as half their width, are too wide to tell."""
-    size = f", {DETECTABLE * noise:.2g}" if 0 < noise < inf else ""
-    return f"no difference seen ({n} pairs{size})"
+def _power(n: int, noise: float, detects: str = "") -> str:
+    """Return the number of pairs, and the difference that they detect if ``noise`` is half the width of the limits."""
+    return f"{n} pairs" + (f", {detects}{DETECTABLE * noise:.2g}" if 0 < noise < inf else "")
 
 
 def word(verdict: object) -> str:

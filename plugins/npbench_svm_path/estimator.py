@@ -60,9 +60,10 @@ class SVMPath(KernelClassifier):
     n_asymmetries : int, default=1000
         Number of training asymmetries to compare, evenly between 0 and 1, in addition to ``asymmetry``.
     train_asymmetry : float, optional
-        C_pos / (C_pos + C_neg), in ]0, 1[: with it and ``total`` nothing is chosen, and a fit is one path.
-    shift : float, default=0.0
-        Constant added to the intercept of that classifier.
+        C_pos / (C_pos + C_neg), in ]0, 1[: with it and ``total`` a fit is one path, and at most ``shift`` is chosen.
+    shift : float, optional, default=0.0
+        Constant added to the intercept of that classifier. None: chosen on the folds for ``asymmetry`` or ``rho``,
+        where ``one`` is the classifier as trained; ``level=1`` takes the least cost.
     cv : int, cross-validation generator or iterable, default=10
         Folds. A number means stratified ones, drawn with ``random_state``, at most the samples of the rarer class;
         fewer than 5 cannot show significance, and ``one`` is used.
@@ -132,7 +133,7 @@ class SVMPath(KernelClassifier):
     max_rows: int = parameter(COUNT, default=50_000)
     n_asymmetries: int = parameter(COUNT, default=1000)
     train_asymmetry: float | None = parameter(None, FRACTION, default=None)
-    shift: float = parameter(NUMBER, default=0.0)
+    shift: float | None = parameter(None, NUMBER, default=0.0)
     cv: Any = parameter("cv_object", default=10)
     stages: StagesName = parameter(StrOptions({"asked", "asymmetries", "roc"}), default="asked")
     kernel: KernelName = "linear"
@@ -145,6 +146,7 @@ class SVMPath(KernelClassifier):
             chosen, self.trace_ = search.chosen, search.stages
         else:
             assert self.total is not None
+            assert self.shift is not None
             trained = self.asymmetry if self.train_asymmetry is None else self.train_asymmetry
             chosen = Stage(
                 self.asymmetry, CLASSIFIER_KINDS.index(self.classifier), self.total, trained, self.shift, True
@@ -162,7 +164,8 @@ class SVMPath(KernelClassifier):
     @property
     def searches(self) -> bool:
         """True if a fit chooses a classifier."""
-        return self.total is None or (self.train_asymmetry is None and not (self.classifier == "one" and not self.rho))
+        trains = self.train_asymmetry is None and not (self.classifier == "one" and not self.rho)
+        return trains or self.total is None or self.shift is None
 
     def choose(self, X: Any, y: np.ndarray, folds: Sequence[Fold], n_threads: int = 1) -> Search:
         """Choose a classifier on folds of (fit rows, validation rows); y in {-1, +1}."""
@@ -203,18 +206,18 @@ class SVMPath(KernelClassifier):
         else:
             totals = [self.total]
         grid = np.arange(1, self.n_asymmetries + 1) / (self.n_asymmetries + 1)
-        trained = np.union1d(grid, self.asymmetry)
+        trained = np.union1d(grid, self.asymmetry) if self.train_asymmetry is None else np.array([self.train_asymmetry])
         validated = validate(sample, folds, totals, trained)
         return Search(self.asymmetry, self.rho, self.level, self.classifier, self.stages, totals, validated)
 
     def _require_consistent(self) -> None:
         """Raise a ValueError if parameters contradict each other when a classifier has to be chosen."""
-        if self.train_asymmetry is not None:
+        if self.train_asymmetry is not None and self.total is None:
             raise ValueError("train_asymmetry is set without total: set both, or neither.")
         if self.shift:
             raise ValueError(f"shift={self.shift:g} would be chosen: set total and train_asymmetry too, or no shift.")
-        if self.rho is not None and self.stages == "asymmetries":
-            raise ValueError("stages='asymmetries' compares costs, but rho is set: use it without rho.")
+        if self.stages == "asymmetries" and (self.rho is not None or self.train_asymmetry is not None):
+            raise ValueError("stages='asymmetries' compares costs of all asymmetries: omit rho and train_asymmetry.")
         ratios = np.asarray(self.ratios)
         if ratios.ndim != 1 or not all(
             isinstance(ratio, int | float) and 0 < ratio < np.inf for ratio in ratios.tolist()

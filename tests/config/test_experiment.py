@@ -251,6 +251,9 @@ def test_run_prints_the_table_and_resumes(answer, stranger, without_figures):
         assert ("2 of 6 jobs have no record yet" in text) == ("repeats=3" in report)
     code, text = answer("report", "--experiment", "demo", "results=.")
     assert (code, text.strip().endswith("or name another folder with results=results")) == (2, True), text
+    named = text.partition("run npbench ")[2].partition(",")[0].split()
+    assert named[0] == "--config-dir"
+    assert "of 4 jobs" in answer("plan", *named[2:])[1]  # npbench accepts the command
     assert RecordStore(Path("results/records")).frame().equals(frame)
 
 

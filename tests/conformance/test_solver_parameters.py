@@ -55,7 +55,11 @@ FURTHER = {
     ("two_nu_svm", "gamma"): ([1.0, -1.0], ["scale", "large"]),
 }
 BATCHES = {(name, "batch_size") for name in ("deep_top_push", "sopa_s")}
-MAY_BE_NONE = BATCHES | {("ac_svm", "max_iter"), ("two_nu_svm", "nu_pos"), ("two_nu_svm", "nu_neg")}
+MAY_BE_NONE = BATCHES | {
+    ("ac_svm", "max_iter"),
+    ("svm_path", "shift"),
+    *(("two_nu_svm", nu) for nu in ("nu_pos", "nu_neg")),
+}
 PARAMETERS = [(name, parameter) for name in VARIANTS for parameter in solver(name).get_params(deep=False)]
 
 

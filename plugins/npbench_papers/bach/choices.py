@@ -8,26 +8,31 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import nan
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from npbench.numerics import signed_rank
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, interval, number, spread
+from npbench.report.stats.paired import mean_limits
 from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed, printed_for
 from npbench_papers.verdicts import NOT_KNOWN, explained, judge, judge_mean
 
 TRAININGS = ("one", "int", "all")
+ONE, INT, ALL = range(3)
 PAIRS = ("one>all", "all>one", "int>all", "all>int", "one>int", "int>one")
 # Columns of Table 2 with their formats; the paper has no values for the last.
-FORMS = {"asymmetry": ".3f", **dict.fromkeys([*TRAININGS, "first"], ".2f"), "train_asymmetry": ".3f", "others": ".3f"}
+FORMS = dict.fromkeys(TRAININGS, ".2f") | {"gain": "z.0f", "asymmetry": ".3f", "train_asymmetry": ".3f", "own": ".2f"}
 TEST_LEVEL = 0.05
 SHARE_TOLERANCE = 5.0  # per cent of the asymmetries
 TRACE_COLUMNS = ("asymmetry", "kind", "train_asymmetry", "test_p_fa", "test_p_nd")
 PRINTED_SCALE = 200  # the paper's costs are 2 asymmetry and 2 (1 - asymmetry), in per cent
-GAIN_TOLERANCE = 2.0  # on the paper's scale
+GAIN_TOLERANCE = 10.0  # per cent of the cost of one
+EXTREME = 0.1  # distance from 0 or 1 of an extreme testing asymmetry
 
 
 @dataclass(frozen=True)
@@ -75,22 +80,24 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         paper = printed_for(printed, dataset=name)
         for one in settings:
             shares = [100 * share for share in acceptance(one.cost)] if len(one.cost) else []
+            loss = number(_loss(one.cost) if len(one.cost) else None, ".1f")
             here = [number(share, ".1f") for share in shares] or [MISSING] * len(PAIRS)
             first, neutral = shares[0] if shares else None, 100 * TEST_LEVEL
             word = judge(first, paper.get(PAIRS[0]), SHARE_TOLERANCE, neutral=neutral)
             known.append(word)
-            rows.append([name, one.setting, *here, ahead(shares), count(len(one.cost), len(one.records)), word])
+            rows.append([name, one.setting, *here, loss, ahead(shares), count(len(one.cost), len(one.records)), word])
         theirs = [number(paper.get(pair), ".1f") for pair in PAIRS]
-        rows.append(["", "paper", *theirs, ahead([paper[pair] for pair in PAIRS if pair in paper]), "", ""])
+        rows.append(["", "paper", *theirs, "", ahead([paper[pair] for pair in PAIRS if pair in paper]), "", ""])
     notes = [
         "a>b: the per cent of the testing asymmetries at which a costs more than b by a one-sided signed-rank test "
-        "over the outer folds at 5 %. Ahead: by one>all and all>one, at more than 5 % of the asymmetries.",
+        "over the outer folds at 5 %. Ahead: by one>all and all>one, at more than 5 % of the asymmetries. Loss: where "
+        "all>int, what all costs more than int, in per cent.",
         "Neighbouring asymmetries share classifiers and samples, so a share describes them and is no series of tests.",
         *explained(
             f"The verdict is on one>all, to {SHARE_TOLERANCE:g} points; in direction: the same is ahead.", known
         ),
     ]
-    columns = ["data", "C_pos + C_neg", *PAIRS, "ahead", "folds", "verdict"]
+    columns = ["data", "C_pos + C_neg", *PAIRS, "loss", "ahead", "folds", "verdict"]
     return [Sheet("Proportions of acceptance of six one-sided tests", columns, rows, notes)]
 
 
@@ -98,32 +105,40 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
 def mismatch(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """Return Table 2: costs at the asymmetry with the largest gain on the first fold, measured on the others.
 
-    Printed, by ``dataset``: ``asymmetry``, ``train_asymmetry``, and ``one``, ``int``, ``all`` as [mean, standard
-    deviation].
+    Further records are of fits with a training asymmetry and ``solver.shift=null``: "all" is the one with the training
+    asymmetry that the first fold selects. Printed, by ``dataset``: ``asymmetry``, ``train_asymmetry``, and ``one``,
+    ``int``, ``all`` as [mean, standard deviation].
     """
+    is_given = pl.col("params").str.contains('"shift":null', literal=True)
+    given = {
+        (row["dataset"], about["asymmetry"], about["train_asymmetry"], row["repeat"]): (row["p_fa"], row["p_nd"])
+        for row in records.filter(is_given, status="ok").to_dicts()
+        if (about := json.loads(row["params"]) | json.loads(row["problem_params"]))
+    }
     rows: list[Row] = []
-    for name, settings in groupby(compared(records), lambda one: one.about["dataset"]):
-        paper = printed_for(printed, dataset=name)
+    found = list(compared(records.filter(~is_given)))
+    for one in found:
+        paper = printed_for(printed, dataset=one.about["dataset"])
+        if paper.get("asymmetry") != paper.get("train_asymmetry"):
+            paper["gain"] = 100 * (1 - paper["all"][0] / paper["one"][0])
+        here, gains = _largest(one, given) if len(one.cost) == len(one.records) > 1 else ([MISSING] * len(FORMS), [])
+        word = judge_mean(gains, paper.get("gain"), GAIN_TOLERANCE, neutral=0)
         theirs = [number(paper.get(column), form) for column, form in FORMS.items()]
-        for one in settings:
-            here, gains = _largest(one) if len(one.p_fa) > 1 else ([MISSING] * len(FORMS), [])
-            word = judge_mean(gains, _gain(theirs), GAIN_TOLERANCE, neutral=0)
-            rows.append([name, one.setting, *here, word])
-        rows.append(["", "paper", *theirs, ""])
+        rows += [[one.about["dataset"], *here, word], ["paper", *theirs, ""]]
     notes = [
         "At this asymmetry the cost of one exceeds that of all by most on the first outer fold. Costs, times 200 as in "
         "the paper, are mean±standard deviation over the other folds.",
-        "As trained on fold 1: on every fold the classifier with the training asymmetry that the first fold selected "
-        "for all, as in the paper, and the intercept of its training. In all, each fold selects its own asymmetry and "
-        "intercept.",
+        "All has on every fold the training asymmetry that the first fold selected, as in the paper, and the intercept "
+        "of least cost on the inner folds; it is one if nothing gains on the first fold. Own: each fold selects both.",
         *explained(
-            f"The verdict is on the gain as trained on fold 1, one minus this, to {GAIN_TOLERANCE:g}.",
+            "Gain: of all over one, in per cent of the cost of one. The verdict is on it, to "
+            f"{GAIN_TOLERANCE:g} points; there is none where the paper trains with the testing asymmetry.",
             (row[-1] for row in rows),
         ),
     ]
-    columns = ["data", "C_pos + C_neg", "asymmetry", *TRAININGS]
-    columns += ["as trained on fold 1", "trained", "trained on the others", "verdict"]
-    return [Sheet("Costs where training with another asymmetry gains most", columns, rows, notes)]
+    columns = ["data", *TRAININGS, "gain", "asymmetry", "trained", "own", "verdict"]
+    sheet = Sheet("Costs where training with another asymmetry gains most", columns, rows, notes)
+    return [sheet, _extremes([one for one in found if len(one.cost) > 1])]
 
 
 def compared(records: pl.DataFrame) -> Iterator[Compared]:
@@ -146,6 +161,12 @@ def acceptance(cost: np.ndarray) -> list[float]:
     return [float(np.mean(signed_rank.tails(of[more] - of[less])[0] <= TEST_LEVEL)) for more, less in pairs]
 
 
+def _loss(cost: np.ndarray) -> float | None:
+    """Return the cost of all over that of int, minus 1, in per cent where the test finds it larger."""
+    worse = signed_rank.tails((cost[:, ALL] - cost[:, INT]).T)[0] <= TEST_LEVEL
+    return 100 * float(cost[:, ALL, worse].sum() / cost[:, INT, worse].sum() - 1) if worse.any() else None
+
+
 def ahead(shares: Sequence[float]) -> str:
     """Return which of "one" and "all" is ahead, from shares in per cent in the order of ``PAIRS``."""
     if not shares:
@@ -163,28 +184,36 @@ def _by_kind(fold: Mapping[str, Sequence[float]]) -> np.ndarray:
     return columns[:, order].reshape(len(TRACE_COLUMNS), len(TRAININGS), -1)
 
 
-def _gain(cells: Sequence[Cell]) -> float | None:
-    """Return the cost of one minus the cost of all, from cells in the order of ``FORMS``."""
-    named = dict(zip(FORMS, cells, strict=True))
-    one, other = named["one"].value, named["all"].value
-    return None if one is None or other is None else one - other
+def _largest(one: Compared, given: Mapping[tuple[Any, ...], tuple[float, float]]) -> tuple[list[Cell], list[float]]:
+    """Return a row of Table 2, and the gain of all on each further fold in per cent of the mean cost of one."""
+    gain = one.cost[0, ONE] - one.cost[0, ALL]
+    place = int(np.argmax(gain))
+    asymmetry, first = float(one.asymmetry[place]), float(one.train_asymmetry[0, ALL, place])
+    as_one, as_int, own = (PRINTED_SCALE * one.cost[1:, :, place].T).tolist()
+    fits = [given.get((one.about["dataset"], asymmetry, first, repeat)) for repeat in one.records["repeat"][1:]]
+    as_first = [] if None in fits else (PRINTED_SCALE * one.cost_at(asymmetry, *np.array(fits).T)).tolist()
+    as_all = as_first if gain[place] > 0 else as_one
+    gains = [100 * (cost - less) / (fmean(as_one) or 1.0) for cost, less in zip(as_one, as_all, strict=False)]
+    values = zip(FORMS, [as_one, as_int, as_all, gains, [asymmetry], [first], own], strict=True)
+    return [spread(some, FORMS[column]) for column, some in values], gains
 
 
-def _largest(one: Compared) -> tuple[list[Cell], list[float]]:
-    """Return a row of Table 2, and on each further fold the cost of one minus that as trained on the first."""
-    cost, all_kind = one.cost, TRAININGS.index("all")
-    place = int(np.argmax(cost[0, TRAININGS.index("one")] - cost[0, all_kind]))
-    first, *trained = one.train_asymmetry[:, all_kind, place]
-    # "one" is trained with its testing asymmetry, so it is the classifier with any training asymmetry.
-    same = int(np.argmin(np.abs(one.asymmetry - first)))
-    p_fa, p_nd = (rate[1:, TRAININGS.index("one"), same] for rate in (one.p_fa, one.p_nd))
-    as_first = one.cost_at(one.asymmetry[place], p_fa, p_nd)
-    others = PRINTED_SCALE * np.vstack([cost[1:, :, place].T, as_first])
-    middle = float(np.median(trained))
-    cells = [
-        number(one.asymmetry[place]),
-        *(spread(costs.tolist(), ".2f") for costs in others),
-        number(first),
-        Cell(f"{middle:.3f} [{min(trained):.3f}, {max(trained):.3f}]", middle),
+def _extremes(found: Sequence[Compared]) -> Sheet:
+    """Return what another training asymmetry gains near both ends of the testing asymmetries."""
+    rows: list[Row] = []
+    for one in found:
+        sides = ((f"to {EXTREME:g}", one.asymmetry), (f"from {1 - EXTREME:g}", 1 - one.asymmetry))
+        for end, asked in ((end, at <= EXTREME) for end, at in sides if at.min() <= EXTREME):
+            apart = np.abs(one.asymmetry[asked] - 0.5) - np.abs(one.train_asymmetry[:, ALL, asked] - 0.5)
+            gains = PRINTED_SCALE * (one.cost[:, ONE] - one.cost[:, ALL])[:, asked].mean(axis=1)
+            limits = mean_limits(gains) or (nan, nan)
+            gain, less, more = float(np.mean(gains)), *(100 * float(np.mean(sign * apart > 1e-9)) for sign in (1, -1))
+            shown = Cell(f"{gain:.2f} {interval(limits, '.2f')}", gain, further=(*ends(limits), ("n", len(gains))))
+            rows.append([one.about["dataset"], end, number(less, ".0f"), number(more, ".0f"), shown])
+    notes = [
+        "Per cent of asymmetries and folds at which all is trained with a less, or a more, extreme asymmetry than the "
+        "testing one; otherwise with the same. A random training asymmetry would be less extreme at 90 %.",
+        "Gain: cost of one minus cost of all, times 200, mean over these asymmetries, with 95 % limits over folds.",
     ]
-    return cells, (others[0] - others[-1]).tolist()
+    columns = ["data", "testing asymmetry", "less extreme", "more extreme", "gain"]
+    return Sheet(f"Extreme testing asymmetries: to {EXTREME:g} and from {1 - EXTREME:g}", columns, rows, notes)

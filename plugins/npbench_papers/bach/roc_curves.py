@@ -9,8 +9,9 @@ from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
+from sklearn.isotonic import isotonic_regression
 
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, spread
+from npbench.report.sheet import Cell, Row, Sheet, number, spread
 from npbench_papers.axes import SMALL, Figure, panels
 from npbench_papers.bach.asymmetry_figures import CURVES
 from npbench_papers.claims import with_claims
@@ -19,6 +20,8 @@ from npbench_papers.records import Printed
 TRACE_NUMBERS = {"by intercept": 1, "by asymmetry": 0, "by both": 2}
 TABLE_P_FA = np.array([0.05, 0.1, 0.2, 0.3, 0.5])
 FIGURE_P_FA = np.linspace(0, 1, 201)
+PAIRS = [("by asymmetry", "by intercept"), ("by both", "by asymmetry"), ("by both", "by intercept")]
+PAIRS += [("by asymmetry", "its hull")]
 PANEL_WIDTH = 3.5  # inches, a column of a paper
 
 
@@ -28,23 +31,27 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     sheets = []
     for (dataset,), group in records.group_by("dataset", maintain_order=True):
         curves = averaged(group, TABLE_P_FA)
-        means = {kind: found.mean(axis=0) for kind, found in curves.items() if len(found)}
-        rows: list[Row] = [
-            [kind, *(spread(column.tolist()) for column in found.T), _lowest(kind, means)]
-            for kind, found in curves.items()
-        ]
+        rows: list[Row] = [[kind, *(spread(column.tolist()) for column in found.T)] for kind, found in curves.items()]
         n_splits = len(curves["by both"])
         title = f"{dataset}: P_nd at the P_fa of the column, on test parts; {n_splits} of {len(group)} splits"
-        sheets.append(Sheet(title, ["curve", *(f"{rate:g}" for rate in TABLE_P_FA), "lowest at"], rows))
+        sheets.append(Sheet(title, ["curve", *(f"{rate:g}" for rate in TABLE_P_FA)], rows))
+        sheets += [_differences(dataset, averaged(group, FIGURE_P_FA))] if n_splits else []
     return sheets
 
 
-def _lowest(kind: str, means: Mapping[str, np.ndarray]) -> Cell:
-    """Return the number of rates at which no other curve misses less."""
-    if kind not in means:
-        return MISSING
-    lowest = means[kind] <= np.min(list(means.values()), axis=0)
-    return Cell(f"{lowest.sum()} of {len(lowest)}", int(lowest.sum()))
+def _differences(dataset: str, curves: Mapping[str, np.ndarray]) -> Sheet:
+    """Return how the mean curves, and the hull of the one by asymmetry, differ at all rates of the figure."""
+    means = {kind: found.mean(axis=0) for kind, found in curves.items()}
+    varied = means["by asymmetry"]
+    # slopes of the largest convex function below a curve are the isotonic regression of its own
+    means["its hull"] = varied[0] + np.append(0, np.cumsum(isotonic_regression(np.diff(varied))))
+    rows: list[Row] = []
+    for pair in PAIRS:
+        less = means[pair[0]] - means[pair[1]]
+        counts = (Cell(f"{n} of {len(less)}", int(n)) for n in (np.sum(less < -1e-9), np.sum(less > 1e-9)))
+        rows.append([" - ".join(pair), number(less.min(), "z.3f"), number(less.max(), "z.3f"), *counts])
+    title = f"{dataset}: differences of mean P_nd at {len(FIGURE_P_FA)} P_fa from 0 to 1"
+    return Sheet(title, ["curves", "smallest", "largest", "below 0 at", "above 0 at"], rows)
 
 
 def figure(records: pl.DataFrame, printed: Printed) -> Figure:
@@ -77,8 +84,8 @@ def averaged(records: pl.DataFrame, at: np.ndarray) -> dict[str, np.ndarray]:
         if trace.get("test_p_fa")
     ]
     found: dict[str, np.ndarray] = {}
-    for kind, number in TRACE_NUMBERS.items():
-        curves = [_interpolated(p_fa[kinds == number], p_nd[kinds == number], at) for kinds, p_fa, p_nd in usable]
+    for kind, code in TRACE_NUMBERS.items():
+        curves = [_interpolated(p_fa[kinds == code], p_nd[kinds == code], at) for kinds, p_fa, p_nd in usable]
         found[kind] = np.array(curves).reshape(len(usable), len(at))
     return found
 

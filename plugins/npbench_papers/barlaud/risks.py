@@ -24,7 +24,7 @@ COLUMNS = [f"{part}_{name}" for part in DATA_PARTS for name in MEASURED]
 BOUND_TOLERANCE = 1e-6
 # By the parameters accelerate and step of the solver splitting.
 ALGORITHMS = {
-    ("none", "frobenius"): "algorithm (37) as printed",
+    ("none", "frobenius"): "algorithm (37)",
     ("none", None): "algorithm (37) with longer steps",
     ("nesterov", None): "with momentum",
     ("newton", None): "by Newton's method",

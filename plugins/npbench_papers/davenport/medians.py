@@ -98,7 +98,8 @@ def _data_notes(setting: Setting, test_part: Mapping[str, Mapping[str, str]]) ->
 
 
 def _speed(found: Sequence[Setting], ratios: Sequence[tuple[str, str]], line: Mapping[str, int]) -> Sheet:
-    notes = dict.fromkeys(note for setting in found for note in timing_notes(setting.good))
+    timed = pl.col("strategy").is_in([strategy for pair in ratios for strategy in pair])
+    notes = dict.fromkeys(note for setting in found for note in timing_notes(setting.good.filter(timed)))
     rows = [_ratio(setting, slow, fast, line) for setting in found for slow, fast in ratios]
     about = f"The verdict is on the ratio of seconds beside the paper's on this grid, to {100 * SPEEDUP_TOLERANCE:g} %."
     return Sheet(

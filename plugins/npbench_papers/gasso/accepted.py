@@ -5,7 +5,8 @@ from statistics import fmean
 
 import polars as pl
 
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, interval, number, spread
+from npbench.report.stats.paired import Limits, mean_limits
 from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed, difference, mean_of, printed_for, with_labels
 from npbench_papers.verdicts import NOT_KNOWN, explained, judge
@@ -33,37 +34,46 @@ def _sheet(dataset: str, group: pl.DataFrame, base: str, printed: Printed) -> Sh
     for (q,), same in group.group_by("q", maintain_order=True):
         shares = _means(same, "label")
         base_share = _means(same, "solver").get(base)
+        theirs = same.filter(status="ok", solver=base).select("seed", "repeat", base="accepted")
         base_printed = printed_for(printed, dataset=dataset, q=q, solver=base).get("accepted")
         for (label,), one in same.group_by("label", maintain_order=True):
-            good = one.filter(status="ok")
-            about = {**json.loads(one["params"][0]), "dataset": dataset, "q": q, "solver": one["solver"][0]}
+            good, solver = one.filter(status="ok"), one["solver"][0]
+            about = {**json.loads(one["params"][0]), "dataset": dataset, "q": q, "solver": solver}
             known = printed_for(printed, **about)
-            theirs = known.get("accepted")
-            gain = _gain(shares.get(str(label)), base_share)
-            in_paper = _gain(mean_of(theirs), mean_of(base_printed))
+            paired = good.join(theirs, on=["seed", "repeat"]).drop_nulls(["accepted", "base"])
+            more = (paired["accepted"] - paired["base"]).to_list()
+            limits = mean_limits([100 * x / base_share for x in more]) if base_share and solver != base else None
+            gain = _gain(shares.get(str(label)), base_share, limits)
+            in_paper = _gain(mean_of(known.get("accepted")), mean_of(base_printed))
             rows.append(
                 [
                     number(q, "g"),
                     str(label),
-                    spread(good["accepted"].drop_nulls().to_list()),
                     spread(good["n_accepted"].drop_nulls().to_list(), ".0f"),
-                    number(theirs, ".0f"),
+                    number(known.get("accepted"), ".0f"),
                     gain,
                     in_paper,
                     difference(gain, in_paper, ".1f"),
                     count(len(good), len(one)),
                     NOT_KNOWN
-                    if one["solver"][0] == base
+                    if solver == base
                     else judge(
-                        gain.value, in_paper.value, GAIN_TOLERANCE, neutral=0, stand_in=bool(known.get("stand_in"))
+                        gain.value,
+                        in_paper.value,
+                        GAIN_TOLERANCE,
+                        limits=limits,
+                        n=len(more),
+                        neutral=0,
+                        stand_in=bool(known.get("stand_in")),
                     ),
                 ]
             )
+    margin = f"The verdict is on the gain over {base}, to {GAIN_TOLERANCE:g} points."
     return Sheet(
         f"{dataset}: positives of the test part accepted at a q-value of at most q; mean±standard deviation",
-        ["q", "solver", "share", "number", "paper", f"over {base}", "in the paper", "difference", "ok", "verdict"],
+        ["q", "solver", "number", "paper", f"over {base}", "in the paper", "difference", "ok", "verdict"],
         rows,
-        explained(f"The verdict is on the gain over {base}, to {GAIN_TOLERANCE:g} points.", (row[-1] for row in rows)),
+        ["In brackets: 95 % limits over splits.", *explained(margin, (row[-1] for row in rows))],
     )
 
 
@@ -72,8 +82,9 @@ def _means(same: pl.DataFrame, by: str) -> dict[str, float]:
     return {str(name): fmean(group["accepted"]) for (name,), group in good.group_by(by)}
 
 
-def _gain(value: float | None, base: float | None) -> Cell:
+def _gain(value: float | None, base: float | None, limits: Limits | None = None) -> Cell:
     if value is None or not base:
         return MISSING
     per_cent = 100 * (value / base - 1)
-    return Cell(f"{per_cent:+.1f} %", per_cent)
+    text = f"{per_cent:+.1f} %" + (f" {interval(limits, '.1f')}" if limits else "")
+    return Cell(text, per_cent, further=ends(limits) if limits else ())

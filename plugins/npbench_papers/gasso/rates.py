@@ -1,15 +1,14 @@
 """Error rates and training times of several solvers against the bound rho: Figures 4 to 6 of Gasso et al. (2011)."""
 
-import math
-import statistics
 from dataclasses import replace
+from statistics import fmean
 
 import polars as pl
 
 from npbench.report.chart import Chart
 from npbench.report.sections import rate_charts
 from npbench.report.sheet import Cell, Row, Sheet, count, number, spread
-from npbench.report.stats.paired import kept
+from npbench.report.stats.paired import kept, mean_limits
 from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed, difference, is_stand_in, printed_for, values, with_labels
 from npbench_papers.verdicts import NOT_KNOWN, explained, judge_mean
@@ -17,7 +16,8 @@ from npbench_papers.verdicts import NOT_KNOWN, explained, judge_mean
 FORMS = {"p_fa": ".3f", "p_nd": ".3f", "np_score": ".2f", "seconds": ".2f"}
 P_ND_TOLERANCE = 0.05
 MEANING = (
-    "Mean±standard deviation over repeats; processor seconds to train. Bound: mean P_fa, noise two standard errors."
+    "Mean±standard deviation over repeats; processor seconds to train. Bound: mean P_fa, noise by its 95 % limits "
+    "(Student's t; of the test part for one repeat)."
 )
 
 
@@ -81,6 +81,5 @@ def _bound(good: pl.DataFrame, rho: float) -> str:
     rates = values(good, "p_fa")
     if not rates:
         return "not measured"
-    mean = statistics.fmean(rates)
-    noise = 2 * statistics.stdev(rates) / math.sqrt(len(rates)) if len(rates) > 1 else 0.0
-    return kept(mean, mean - noise, rho)
+    low, *_ = mean_limits(rates) or values(good, "p_fa_low") or rates
+    return kept(fmean(rates), low, rho)

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from npbench.report.sheet import MISSING, Row, Sheet, number
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, number
 from npbench_papers.axes import SMALL, Figure, panels, tidy
 from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed
@@ -59,7 +59,7 @@ def _sheet(key: Sequence[Any], group: pl.DataFrame, by: str, name: str) -> Sheet
     dataset, problem, *split = key
     setting = {**json.loads(problem), **dict(zip(("seed", "repeat"), split, strict=False))}
     where = ", ".join(f"{quantity}={value}" for quantity, value in setting.items())
-    header = [by, "usual start", "random: min", "median", "max", "starts", "median / usual", "usual is"]
+    header = [by, "usual start", "random: min", "median", "max", "starts", "largest difference", "rank of usual"]
     groups = group.group_by("by", maintain_order=True)
     rows = [[number(value, "g"), *_compared(same, name)] for (value,), same in groups]
     return Sheet(f"{dataset}, {where}: {name} at the end, from random starts", header, rows)
@@ -73,13 +73,6 @@ def _compared(same: pl.DataFrame, name: str) -> Row:
         return [*[MISSING] * 4, number(len(random), "d"), MISSING, NOT_KNOWN]
     mean = fmean(usual)
     shown = [number(one, ".4g") for one in (mean, min(random), median(random), max(random))]
-    ratio = number(median(random) / mean if mean else None, ".3f")
-    return [*shown, number(len(random), "d"), ratio, _place(mean, min(random), max(random))]
-
-
-def _place(usual: float, least: float, most: float) -> str:
-    if least == usual == most:
-        return "equal to all"
-    if least <= usual <= most:
-        return "among them"
-    return "below all" if usual < least else "above all"
+    farthest = number(max(abs(one - mean) for one in random), ".4g")
+    rank = 1 + sum(one < mean for one in random)  # 1 is the smallest
+    return [*shown, number(len(random), "d"), farthest, Cell(f"{rank} of {len(random) + 1}", rank)]

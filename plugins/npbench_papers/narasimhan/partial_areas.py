@@ -20,8 +20,8 @@ BASE, OTHERS = "auc_svm", ("pauc_struct", "pauc_dc")  # solvers compared on the 
 AREA_TOLERANCE = 0.03
 VERDICT_NOTE = f"The verdict is on the mean, to {AREA_TOLERANCE:g}."
 FALLBACK_NOTE = (
-    "w = 0: fits with a certified optimum that ranks nothing, scored by a fallback (see the solver's page); "
-    "fallback: most fits are such. Without these: the mean of the other fits."
+    "w = 0: fits with a certified optimum that ranks nothing, scored by a fallback (see the solver's page). "
+    "Without these: the mean of the other fits."
 )
 PANEL_WIDTH, LINE_HEIGHT = 3.4, 0.3  # inches
 HOLLOW = {"markerfacecolor": "none"}
@@ -34,7 +34,7 @@ def table(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> l
     """Return for each data set a metric of every method next to the paper's, then who is ahead of ``BASE``.
 
     Larger is better. Printed, by ``dataset``, ``solver`` and, if there are several, ``fpr_range``: the metric;
-    by ``dataset``: ``stand_in``, if the data are not the paper's.
+    by ``dataset``: ``stand_in``, if the data are not the paper's. ``judged: false`` marks a number that chose the data.
     """
     named = with_ranges(records)
     groups = named.group_by("dataset", maintain_order=True)
@@ -89,7 +89,7 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Printed, metric: str) -> 
     ranges = ", ".join(group["fpr_range"].unique(maintain_order=True))
     stand_in = is_stand_in(printed, dataset)
     methods = group.partition_by("method", maintain_order=True)
-    found = [_row(same, _paper(same, printed, metric), metric, stand_in) for same in methods]
+    found = [_row(same, printed, metric, stand_in) for same in methods]
     rows = sorted(found, key=lambda row: -(row[1].value or 0.0))
     return Sheet(
         f"{dataset}, {metric} in {ranges}: mean±standard deviation over splits; processor seconds of selection and fit",
@@ -103,16 +103,17 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Printed, metric: str) -> 
     )
 
 
-def _row(same: pl.DataFrame, paper: float | None, metric: str, stand_in: bool) -> list[Any]:
+def _row(same: pl.DataFrame, printed: Printed, metric: str, stand_in: bool) -> list[Any]:
     good = same.filter(status="ok")
-    here, printed = spread(values(good, metric)), number(paper)
+    here, paper = spread(values(good, metric)), number(_paper(same, printed, metric))
+    judged = None if _paper(same, printed, "judged") is False else paper.value
     learnt = good.filter(pl.col("solver_status").ne_missing(COLLAPSED))
     return [
         same["method"][0],
         here,
-        printed,
-        difference(here, printed),
-        judge_mean(values(good, metric), paper, AREA_TOLERANCE, stand_in=stand_in, fallback=_is_fallback(good)),
+        paper,
+        difference(here, paper),
+        judge_mean(values(good, metric), judged, AREA_TOLERANCE, stand_in=stand_in, fallback=_is_fallback(good)),
         *(spread(values(good, f"{part}_cpu_seconds"), ".2f") for part in ("select", "fit")),
         count(len(good), len(same)),
         number(len(good) - len(learnt), "d"),
@@ -166,10 +167,10 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
     )
 
 
-def _paper(same: pl.DataFrame, printed: Printed, metric: str) -> float | None:
+def _paper(same: pl.DataFrame, printed: Printed, key: str) -> float | None:
     about = same.row(0, named=True)
     asked = list(fpr_range(about["problem_params"]))
-    return printed_for(printed, dataset=about["dataset"], solver=about["solver"], fpr_range=asked).get(metric)
+    return printed_for(printed, dataset=about["dataset"], solver=about["solver"], fpr_range=asked).get(key)
 
 
 def _dots(axes: Axes, group: pl.DataFrame, methods: Sequence[str], printed: Printed, metric: str) -> None:

@@ -1,17 +1,25 @@
 """Tables 1 and 2 and the curves of Figure 4 of Bach et al. from records written by hand, against loops and scipy."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
 
-from npbench_papers.bach import roc_curves
+import npbench_papers
+from npbench.config.files import content
+from npbench_papers.bach import choices, roc_curves
 from npbench_papers.bach.choices import PAIRS, TRAININGS, acceptance, compared, mismatch, table
 from npbench_papers.verdicts import word
 from sample_records import cells, record
 
 TIES = {"tied_total": "smallest"}
 GAMMAS = np.array([0.2, 0.5, 0.8])
+ROOT = Path(__file__).parents[3]
+BACH = ROOT / "results" / "published" / "bach" / "records"
+EXPERIMENTS = Path(npbench_papers.__file__).parent / "conf" / "experiment"
 
 
 def fold(seed=0, shift=(0.0, 0.0, 0.0)):
@@ -92,35 +100,124 @@ def test_unusable_folds_are_left_out_and_settings_are_beside_each_other():
 def test_asymmetry_is_chosen_on_first_fold():
     traces = [fold(seed, (0.1, 0.05, 0.0)) for seed in range(4)]
     traces[0]["test_p_fa"][1] = 0.9  # of one, at 0.5
-    (sheet,) = mismatch(records(traces), [])
+    sheet, _ = mismatch(records(traces), [])
     (one,) = compared(records(traces))
     row = cells(sheet)[0]
-    assert row["asymmetry"] == "0.500"
-    others = 200 * one.cost[1:, 0, 1]
-    assert row["as trained on fold 1"] == row["one"]  # the first fold trains "all" as "one"
-    assert row["one"] == f"{others.mean():.2f}±{others.std(ddof=1):.2f}"
-    assert row["trained"] == "0.500"
-    assert row["trained on the others"] == "0.540 [0.520, 0.560]"
+    assert row["asymmetry"] == row["trained"] == "0.500"
+    for name, kind in (("one", 0), ("int", 1), ("own", 2)):
+        others = 200 * one.cost[1:, kind, 1]
+        assert row[name] == f"{others.mean():.2f}±{others.std(ddof=1):.2f}"
+    assert row["all"] == row["gain"] == "-"  # no fits with this training asymmetry
+
+
+def with_fits(traces, p_fa, p_nd=0.3):
+    """Return records of all asymmetries, and of fits at 0.5 with the training asymmetry 0.8 of the first fold."""
+    traces[0]["test_p_fa"][1] = 0.9  # of one, at 0.5
+    traces[0]["train_asymmetry"][7] = 0.8  # of all, at 0.5
+    about = {"n_samples": 100, "n_positive": 40, "n_features": 8, "problem_params": {"asymmetry": 0.5}}
+    about["params"] = {"shift": None, "total": 2.0, "train_asymmetry": 0.8, **TIES}
+    fits = [record(**about, key=f"fit {n}", repeat=n, p_fa=rate, p_nd=p_nd) for n, rate in enumerate(p_fa)]
+    return pl.concat([records(traces), pl.DataFrame(fits)], how="diagonal_relaxed")
+
+
+PRINTED = {"dataset": "pima", "asymmetry": 0.1, "train_asymmetry": 0.2}
 
 
 @pytest.mark.parametrize(
     ("p_fa", "printed", "expected"),
     [
-        ([0.9] * 5, 0.0, "differs: smaller"),  # a loss, where the paper has no gain
-        ([0.0] * 5, 0.0, "differs: larger"),
-        ([0.0] * 5, 60.0, "agrees in direction"),
-        ([0.0, 0.0, 0.0, 0.9, 0.2], 60.0, "differs: smaller"),  # a gain that may be a loss
-        ([0.0, 0.0, 0.0, 0.9, 0.2], 20.0, "no difference seen"),
+        ([0.9] * 6, 0, "differs: smaller"),  # a loss, where the paper has no gain
+        ([0.0] * 6, 0, "differs: larger"),
+        ([0.0] * 6, 90, "agrees in direction"),
+        ([0.0, 0.2, 0.3, 0.4, 0.5, 0.3], 90, "differs: smaller"),  # a gain that may be a loss
+        ([0.0, 0.0, 0.0, 0.0, 0.9, 0.2], 40, "no difference seen"),
+        ([0.0] * 5, 90, "not run"),  # a fold is missing
     ],
 )
 def test_gain_is_judged_with_its_noise_and_nothing_gained_is_no_direction(p_fa, printed, expected):
     traces = [fold(seed, (0.1, 0.05, 0.0)) for seed in range(6)]
-    traces[0]["test_p_fa"][1] = 0.9  # of one, at 0.5
-    traces[0]["train_asymmetry"][7] = 0.8  # of all, at 0.5
-    for trace, rate in zip(traces[1:], p_fa, strict=True):
-        trace["test_p_fa"][2] = rate  # of one, trained at 0.8
-    (sheet,) = mismatch(records(traces), [{"dataset": "pima", "one": [9.0 + printed, 1.0], "all": [9.0, 1.0]}])
-    assert word(cells(sheet)[0]["verdict"]) == expected
+    row = PRINTED | {"one": [50.0, 1.0], "all": [50.0 - printed / 2, 1.0]}
+    sheet, _ = mismatch(with_fits(traces, p_fa), [row])
+    ours, theirs = cells(sheet)
+    assert word(ours["verdict"]) == expected
+    assert theirs["gain"] == str(printed)
+    unjudged, _ = mismatch(with_fits(traces, p_fa), [row | {"train_asymmetry": 0.1}])
+    assert cells(unjudged)[0]["verdict"] == "-"  # trained with the testing asymmetry, it can gain nothing
+
+
+def test_all_has_the_training_asymmetry_of_the_first_fold_on_every_other():
+    traces, p_fa = [fold(seed, (0.1, 0.05, 0.0)) for seed in range(4)], [0.9, 0.1, 0.2, 0.3]
+    sheet, _ = mismatch(with_fits(traces, p_fa, 0.25), [])
+    costs = 200 * (0.5 * 0.4 * 0.25 + 0.5 * 0.6 * np.array(p_fa[1:]))
+    row = cells(sheet)[0]
+    assert row["all"] == f"{costs.mean():.2f}±{costs.std(ddof=1):.2f}"
+    traces = [fold(seed) for seed in range(4)]  # nothing gains on the first fold
+    row = cells(mismatch(records(traces), [])[0])[0]
+    assert (row["all"], row["gain"]) == (row["one"], "0±0")
+
+
+def test_gain_at_extreme_asymmetries_has_limits_over_folds(monkeypatch):
+    traces = [fold(seed, (0.1, 0.05, 0.0)) for seed in range(4)]
+    for trace in traces:
+        trace["train_asymmetry"][6:] = [0.5, 0.5, 0.9]  # of all: less extreme than 0.2, more than 0.8
+    monkeypatch.setattr(choices, "EXTREME", 0.2 + 1e-9)
+    _, sheet = mismatch(records(traces), [])
+    low, high = cells(sheet)
+    assert [row[f"{name} extreme"] for row in (low, high) for name in ("less", "more")] == ["100", "0", "0", "100"]
+    gains = [200 * 0.8 * 0.6 * 0.1 * (1 + seed / 50) for seed in range(4)]
+    ends = stats.t.interval(0.95, 3, np.mean(gains), stats.sem(gains))
+    assert low["gain"] == "{:.2f} [{:.2f}, {:.2f}]".format(np.mean(gains), *ends)
+
+
+def test_loss_is_where_all_is_significantly_worse_than_int():
+    (sheet,) = table(records([fold(seed, (0.0, 0.0, 0.1)) for seed in range(10)]), [])
+    (one,) = compared(records([fold(seed, (0.0, 0.0, 0.1)) for seed in range(10)]))
+    row = cells(sheet)[0]
+    assert row["all>int"] == "100.0"
+    assert row["loss"] == f"{100 * (one.cost[:, 2].sum() / one.cost[:, 1].sum() - 1):.1f}"
+    (sheet,) = table(records([fold(seed) for seed in range(10)]), [])
+    assert cells(sheet)[0]["loss"] == "-"
+
+
+def test_asymmetries_of_table_2_are_those_of_the_largest_gain_in_the_records_of_table_1():
+    stored = pl.read_parquet(BACH / "bach_table1.parquet")
+    found = {}
+    for one in compared(stored.filter(pl.col("params").str.contains('"total":2,', literal=True))):
+        gain = one.cost[0, 0] - one.cost[0, 2]
+        if gain.max() > 0:
+            place = np.argmax(gain)
+            found[one.about["dataset"]] = (one.asymmetry[place], one.train_asymmetry[0, 2, place])
+    sweeps = content(EXPERIMENTS / "bach_table2.yaml")["sweeps"]
+    given = {
+        one["dataset"]: (one["problem.asymmetry"], one["solver.train_asymmetry"]) for one in sweeps.values() if one
+    }
+    assert given == found
+
+
+def test_all_equals_one_only_where_it_is_trained_with_the_testing_asymmetry():
+    """As the columns int and all are printed, six data sets contradict this."""
+    printed = [row for row in content(EXPERIMENTS / "bach_table2.yaml")["printed"] if "claim" not in row]
+    assert len(printed) == 11
+    for row in printed:
+        assert (row["all"] == row["one"]) == (row["train_asymmetry"] == row["asymmetry"])
+    assert sum(row["int"] == row["one"] != row["all"] for row in printed) == 6
+
+
+def test_reasons_of_claims_that_are_not_run_quote_stored_numbers():
+    reasons = [
+        row["not_run"]
+        for name in ("bach_figure4", "bach_table2")
+        for row in content(EXPERIMENTS / f"{name}.yaml")["printed"]
+        if "not_run" in row
+    ]
+    timed = json.loads((ROOT / "results" / "published" / "speed" / "ratios.json").read_text(encoding="utf-8"))["rows"]
+    fits = [100 * row["ours"] / row["theirs"] for row in timed if row["peer"] == "SVC (LIBSVM) at 100 of them"]
+    assert sum(f"{min(fits):.0f} to {max(fits):.0f} single fits" in reason for reason in reasons) == 2
+    stored = pl.read_parquet(BACH / "bach_table1.parquet")
+    kinks = pl.col("n_iter") / (0.9 * pl.col("n_samples"))
+    fixed = stored.filter(pl.col("params").str.contains('"total":2,', literal=True))
+    found = fixed.group_by("dataset").agg(kinks.mean())["n_iter"]
+    assert sum(f"{found.min():.1f} to {found.max():.1f} kinks" in reason for reason in reasons) == 1
 
 
 def trace_of(*curves):
@@ -137,13 +234,26 @@ def test_curves_are_interpolated_and_averaged_in_a_table(monkeypatch):
     np.testing.assert_allclose(found["by both"], [[1.0, 0.9, 0.4]] * 2)
     monkeypatch.setattr(roc_curves, "TABLE_P_FA", np.array([0.1]))
     traces = [trace_of([(0.1, x)], [(0.1, x)], [(0.1, 0.1)]) for x in (0.2, 0.4)]
-    (sheet,) = roc_curves.table(records([*traces, None]), [])
+    sheet, _ = roc_curves.table(records([*traces, None]), [])
     assert sheet.texts == [
-        ["by intercept", "0.300±0.141", "0 of 1"],
-        ["by asymmetry", "0.300±0.141", "0 of 1"],
-        ["by both", "0.100±0.000", "1 of 1"],
+        ["by intercept", "0.300±0.141"],
+        ["by asymmetry", "0.300±0.141"],
+        ["by both", "0.100±0.000"],
     ]
     assert "2 of 3 splits" in sheet.title
+
+
+def test_curves_are_compared_at_all_rates():
+    """By asymmetry, misses are 0.6 up to a rate of 0.5, and 0 from there; by intercept, they fall evenly."""
+    trace = trace_of([(0.0, 0.6), (0.495, 0.6), (0.5, 0.0)], [], [(0.0, 0.6), (0.5, 0.0)])
+    _, sheet = roc_curves.table(records([trace, trace]), [])
+    rows = {row["curves"]: row for row in cells(sheet)}
+    assert rows["by asymmetry - by intercept"]["above 0 at"] == "19 of 201"  # from 0.405 to 0.495
+    assert rows["by asymmetry - by intercept"]["below 0 at"] == "180 of 201"
+    assert rows["by both - by asymmetry"]["above 0 at"] == "0 of 201"
+    assert rows["by asymmetry - its hull"]["largest"] == f"{0.6 * 0.99:.3f}"
+    assert rows["by asymmetry - its hull"]["below 0 at"] == "0 of 201"
+    assert len(roc_curves.table(records([None]), [])) == 1
 
 
 @pytest.mark.parametrize("traces", [[fold()], [None], []])

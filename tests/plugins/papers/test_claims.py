@@ -21,7 +21,6 @@ from sample_records import cells, frame, record
 
 ROOT = Path(__file__).parents[3]
 EXPERIMENTS = Path(npbench_papers.__file__).parent / "conf" / "experiment"
-JOBS = {"bach_table2": "bach_table1"}
 
 
 @functools.cache
@@ -34,7 +33,7 @@ def described(name):
 
 @functools.cache
 def published(name):
-    (path,) = (ROOT / "results" / "published").glob(f"*/records/{JOBS.get(name, name)}.parquet")
+    (path,) = (ROOT / "results" / "published").glob(f"*/records/{name}.parquet")
     return conformed(pl.read_parquet(path))
 
 
@@ -98,6 +97,8 @@ def variants(name, records):
     elif name.startswith("gasso_figure3"):
         usual = pl.col("params").str.contains('"init_seed":null', literal=True)
         yield from scaled(records, usual, "objective", "surrogate_p_nd", "surrogate_p_fa")
+    elif name.startswith("gasso_table5"):
+        yield from scaled(records, pl.col("solver") == "scorer", "accepted")
 
 
 def moved(claim, records):
@@ -105,7 +106,7 @@ def moved(claim, records):
     names = SECONDS if claim["measure"].endswith("seconds") else [claim["measure"]]
     places = []
     for row in records.drop("trace", "roc", strict=False).to_dicts():
-        about = row | {k: v for part in claims.PARAMETERS for k, v in json.loads(row[part]).items()}
+        about = claims.described(row)
         places.append(any(claims._is_among(about, one) for one in claims._selections(claim, "of")))
     which = pl.Series(places)
     for factor in (1e4, 1e-4):
@@ -126,7 +127,7 @@ CLAIMED = [
     pytest.param(name, number, id=f"{name}-{number}", marks=part(name, number))
     for name in sorted(path.stem for path in EXPERIMENTS.glob("*.yaml"))
     for number, claim in enumerate(row for row in described(name).get("printed") or [] if "claim" in row)
-    if "not_run" not in claim and [*(ROOT / "results" / "published").glob(f"*/records/{JOBS.get(name, name)}.parquet")]
+    if "not_run" not in claim and [*(ROOT / "results" / "published").glob(f"*/records/{name}.parquet")]
 ]
 
 
@@ -221,9 +222,9 @@ def fits_of(gains, **columns):
     [
         ([-0.1, -0.11, -0.12], "agrees"),
         ([0.1, 0.11, 0.12], "differs: larger"),
-        ([-0.1, 0.0, 0.1], "no difference seen"),
+        ([-0.1, 0.0, 0.1], "undecided"),
         ([0.0, 0.0, 0.0], "differs"),  # equal is not smaller
-        ([0.0, 0.0, 0.1], "no difference seen"),
+        ([0.0, 0.0, 0.1], "undecided"),
         ([-0.3], "agrees"),
     ],
 )
@@ -236,7 +237,7 @@ def test_every_case_must_hold_unless_most_or_some_suffice():
     assert verdict(fits)[1].endswith("; 2 of 3")
     assert [word(verdict(fits[:8])[0]), word(verdict(fits)[0])] == ["agrees", "agrees in direction"]
     alone = [one for one in fits if one["repeat"] == 0]
-    assert verdict(alone)[0] == "no difference seen (3 pairs, 0.64)"
+    assert verdict(alone)[0] == "undecided (3 pairs, detects 0.64)"
     assert verdict(fits, hold="some")[0] == "agrees"
     assert verdict(fits, hold="some", within=[0.5, None])[0] == "differs"
     assert verdict(fits_of([0.1, 0.1]), best="max", of=["a", "b"], within=[0, None])[0] == "agrees"
@@ -280,7 +281,7 @@ def speed_ups(small, large):
     [
         ([4.0, 4.1], [2.0, 2.0], "agrees"),
         ([2.0, 2.0], [4.0, 4.1], "differs: smaller"),
-        ([9.0, 2.0], [4.0, 3.0], "no difference seen"),  # higher in the mean
+        ([9.0, 2.0], [4.0, 3.0], "undecided"),  # higher in the mean
         ([4.0, 4.0], [4.0, 4.0], "differs"),
     ],
 )
@@ -290,6 +291,21 @@ def test_speed_ups_at_two_bounds_are_compared_with_their_noise(small, large, exp
     found, here = verdict(speed_ups(small, large), **told)
     assert word(found) == expected
     assert expected != "agrees" or here.startswith("2.02 [")
+
+
+@pytest.mark.parametrize(("gain", "expected"), [(0.0, ["agrees", "differs"]), (-0.1, ["differs: smaller", "agrees"])])
+def test_finer_grids_are_compared_with_those_of_the_paper_on_the_same_split(gain, expected):
+    asked = [one for one in described("gasso_figure5_grids")["printed"] if one["measure"] == "p_nd"]
+    grids = {"svm_perf": [(150, 0), (290, gain), (750, gain)], "ac_svm": [(225, 0), (841, gain)]}
+    fits = [
+        record(solver=solver, repeat=n, n_candidates=size, p_nd=0.5 + n / 10 + more)
+        for solver, sizes in grids.items()
+        for size, more in sizes
+        for n in range(3)
+    ]
+    words = [word(one.verdict) for one in claims.judged(frame(fits), asked, [])]
+    assert words == [expected[0], *expected]
+    assert {one.verdict for one in claims.judged(frame(fits[:3]), asked, [])} == {"not run"}
 
 
 def test_a_cell_alone_is_shown_as_it_is_and_judged_by_its_own_case():
@@ -313,6 +329,39 @@ def test_stand_ins_and_fallbacks_are_not_judged():
     assert verdict(fits_of([-0.1]), of="c") == ("not run", "no such records")
 
 
+def test_methods_are_judged_apart_from_one_that_collapsed():
+    fits = fits_of([-0.1, -0.1, -0.1])
+    fits += [{**fit, "solver": "c", "solver_status": "collapsed"} for fit in fits if fit["solver"] == "a"]
+    assert [verdict(fits, of=of)[0] for of in ("a", "c", ["a", "c"])] == ["agrees", "fallback", "fallback"]
+    learnt = [fit | {"solver_status": "converged"} for fit in fits]
+    assert [verdict(learnt, of=of)[0] for of in ("a", "c", ["a", "c"])] == ["agrees"] * 3
+
+
+def ranged(steps, **columns):
+    """Return fits on three splits with the number of steps of each range of false-positive rates."""
+    return [
+        record(solver="a", repeat=k, n_iter=n + k, problem_params={"fpr_range": span}, **columns)
+        for span, n in steps.items()
+        for k in range(3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ({(0.0, 0.1): 40, (0.0, 0.3): 20, (0.1, 0.2): 60, (0.1, 0.4): 20, (0.5, 0.6): 1}, ("agrees", "2 of 2")),
+        ({(0.0, 0.1): 40, (0.0, 0.3): 20, (0.1, 0.2): 20, (0.1, 0.4): 24}, ("agrees in direction", "1 of 2")),
+        ({(0.0, 0.1): 20, (0.0, 0.3): 60, (0.1, 0.2): 20, (0.1, 0.4): 60}, ("differs: smaller", "0 of 2")),
+    ],
+)
+def test_ranges_of_equal_start_are_compared_by_length(steps, expected):
+    told = {"of": {"fpr_length": 0.1}, "than": {"fpr_length": 0.3}, "cells": ["fpr_start"]}
+    told |= {"measure": "n_iter", "ratio": True, "within": [1, None]}
+    found, here = verdict(ranged(steps), **told)
+    assert (word(found), here.partition("; ")[2]) == expected
+    assert verdict(ranged(steps, solver_status="collapsed"), **told)[0] == "fallback"
+
+
 def test_differences_that_cancel_up_to_rounding_are_no_difference():
     rates = [(3 / 30, 2 / 30), (4 / 30, 2 / 30), (2 / 30, 5 / 30)]
     assert sum(one - other for one, other in rates) != 0
@@ -321,18 +370,26 @@ def test_differences_that_cancel_up_to_rounding_are_no_difference():
 
 def test_noise_decides_before_cases():
     inf = float("inf")
-    assert judge_within(0.5, (0, 1), 1, limits=(-0.1, 1.1), n=5).startswith("no difference seen (5 pairs")
+    assert judge_within(0.5, (0, 1), 1, limits=(-0.1, 1.1), n=5).startswith("undecided (5 pairs")
     assert judge_within(0.5, (0, 1), 0.4) == "differs"
     assert judge_within(0.5, (0, 1), 0.5) == judge_within(2.0, (0, 1), 0.5) == "agrees in direction"
     assert judge_within(2.0, (0, 1), 0.5, limits=(1.5, 2.5)) == judge_within(2.0, (0, 1), 0.4) == "differs: larger"
     assert judge_within(0.01, (0.02, inf), 0, neutral=0) == "agrees in direction"  # ahead, if by less
     assert judge_within(-0.01, (0.02, inf), 0, neutral=0) == "differs: smaller"
     assert judge_within(0.03, (0.02, inf), 1, limits=(0.01, 0.05), n=5, neutral=0) == "agrees in direction"
-    assert judge_within(0.03, (0.02, inf), 1, limits=(-0.01, 0.07), n=5, neutral=0).startswith("no difference seen")
+    assert judge_within(0.03, (0.02, inf), 1, limits=(-0.01, 0.07), n=5, neutral=0).startswith("undecided")
     assert judge_within(0.01, (0.02, inf), 1, limits=(-0.001, 0.015), n=5, neutral=0) == "differs: smaller"
+
+
+def test_a_claim_is_open_if_the_limits_exclude_equality_and_contain_its_end():
+    inf = float("inf")
+    found = judge_within(0.656, (0.85, inf), 4 / 9, limits=(0.465, 0.925), n=10, neutral=1)
+    assert found == "undecided (10 pairs, detects 0.33)"
+    assert judge_within(0.656, (0.85, inf), 4 / 9, limits=(0.465, 0.8), n=10, neutral=1) == "differs: smaller"
+    assert judge_within(1.2, (0.85, inf), 1, limits=(0.9, 1.5), n=10, neutral=1) == "agrees"
 
 
 def test_an_equivalence_fails_where_the_limits_exclude_equality_and_the_estimate_the_margin():
     assert judge_within(0.03, (-0.02, 0.02), 0.6, limits=(0.01, 0.05), n=9) == "differs: larger"
-    assert judge_within(0.03, (-0.02, 0.02), 0.6, limits=(-0.01, 0.07), n=9).startswith("no difference seen")
-    assert judge_within(0.01, (-0.02, 0.02), 0.6, limits=(0.001, 0.03), n=9).startswith("no difference seen")
+    assert judge_within(0.03, (-0.02, 0.02), 0.6, limits=(-0.01, 0.07), n=9).startswith("undecided")
+    assert judge_within(0.01, (-0.02, 0.02), 0.6, limits=(0.001, 0.03), n=9).startswith("undecided")

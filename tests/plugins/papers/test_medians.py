@@ -87,6 +87,14 @@ def test_speed_ups_are_ratios_on_shared_splits():
     assert speed.notes[0] == "Timed on a; parallel jobs: 1, threads of each: 2."
 
 
+def test_timing_notes_are_of_the_strategies_whose_seconds_are_compared():
+    compared = [record(s, n) for s in ("gs", "cd") for n in range(2)]
+    other = [record("bs", n, cpu="other", select_seconds=9.0, select_cpu_seconds=1.0) for n in range(2)]
+    notes = tables(compared)[1].notes
+    assert tables([*compared, *other])[1].notes == notes
+    assert tables([*compared, *other], ratios=[["gs", "bs"]])[1].notes != notes
+
+
 def test_origin_of_splits_is_noted_and_both_tie_rules_have_the_same_printed_value():
     records = [record("cd", 0, n_unconverged=3), record("cd", 1), record("cd", 2, test_part="published")]
     records.append(record("cd", 3, test_part=None))

@@ -97,9 +97,19 @@ def test_fits_without_an_optimum_are_fallbacks():
     row = cells(areas)[0]
     assert (row["verdict"], row["w = 0"], row["without these"]) == ("fallback", "2", "0.400")
     assert (cells(ahead)[0]["gain's verdict"], cells(ahead)[0]["without w = 0"]) == ("fallback", "-0.100")
-    assert any("fallback: " in note for note in areas.notes)
+    assert any(note.startswith("w = 0") for note in areas.notes)
     areas, _ = partial_areas.table(frame(*collapsed, *base), PRINTED)
     assert cells(areas)[0]["without these"] == "-"
+
+
+def test_a_number_that_chose_the_data_is_shown_without_a_verdict(three_methods):
+    rows = cells(partial_areas.table(three_methods, [PRINTED[0], PRINTED[1] | {"judged": False}])[0])
+    (base,) = (row for row in rows if row["method"] == "auc_svm")
+    assert (base["paper"], base["difference"], base["verdict"]) == ("0.500", "+0.080", "-")
+    assert rows[1]["verdict"] != "-"
+    rows = cells(partial_areas.table(three_methods, PRINTED)[0])
+    assert rows[2]["method"] == "auc_svm"
+    assert rows[2]["verdict"] != "-"
 
 
 def test_several_ranges_distinguish_methods():

@@ -152,11 +152,21 @@ def test_rates_on_data_that_are_not_the_papers_are_stand_ins():
 
 
 @pytest.mark.parametrize(
-    ("p_fa", "verdict"),
-    [([0.1, 0.1], "kept"), ([0.09, 0.13], "kept within noise"), ([0.12, 0.13], "exceeded"), ([], "not measured")],
+    ("p_fa", "low", "verdict"),
+    [
+        ([0.1, 0.1], None, "kept"),
+        ([0.09, 0.13], None, "kept within noise"),
+        ([0.12, 0.121], 0.09, "exceeded"),
+        ([0.1, 0.12, 0.12], 0.2, "kept within noise"),  # with two standard errors it would be exceeded
+        ([0.101], 0.09, "kept within noise"),
+        ([0.101], 0.1005, "exceeded"),
+        ([0.101], None, "exceeded"),
+        ([], None, "not measured"),
+    ],
 )
-def test_bound_allows_for_noise(p_fa, verdict):
-    records = [record("a", n, p_fa=value) for n, value in enumerate(p_fa)] or [record("a", status="failed")]
+def test_bound_allows_for_noise(p_fa, low, verdict):
+    records = [record("a", n, p_fa=value, p_fa_low=low) for n, value in enumerate(p_fa)]
+    records = records or [record("a", status="failed")]
     (sheet,) = rates.table(frame(records), ())
     assert cells(sheet)[0]["bound"] == verdict
     assert "verdict" not in sheet.columns  # nothing is printed
@@ -200,13 +210,20 @@ def test_accepted_positives():
     printed = [{"q": 0.01, "solver": "ranker", "accepted": 5000}, {"q": 0.01, "solver": "ours", "accepted": 5500}]
     (sheet,) = accepted.table(frame(records), printed, base="ranker")
     ours, ranker, nothing = cells(sheet)
-    assert (ours["share"], ours["number"], ours["paper"]) == ("0.600±0.000", "600±0", "5500")
-    assert (ours["over ranker"], ours["in the paper"], ours["verdict"]) == ("+20.0 %", "+10.0 %", "agrees in direction")
+    assert (ours["number"], ours["paper"], ours["in the paper"]) == ("600±0", "5500", "+10.0 %")
+    assert ours["over ranker"] == "+20.0 % [-234.1, 274.1]"  # 40 and 0 per cent of the ranker's mean
+    assert ours["verdict"].startswith("no difference seen (2 pairs")
     assert (ranker["number"], ranker["over ranker"], ranker["verdict"]) == ("500±141", "+0.0 %", "-")
-    assert (nothing["q"], nothing["share"], nothing["verdict"]) == ("0.1", "-", "-")
+    assert (nothing["q"], nothing["number"], nothing["verdict"]) == ("0.1", "-", "-")
+    steady = found("ranker", 0.01, [0.4, 0.41, 0.42]) + found("ours", 0.01, [0.6, 0.61, 0.62])
+    (sheet,) = accepted.table(frame(steady), printed, base="ranker")
+    first = cells(sheet)[0]
+    assert (first["over ranker"], first["verdict"]) == ("+48.8 % [48.8, 48.8]", "agrees in direction")
     (sheet,) = accepted.table(frame(records), [{"stand_in": True}, *printed], base="ranker")
     assert cells(sheet)[0]["verdict"] == "stand-in"
     assert accepted.table(frame([record("a", problem="qvalue", q=0.1, n_test_positive=3)]), (), base="a")[0].texts
+    none = found("ranker", 0.01, [0.0, 0.0]) + found("ours", 0.01, [0.0, 0.5])
+    assert cells(accepted.table(frame(none), (), base="ranker")[0])[0]["over ranker"] == "-"
     variants = [one for n in (0, 5) for one in found("net", 0.1, [0.5], params={"hidden": n})]
     (sheet,) = accepted.table(frame(variants), [{"solver": "net", "hidden": 5, "accepted": 7491}], base="ranker")
     assert [row["paper"] for row in cells(sheet)] == ["-", "7491"]
@@ -229,17 +246,17 @@ def test_random_starts():
     assert [row["C"] for row in rows] == ["1", "10", "100", "1000"]
     first = rows[0]
     assert (first["usual start"], first["random: min"], first["median"], first["max"]) == ("2", "1", "3", "4")
-    assert [row["usual is"] for row in rows] == ["among them", "equal to all", "below all", "above all"]
-    assert [row["median / usual"] for row in rows] == ["1.500", "1.000", "2.500", "0.111"]
+    assert [row["rank of usual"] for row in rows] == ["2 of 4", "1 of 3", "1 of 3", "2 of 2"]
+    assert [row["largest difference"] for row in rows] == ["2", "0", "2", "8"]
     for sheet in sheets[1:]:
-        assert {row["usual is"] for row in cells(sheet)} == {"-"}
+        assert {row["rank of usual"] for row in cells(sheet)} == {"-"}
 
 
 def test_starts_are_compared_on_one_split_and_drawn():
     first, second = ended(1, 1.0, [2.0, 3.0]), ended(1, 20.0, [9.0, 8.0], repeat=1)
     sheets = scatter.table(frame(first + second), (), **STARTS, values=["objective"])
     assert ["repeat=0" in sheets[0].title, "repeat=1" in sheets[1].title] == [True, True]
-    assert [cells(sheet)[0]["usual is"] for sheet in sheets] == ["below all", "above all"]
+    assert [cells(sheet)[0]["rank of usual"] for sheet in sheets] == ["1 of 3", "3 of 3"]
     (alone,) = scatter.table(frame(first), (), **STARTS, values=["objective"])
     assert "repeat" not in alone.title
     records = [record(params={"C": 1, "start": n}, x=1.0 + (n or 0), y=2.0 + (n or 0)) for n in (None, 0, 1)]

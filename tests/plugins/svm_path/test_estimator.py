@@ -61,6 +61,24 @@ def test_refit_with_the_choice_gives_the_same_classifier(options):
     assert stage[2:5] == tuple(chosen.values())
 
 
+@pytest.mark.parametrize(("options", "level"), [({}, 1), ({}, 1e-3), ({"rho": 0.1}, 0.05)])
+def test_intercept_alone_is_chosen_for_a_training_asymmetry(options, level):
+    given = {"total": 1.0, "train_asymmetry": 0.7, "asymmetry": 0.2, "level": level, **options, **FAST}
+    model = SVMPath(**given, shift=None).fit(X, Y)
+    assert (model.train_asymmetry_, model.total_) == (0.7, 1.0)
+    held_out, plain = [], SVMPath(**given)
+    for fit, rest in model.folds(X, Y):
+        held_out.append((Y[rest], scores(plain.fit(X[fit], Y[fit]), X[rest])))
+    problem = NeymanPearson(0.1) if options else Cost(0.2)
+    if level < 0.01:  # ten folds cannot show this significance
+        assert model.shift_ == 0
+        return
+    losses = [problem.loss([(y, f + t) for y, f in held_out]) for t in np.linspace(-3, 3, 1001)]
+    assert problem.loss([(y, f + model.shift_) for y, f in held_out]) <= min(losses) + 1e-9
+    again = SVMPath(**{**given, "shift": model.shift_}).fit(X, Y)
+    np.testing.assert_allclose(scores(again, Z), scores(model, Z), atol=1e-8)
+
+
 @pytest.mark.slow  # three paths of 600 samples; choices are compared with all others in test_choice.py
 def test_better_intercept_or_asymmetry_is_chosen():
     # Bimodal: the minimiser of the hinge loss is pulled by a far group, as in figure 4 of the paper.
@@ -146,6 +164,7 @@ def test_lines_beside_the_explored_one_compete():
     [
         ({"train_asymmetry": 0.5}, "train_asymmetry is set without total"),
         ({"rho": 0.1, "stages": "asymmetries"}, "asymmetries.*rho"),
+        ({"total": 1.0, "train_asymmetry": 0.5, "shift": None, "stages": "asymmetries"}, "train_asymmetry"),
         ({"kernel": "rbf", "cache_size": 0.01}, "cache_size.* ac_svm"),
         ({"max_rows": 149}, "max_rows=149.* np_svm_linear"),
         ({"total": 1.0, "shift": 0.5}, "shift=0.5"),
