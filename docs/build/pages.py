@@ -10,6 +10,7 @@ import shlex
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,17 +33,18 @@ from npbench.report.select.collect import collect
 from npbench.report.select.labels import method_labels
 from npbench.report.select.recorded_settings import notes, protocols
 from npbench.report.sheet import Section, Sheet
+from npbench.report.stats.paired import MIN_VALUES
 from npbench.values import counted
-from npbench_benchmark.advice import advice, large, reach
+from npbench_benchmark.advice import advice, large, reach, sharing
 from npbench_benchmark.crossing import OF_THRESHOLD, crossing
-from npbench_benchmark.leaderboard import settings
+from npbench_benchmark.leaderboard import League, separable, settings
 from npbench_benchmark.tables import RANK_NOTES, RATE_NOTE, ranked
 from npbench_papers import claims
 from npbench_papers.records import is_stand_in
-from npbench_papers.verdicts import MEANINGS, word
+from npbench_papers.verdicts import MEANINGS, explained, word
 
 ROOT = Path(__file__).parents[2]
-SAME_JOBS = {"bach_table2": "bach_table1"}  # experiments that another one has run
+EXPLAINED = re.compile(f" ({'|'.join(re.escape(f'{one}: {text}') for one, text in MEANINGS.items())}).*", re.IGNORECASE)
 RATES_ONLY = "\nchosen parameters"  # the table of rates ends here in a summary
 os.environ["COLUMNS"] = "100"  # of commands and Python blocks
 # For each page: output of its Python blocks so far, the names that they share, and their folder.
@@ -112,39 +114,41 @@ def report(part: str, paper: str, title: str = "", **filters: str) -> None:
 
 
 def experiment(name: str, *numbers: int) -> None:
-    """Write the tables of a published experiment, or only those with the given numbers, from 0 without the claims."""
-    _, found = _sections(name, name)
+    """Write the tables of a published experiment, or only those with the given numbers, from 0 without the claims.
+
+    These come without the meanings of verdicts, which :func:`claims_of` writes.
+    """
+    _, found = _sections(name)
     if numbers:
-        sheets = _numbered(found)
+        sheets = [replace(one, notes=[EXPLAINED.sub("", note) for note in one.notes]) for one in _numbered(found)]
         found = [Section(found[0].title, [sheets[number] for number in numbers])]
     _shown(found, published(name))
 
 
 def items(paper: str) -> None:
-    """Write a table of a paper's published experiments: how run, and the verdicts on printed numbers counted."""
-    columns = ("item", "experiment", "how run", "printed numbers")
-    cog.outl(table(columns, (_item(name, jobs) for name, jobs in _published_of(paper).items())))
+    """Write a table of a paper's published experiments: how run, and the verdicts in its tables counted."""
+    columns = ("item", "experiment", "how run", "verdicts")
+    cog.outl(table(columns, map(_item, _published_of(paper))))
 
 
 def claims_of(paper: str) -> None:
-    """Write the claims of a paper's text with their verdicts, by section."""
+    """Write the claims of a paper's text with their verdicts, by section, and the meanings of all verdicts."""
     once: dict[Any, tuple[str, ...]] = {}
-    for name, jobs in _published_of(paper).items():
-        described, sections = _sections(name, jobs)
-        found = claims.judged(published(jobs), described.printed, _numbered(sections))
+    for name in _published_of(paper):
+        described, sections = _sections(name)
+        found = claims.judged(published(name), described.printed, _numbered(sections))
         for section, verdict, here, measured, quotation in found:
             row = (section, f'"{quotation}"', f"`{name}`", measured, here.text, verdict)
             once.setdefault(row[:2] + row[3:] if verdict == "not run" else row, row)
     columns = ("section", "the paper", "experiment", "measured", "here", "verdict")
     ordered = sorted(once.values(), key=lambda row: row[0])
     cog.outl(table(columns, ordered))
+    cog.outl("\n{}\n".format(*explained("Verdicts.", MEANINGS)))
 
 
-def _published_of(paper: str) -> dict[str, str]:
-    """Return the published experiments of a paper, each with the one whose records it reads."""
-    names = {path.stem: path.stem for path in (PUBLISHED / paper / "records").glob("*.parquet")}
-    names |= {name: other for name, other in SAME_JOBS.items() if other in names}
-    return dict(sorted(names.items()))
+def _published_of(paper: str) -> list[str]:
+    """Return the published experiments of a paper."""
+    return sorted(path.stem for path in (PUBLISHED / paper / "records").glob("*.parquet"))
 
 
 def _numbered(sections: Sequence[Section]) -> list[Sheet]:
@@ -153,14 +157,14 @@ def _numbered(sections: Sequence[Section]) -> list[Sheet]:
 
 
 @functools.cache
-def _sections(name: str, jobs: str) -> tuple[Experiment, list[Section]]:
-    """Return an experiment, and what the records of one that ran the same jobs show of it."""
+def _sections(name: str) -> tuple[Experiment, list[Section]]:
+    """Return an experiment, and what its records show."""
     described = load_experiment(name)
-    return described, sections_of(described, published(jobs))
+    return described, sections_of(described, published(name))
 
 
-def _item(name: str, jobs: str) -> tuple[str, ...]:
-    (described, sections), stored = _sections(name, jobs), published(jobs)
+def _item(name: str) -> tuple[str, ...]:
+    (described, sections), stored = _sections(name), published(name)
     words = Counter(
         word(cell)
         for sheet in _numbered(sections)
@@ -270,14 +274,19 @@ def _leagues(stored: pl.DataFrame, first: int) -> None:
 
 
 def use(drawn: str, *names: str) -> None:
-    """Write how much has run of published benchmarks and what to use when by them, and with large sets of another."""
+    """Write how much has run of published benchmarks and what to use when by them, and with large drawn sets."""
     each = [(name, asked(name)) for name in names]
     ran = (
         f"`{name}` on {counted(one['dataset'].n_unique(), 'data set')}, {_splits(one)} of each" for name, one in each
     )
     cog.outl(f"\nBy {'; '.join(ran)}:\n")
     found = [line for _, one in each for line in advice(one, "`{}`".format)]
-    for line in [*found, *large(published(drawn), "`{}`".format)]:
+    stored, known = published(drawn), separable(settings(each[0][1]))
+    firsts = {league.standings[0].label.split()[0] for one in known for league in one.leagues if league.standings}
+    untried = ", ".join(f"`{method}`" for method in sorted(firsts - {*stored["method"]})) or "none"
+    found += large(stored, "`{}`".format)
+    found[-1] += f" The data sets are simulated, {_splits(stored)} of each. Not tried there: {untried}."
+    for line in found:
         cog.outl("- **{}**: {}".format(*line.split(": ", 1)))
     cog.outl()
 
@@ -291,6 +300,23 @@ def _splits(records: pl.DataFrame) -> str:
 def carries(name: str) -> None:
     """Write how far the ranking of a benchmark carries."""
     cog.outl(f"\n{reach(asked(name))}\n")
+
+
+def kinds(name: str, *promises: str) -> None:
+    """Write for kinds of data sets the first method with each promise, its misses and how many share the place."""
+    rows = []
+    for kind in ("few", "many", "saturated", "others", "weak"):
+        for setting in settings(asked(name)):
+            datasets = setting.kinds()[kind]
+            if len(datasets) >= MIN_VALUES:
+                of = {league.promise: _first(league) for league in setting.among(datasets)}
+                rows.append((kind, setting.value, str(len(datasets)), *(of.get(one, "-") for one in promises)))
+    cog.outl(table(("kind", "rho", "data sets", *promises), rows))
+
+
+def _first(league: League) -> str:
+    shared = f", one of {len(sharing(league))}" if len(sharing(league)) > 1 else ""
+    return f"`{league.standings[0].label}` {league.standings[0].p_nd:.2f}{shared}" if league.standings else "-"
 
 
 def crossed(bound: str, names: Sequence[str], scorers: Sequence[str] = (), n_tables: int = 2) -> None:

@@ -10,6 +10,7 @@ from polars.datatypes import DataType
 # 6: gram_seconds; 7: method, gpu, peak_gpu_memory_mb.
 # Columns that older records lack are null when read, or have the value in FEATURES.
 SCHEMA_VERSION = 7
+COLLAPSED = "collapsed"  # solver_status of a fit with w = 0 as its certified optimum, scored by a fallback
 
 
 class Role(Flag):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from npbench.problem import PROBLEMS
+from npbench.records.fields import COLLAPSED
 from npbench.report.select.labels import method_labels
 from npbench.report.stats.paired import MIN_VALUES, SIGNIFICANCE_LEVEL, hodges_lehmann, shift_interval
 from npbench.values import counted, listed
@@ -15,7 +15,11 @@ from npbench_benchmark.leaderboard import League, Setting, Standing, bounded, se
 
 LOGISTIC = "sklearn.linear_model.LogisticRegression"
 # Linear methods that train for a range of the curve, as typed.
-FOR_RANGE = ("pauc_struct", "pauc_dc", "pauc_sbcd", "pauc_minimax", "asvm", "greedy_pauc")
+FOR_RANGE = ("pauc_struct", "pauc_dc", "pauc_sbcd", "pauc_minimax", "asvm", "greedy_pauc", "tau_fpl_ranked")
+# Of a fit with w = 0 as its optimum; a scorer has the warning only.
+LEARNT_NOTHING = (pl.col("solver_status") == COLLAPSED) | pl.col("warnings").str.contains(
+    "w = 0 is optimal", literal=True
+)
 HEADS = {"": "Partial AUC", "none": "No promise"}  # of lines; the others begin with their promise
 KEEL = "keel_"  # start of the names of its data sets
 MAX_NAMED = 5  # data sets in a sentence
@@ -42,7 +46,7 @@ class First(NamedTuple):
 
         Seconds count to two digits; of the same, the better is named.
         """
-        near = [one for one in _sharing(self.league) if one.ranked <= self.best.ranked + NEAR]
+        near = [one for one in sharing(self.league) if one.ranked <= self.best.ranked + NEAR]
         fast = (one for one in near if 2 * one.seconds <= self.best.seconds)
         return min(fast, key=lambda one: (float(f"{one.seconds:.2g}"), one.ranked), default=self.best)
 
@@ -67,36 +71,43 @@ def advice(records: pl.DataFrame, quote: Quote = str) -> list[str]:
     to separate methods, if there are any. Without a bound, a sentence says whether linear methods that train for a
     range gain on logistic regression.
     """
-    found: dict[str, list[First]] = {}
-    for setting in separable(settings(records)):
+    made = _by_promise(separable(settings(records)), quote)
+    return [*(made if bounded(records) else [" ".join([*made, *gains(records, quote)])]), *large(records, quote)]
+
+
+def _by_promise(found: Sequence[Setting], quote: Quote, *, is_timed: bool = False) -> list[str]:
+    """Return the sentences about each league, with the seconds of the best if asked for."""
+    of_promise: dict[str, list[First]] = {}
+    for setting in found:
         parts = {one.promise: one for one in setting.among(setting.kinds()["few"])}
         for league in setting.leagues:
             part = parts.get(league.promise)
             is_enough = part is not None and MIN_VALUES <= len(part.datasets) < len(league.datasets)
-            firsts = found.setdefault(league.promise, [])
+            firsts = of_promise.setdefault(league.promise, [])
             if league.standings:
                 firsts.append(First(setting, league, part if is_enough else None))
-    name = next(iter(PROBLEMS[records["problem"][0]]().parameters()))
-    made = [_line(promise, firsts, name, quote) for promise, firsts in found.items()]
-    return [*(made if bounded(records) else [" ".join([*made, *gains(records, quote)])]), *large(records, quote)]
+    return [_line(promise, firsts, quote, is_timed) for promise, firsts in of_promise.items()]
 
 
-def _sharing(league: League) -> list[Standing]:
-    return [one for one in league.standings if one.place == league.standings[0].place]
+def sharing(league: League) -> list[Standing]:
+    """Return the methods that share the first place: all of them on data sets that are too few to separate any."""
+    return [s for s in league.standings if s.place == league.standings[0].place or len(league.datasets) < MIN_VALUES]
 
 
-def _line(promise: str, firsts: Sequence[First], name: str, quote: Quote) -> str:
+def _line(promise: str, firsts: Sequence[First], quote: Quote, is_timed: bool) -> str:
     """Return the sentences about a league."""
     if not firsts:
         return f"{_head(promise)}: no method keeps its promise."
+    name = firsts[0].setting.text.partition("=")[0]
     common = set.intersection(*({*one.league.datasets} for one in firsts))
-    best = (
-        f"{quote(alike[0].best.label)} {_reached([one.best for one in alike])} at {name} "
-        f"{', '.join(one.setting.value for one in alike)}{_of_place(alike)}{_on_common(alike, common)}"
-        f"{_alarms([one.best for one in alike])}{_verdict([one.best for one in alike])}"
-        for alike in _alike(firsts, "best")
-    )
-    sentences = [f"{_head(promise)}: {'; '.join(best)}."]
+    best = []
+    for alike in _alike(firsts, "best"):
+        found, spent = [one.best for one in alike], f" in {_seconds(one.best for one in alike)}" if is_timed else ""
+        where = f"{', '.join(one.setting.value for one in alike)}{spent}{_of_place(alike)}{_on_common(alike, common)}"
+        best.append(f"{quote(found[0].label)} {_reached(found)} at {name} {where}{_alarms(found)}{_verdict(found)}")
+    n = min(len(one.league.datasets) for one in firsts)
+    caution = "" if n >= MIN_VALUES else f" ({counted(n, 'data set')}, too few to separate methods)"
+    sentences = [f"{_head(promise)}{caution}: {'; '.join(best)}."]
     cheap = [
         f"{quote(alike[0].cheapest.label)} at {', '.join(one.setting.value for one in alike)} "
         f"({_reached([one.cheapest for one in alike])}{_alarms([one.cheapest for one in alike])}, in "
@@ -104,19 +115,39 @@ def _line(promise: str, firsts: Sequence[First], name: str, quote: Quote) -> str
         for alike in _alike([one for one in firsts if one.cheapest.label != one.best.label], "cheapest")
     ]
     if cheap:
-        sentences.append(f"Cheaper, in the same place and at most {NEAR} worse: {'; '.join(cheap)}.")
+        by = " by score" if promise == "none" else ""
+        sentences.append(f"Cheaper, in the same place and at most {NEAR} worse{by}: {'; '.join(cheap)}.")
     for one in firsts:
-        if one.few is not None and one.best.label not in {other.label for other in _sharing(one.few)}:
+        if one.few is not None and one.best.label not in {other.label for other in sharing(one.few)}:
             few, first = f"fewer than {leaderboard.FEW_NEGATIVES} negatives", one.few.standings[0]
             where = f"{few} ({len(one.few.datasets)} data sets) at {one.setting.value}"
             sentences.append(f"With {where}: {quote(first.label)} ({_reached([first])} in {_seconds([first])}).")
-    return " ".join(sentences)
+    return " ".join([*sentences, *(_with_promise(firsts, quote) if promise == "none" else ())])
+
+
+def _with_promise(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
+    """Yield at which bounds a method that keeps a promise has a lower score than every method without one."""
+    found = []
+    for one in firsts:
+        n, leagues = one.setting.results["dataset"].n_unique(), one.setting.leagues
+        every = [other for league in leagues for other in league.standings if other.n_datasets == n >= MIN_VALUES]
+        every.sort(key=lambda other: other.score)
+        kept, free = (next((s for s in every if (s.promise == "none") is is_free), None) for is_free in (False, True))
+        if kept and free and kept.score < free.score:
+            label = f"{quote(kept.label)} ({kept.promise})"
+            found.append((label, f"{kept.score:.2f}", one.setting.value, f"{free.score:.2f}"))
+    clauses = [
+        "{} has {} at {}, the lowest here {}".format(labels[0], *map(", ".join, texts))
+        for labels, *texts in (zip(*alike, strict=True) for _, alike in groupby(found, key=lambda one: one[0]))
+    ]
+    if clauses:
+        yield f"By score, misses plus relative excess, {'; '.join(clauses)}: giving up the promise gains nothing there."
 
 
 def _of_place(alike: Sequence[First]) -> str:
     """Return of how many methods the best is one, with a comma before it, if it shares the first place."""
-    sizes = [len(_sharing(one.league)) for one in alike]
-    return f", one of {', '.join(map(str, sizes))} in the first place" if max(sizes) > 1 else ""
+    sizes = [len(sharing(one.league)) for one in alike if len(one.league.datasets) >= MIN_VALUES]
+    return f", one of {', '.join(map(str, sizes))} in the first place" if max(sizes, default=1) > 1 else ""
 
 
 def _on_common(alike: Sequence[First], common: Collection[str]) -> str:
@@ -166,38 +197,23 @@ def _seconds(found: Iterable[Standing]) -> str:
     return f"{', '.join(f'{one.seconds:.2g}' if one.seconds < 99.5 else f'{one.seconds:.0f}' for one in found)} s"
 
 
-def large(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:
-    """Yield a sentence on the data sets with very many samples, if there are any: the best method for each promise."""
+def large(records: pl.DataFrame, quote: Quote = str) -> list[str]:
+    """Return what to use for each promise on the data sets with very many samples, if there are any."""
     found = settings(records.filter(pl.col("n_samples") > leaderboard.LARGE))
-    firsts: dict[str, list[First]] = {}
-    answers: dict[str, bool] = {}
-    for setting in found:
-        for league in setting.leagues:
-            if league.standings:
-                firsts.setdefault(league.promise, []).append(First(setting, league, None))
-            for one in league.methods:
-                answers[one.label] = answers.get(one.label, True) and one.n_good == one.n_jobs
-    named = (f"{_head(promise).lower()}, {_bests(of_promise, quote)}" for promise, of_promise in firsts.items())
-    if found:
-        where = f"Over {leaderboard.LARGE:,} samples ({counted(found[0].records['dataset'].n_unique(), 'data set')})"
-        lost = f"{sum(not good for good in answers.values())} of {len(answers)} methods"
-        yield f"{where}: {'; '.join(named)}. {lost} end without an answer on some of them."
-
-
-def _bests(firsts: Sequence[First], quote: Quote) -> str:
-    """Return the best methods of a league with what they reach in how many seconds, by settings."""
-    return ", ".join(
-        f"{quote(alike[0].best.label)} {_reached([one.best for one in alike])} at "
-        f"{', '.join(one.setting.value for one in alike)} in {_seconds(one.best for one in alike)}"
-        for alike in _alike(firsts, "best")
-    )
+    if not found:
+        return []
+    named = _by_promise(separable(found), quote, is_timed=True)
+    made = [f"Over {leaderboard.LARGE:,} samples, {line[0].lower()}{line[1:]}" for line in named]
+    answers = pl.concat(one.results for one in found).group_by("label").agg((pl.col("n_good") < pl.col("n_jobs")).any())
+    lost = f"{answers['n_good'].sum()} of {len(answers)} methods end without an answer on some of them."
+    return [*made[:-1], f"{made[-1]} {lost}"]
 
 
 def gains(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:
     """Yield what the best linear method that trains for each range gains on logistic regression.
 
     The gain is the Hodges-Lehmann shift over data sets, with limits of the signed-rank test at 5 % for all of these
-    methods together. A data set goes the other way if each of its splits does.
+    methods together. A data set goes the other way if each of its splits does; those with one split are only counted.
     """
     clauses = [clause for setting in settings(records) for clause in _gains_at(setting, quote)]
     if clauses:
@@ -211,7 +227,8 @@ def _gains_at(setting: Setting, quote: Quote) -> Iterator[str]:
     linear, rivals = ([label for label in order if label in names] for names in (FOR_RANGE, logistic))
     if not (linear and rivals):
         return
-    scores = records.select("dataset", "repeat", method_labels(records), score=leaderboard.score_of(records))
+    score, collapsed = leaderboard.score_of(records), LEARNT_NOTHING.fill_null(False)
+    scores = records.select("dataset", "repeat", method_labels(records), score=score, is_collapsed=collapsed)
     pairs = scores.filter(pl.col("label").is_in([linear[0], rivals[0]]))
     wide = pairs.pivot("label", index=["dataset", "repeat"], values="score").drop_nulls()
     gain = wide.group_by("dataset").agg(gain=pl.col(rivals[0]) - pl.col(linear[0])).sort("dataset")
@@ -220,12 +237,16 @@ def _gains_at(setting: Setting, quote: Quote) -> Iterator[str]:
     if limits is None:
         return
     sign = -1 if limits[0] > 0 else 1
-    other = gain.filter((pl.col("gain").list.eval(pl.element() * sign)).list.min() > 0)["dataset"].to_list()
     word = "gains" if limits[0] > 0 else "loses" if limits[1] < 0 else "does not gain"
     found = f"{hodges_lehmann(differences):+.3f} [{limits[0]:+.3f}, {limits[1]:+.3f}], {len(differences)} data sets"
-    how = "on every split" if wide["repeat"].n_unique() > 1 else "on one split of each"
-    where = f"{'worse' if word == 'gains' else 'better'} {how}: {listed(other, MAX_NAMED) or 'none'}"
-    yield f"{quote(linear[0])} {word} at {setting.value} ({found}; {where})"
+    others = gain.filter((pl.col("gain").list.eval(pl.element() * sign)).list.min() > 0)
+    of_several = pl.col("gain").list.len() > 1
+    where = f"on every split: {listed(others.filter(of_several)['dataset'].to_list(), MAX_NAMED) or 'none'}"
+    if gain.filter(of_several).is_empty():
+        where = f"on {len(others)} of {len(gain)}"
+    fits = pairs.filter(label=linear[0])["is_collapsed"]
+    learnt = f"; learnt nothing in {fits.sum()} of {counted(len(fits), 'fit')}" if fits.any() else ""
+    yield f"{quote(linear[0])} {word} at {setting.value} ({found}; {'worse' if sign < 0 else 'better'} {where}{learnt})"
 
 
 def reach(records: pl.DataFrame) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -23,11 +23,12 @@ from npbench.report.select.pairing import setting_text
 from npbench.report.stats.paired import MIN_VALUES, Limits, kept
 from npbench.report.stats.ranks import ranking
 from npbench_benchmark.board.statement import is_tuned
-from npbench_benchmark.promises import SIZES, Promise, expected
+from npbench_benchmark.promises import SIZES, Promise, expected, tails
 
 STANDARDISED = "pauc_mcclish"  # metric of the area under straight lines: 1/2 by chance, 1 at best
 SCORE_OF_FAILURE = 1.0  # of a classifier that accepts nothing
 NOISE = 1.96  # standard deviations
+SURPRISING = 0.025  # one-sided, as the limits of a share
 UNKNOWN = (math.nan, math.nan)  # limits over fewer than six data sets
 MOST_ALARMS = 0.95  # quantile over test parts
 FEW_NEGATIVES, LARGE = 320, 100_000  # negatives, samples of a data set: fewer than, more than
@@ -52,6 +53,8 @@ class Standing:
     allowed: float  # share of test parts above rho to expect if the promise is kept; NaN without one
     excess: float  # of the mean false-alarm rate over rho, in standard deviations if it is rho; NaN where unknown
     most_alarms: float | None  # false-alarm rate over rho that 95 % of the test parts do not exceed
+    surprise: float  # smallest tail probability of a part, times the parts of the league; NaN for unknown sizes
+    worst: float  # false-alarm rate over rho on the part with this tail
     p_fa: float | None
     p_nd: float | None
     at_rho: float | None  # misses on the test part with a threshold that makes its false-alarm rate rho
@@ -80,12 +83,19 @@ class Standing:
         return value
 
     @property
+    def is_surprising(self) -> bool:
+        """Whether one test part is so far above rho that a kept promise makes it all but impossible."""
+        return self.surprise < SURPRISING
+
+    @property
     def verdict(self) -> str:
         """Verdict on the promise; empty without one."""
         if not self.n_good:
             return "not measured"
         if self.promise in ("", "none"):
             return ""
+        if self.is_surprising:
+            return "exceeded"
         if self.promise == "on average" and not math.isnan(self.excess):
             return kept(self.excess, self.excess - NOISE, 0.0)
         return kept(self.share, self.share_limits[0], self.allowed)
@@ -268,6 +278,7 @@ def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
             rho=pl.col("rho").first() if is_bounded else pl.lit(None),
             # of the rate on a test part, and of the true rate of a fit, which is what remains
             variance=p_fa.var() - p_fa.mean() * (1 - p_fa.mean()) / n_test.mean(),
+            n_test=n_test.mean(),
         )
         .sort(*METHOD, "dataset")
     )
@@ -279,9 +290,12 @@ def np_scores(results: pl.DataFrame, weight: float = 1.0) -> np.ndarray:
 
     ``min(1, P_nd + w E max(0, N(m, v)) / rho)``, where m is the mean of ``P_fa - rho`` over repeats and v the variance
     of ``P_fa`` beyond the noise of a test part. The expectation is ``m Phi(m / s) + s phi(m / s)`` for ``v = s^2``.
+    One repeat does not tell v: then m is the excess beyond one standard deviation of the noise, and v is 0.
     """
-    p_nd, p_fa, rho, variance = results.select("p_nd", "p_fa", "rho", "variance").cast(pl.Float64).to_numpy().T
-    mean, deviation = p_fa - rho, np.sqrt(np.maximum(np.nan_to_num(variance), 0.0))
+    columns = results.select("p_nd", "p_fa", "rho", "variance", "n_test").cast(pl.Float64)
+    p_nd, p_fa, rho, variance, n_test = columns.to_numpy().T
+    noise = np.where(np.isnan(variance), np.sqrt(rho * (1 - rho) / n_test), 0.0)
+    mean, deviation = p_fa - rho - noise, np.sqrt(np.maximum(np.nan_to_num(variance), 0.0))
     ratio = np.divide(mean, deviation, out=np.full_like(mean, np.inf), where=deviation > 0)  # without noise, m remains
     excess = mean * ndtr(ratio) + deviation * np.exp(-(ratio**2) / 2) / math.sqrt(2 * math.pi)
     capped: np.ndarray = np.minimum(SCORE_OF_FAILURE, p_nd + weight * np.maximum(excess, 0.0) / rho)
@@ -349,6 +363,7 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[Standing]:
         n_ok=good.sum(),
         rules=pl.col("solver_status").filter(good).unique(),
         sizes=pl.struct(rho, *SIZES).filter(good),
+        rates=p_fa.filter(good),
         most_alarms=(p_fa / rho).filter(good).quantile(MOST_ALARMS, "higher"),
         mean_excess=(p_fa - rho).filter(good).mean(),
         n_candidates=pl.col("n_candidates").filter(good).median(),
@@ -361,8 +376,12 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[Standing]:
         n_datasets=pl.len(),
         seconds=pl.col("log_seconds").mean().exp().fill_null(math.nan),
     )
-    for row in of_datasets.join(of_jobs, on=METHOD, nulls_equal=True, maintain_order="left").iter_rows(named=True):
-        promise = Promise.of(json.loads(row["params"]), row["rules"])
+    rows = of_datasets.join(of_jobs, on=METHOD, nulls_equal=True, maintain_order="left").rows(named=True)
+    promises = [Promise.of(json.loads(row["params"]), row["rules"]) for row in rows]
+    parts = [tails(promise, row["sizes"], row["rates"]) for promise, row in zip(promises, rows, strict=True)]
+    n_parts = Counter(promise.kind for promise, own in zip(promises, parts, strict=True) for _ in own)
+    for row, promise, own in zip(rows, promises, parts, strict=True):
+        tail, worst = min(own, key=lambda part: (part[0], -part[1]), default=UNKNOWN)
         share, noise = expected(promise, row["sizes"])
         yield Standing(
             **{name: value for name, value in row.items() if name in STANDING},
@@ -371,5 +390,7 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[Standing]:
             share_limits=rate_limits(row["above"], row["n_jobs"]),
             allowed=share * row["n_ok"] / row["n_jobs"],
             excess=math.nan if math.isnan(noise) else row["mean_excess"] / noise,
+            surprise=tail * n_parts[promise.kind],
+            worst=worst,
             is_tuned=is_tuned(row["solver"]),
         )

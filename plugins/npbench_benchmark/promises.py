@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,35 +63,66 @@ def expected(promise: Promise, sizes: Iterable[Mapping[str, Any]]) -> tuple[floa
     return float(np.mean(shares)), math.sqrt(np.sum(variances)) / len(seen)
 
 
+def tails(
+    promise: Promise, sizes: Iterable[Mapping[str, Any]], rates: Iterable[float | None]
+) -> list[tuple[float, float]]:
+    """Return the tail probability of each test part of known sizes, and its false-alarm rate over rho.
+
+    The tail is the probability of at least as many false alarms if the promise is kept; 1 for parts not above rho.
+    """
+    known = (
+        (rate, tuple(one.values()))
+        for one, rate in zip(sizes, rates, strict=True)
+        if promise.kind != "none" and rate is not None and None not in one.values()
+    )
+    return [
+        (_tail(promise, rate, *part) if rate > part[0] else 1.0, rate / part[0])
+        for rate, part in known
+        if _alarms(promise, *part)
+    ]
+
+
+@functools.lru_cache(maxsize=100_000)
+def _tail(promise: Promise, rate: float, *part: Any) -> float:
+    n_test, mixture = _alarms(promise, *part) or (0, [])
+    least = round(min(rate, 1.0) * n_test)  # n_test may be off by one
+    return float(sum(share * one.sf(least - 1) for share, one in mixture))
+
+
 @functools.lru_cache(maxsize=100_000)  # repeats and parts of a suite ask again
 def _seen(promise: Promise, rho: float, n: int, n_pos: int, n_test_pos: int) -> tuple[float, float] | None:
     """Return the probability that the rate on a test part exceeds rho, and its variance; None for unknown sizes."""
+    found = _alarms(promise, rho, n, n_pos, n_test_pos)
+    if found is None:
+        return None
+    n_test, mixture = found
+    most = np.floor(rho * n_test + COUNT_ROUNDING)
+    moments = [share * np.array([one.sf(most), one.mean(), one.var() + one.mean() ** 2]) for share, one in mixture]
+    above, mean, square = np.sum(moments, axis=0)
+    return float(above), float(square - mean**2) / n_test**2
+
+
+@functools.lru_cache(maxsize=10_000)
+def _alarms(
+    promise: Promise, rho: float, n: int, n_pos: int, n_test_pos: int
+) -> tuple[int, Sequence[tuple[float, Any]]] | None:
+    """Return the number of test negatives, and the mixture of distributions of false alarms; None for unknown sizes."""
     if promise.size is None or not n_pos:
         return None
     n_test = round((n - n_pos) * n_test_pos / n_pos)  # parts are stratified
     n_calibration = n - n_pos - n_test
     if promise.size != 1.0:
         n_calibration = calibration_count(n_calibration, promise.size, promise.rule, rho, promise.delta)
-    is_enough = n_calibration >= RULES[promise.rule].fewest(rho, promise.delta)
-    return _rate(promise, n_calibration, n_test, rho) if is_enough else None
-
-
-def _rate(promise: Promise, n_calibration: int, n_test: int, rho: float) -> tuple[float, float]:
-    """Return the probability that the rate on a test part exceeds rho, and the variance of this rate."""
     rule = RULES[promise.rule]
+    if n_calibration < rule.fewest(rho, promise.delta) or n_test < 1:
+        return None
     m, target = rule.accepted(n_calibration, rho, promise.delta), rule.target(rho, promise.delta)
-    coin = 0.0
+    shares = {m: 1.0}
     if promise.randomized and m + 1 < n_calibration:
         kept, exceeded = (rule.level(n_calibration, one, rho) for one in (m, m + 1))
         coin = (target - kept) / (exceeded - kept)
-    shares, moments = np.array([1 - coin, coin]), []
-    for accepted in (m, min(m + 1, n_calibration - 1)):
-        alarms = false_alarms(n_calibration, accepted, n_test)
-        moments.append(
-            (alarms.sf(np.floor(rho * n_test + COUNT_ROUNDING)), alarms.mean(), alarms.var() + alarms.mean() ** 2)
-        )
-    above, mean, square = shares @ np.array(moments)
-    return float(above), float(square - mean**2) / n_test**2
+        shares = {m: 1 - coin, m + 1: coin}
+    return n_test, [(share, false_alarms(n_calibration, one, n_test)) for one, share in shares.items()]
 
 
 def false_alarms(n_calibration: int, accepted: int, n_test: int) -> Any:

@@ -35,8 +35,9 @@ RATE_NOTE = (
 )
 VERDICT_NOTE = (
     "Promise: guaranteed with probability 1 - delta, proved on average, measured (kept in simulations), or none. It is "
-    "exceeded beyond the limits of the share; on average, if the mean P_fa is above rho beyond its noise. Methods that "
-    "exceed it have no place."
+    "exceeded beyond the limits of the share; on average, if the mean P_fa is above rho beyond its noise; or by one "
+    "test part that a kept promise makes all but impossible. Worst: P_fa/rho on the least likely part. Methods that "
+    "exceed their promise have no place."
 )
 RANK_NOTES = [
     PLACES_NOTE,
@@ -77,6 +78,7 @@ def explorer(frames: Sequence[pl.DataFrame]) -> list[Sheet]:
                         also: dict[str, Entry] = {
                             "answers": count(one.n_good, one.n_jobs),
                             "verdict": one.verdict or MISSING,
+                            "worst": number(one.worst, ".2f"),
                         }
                         standings.append(of | _standing(one, league, problem) | also)
             results += [about | row for row in _each(setting, problem)]
@@ -183,14 +185,15 @@ def _left(league: League) -> Iterator[str]:
 
 def _evidence(one: Standing) -> str:
     """Return by what the promise of a method is judged."""
-    return f"mean P_fa {one.p_fa:.4f}" if one.promise == "on average" else f"{one.above} of {one.n_jobs} above rho"
+    mean = f"mean P_fa {one.p_fa:.4f}" if one.promise == "on average" else f"{one.above} of {one.n_jobs} above rho"
+    return f"{mean}, P_fa/rho {one.worst:.2f} on one part" if one.is_surprising else mean
 
 
 def _separation(league: League) -> Iterator[str]:
     """Yield a note on the number of data sets that would separate the first methods of a league."""
     first = [one.label for one in league.standings[:SEPARATED] if one.n_datasets == len(league.datasets)]
     if len(first) > 1 and len(league.datasets) >= MIN_VALUES:
-        needed = [fewest_to_separate(league.values, place) for place in range(1, len(first))]
+        needed = fewest_to_separate(league.values, range(1, len(first)))
         numbers = ["over 10,000" if n > 10_000 else f"{math.ceil(n)}" for n in needed]
         texts = [f"{n} from {name}" for n, name in zip(numbers, first[1:], strict=True)]
         yield f"Data sets that would separate {first[0]} by rank, with 80 % power: {', '.join(texts)}."
@@ -214,11 +217,15 @@ def _standing(one: Standing, league: League, problem: str) -> dict[str, Entry]:
         "rank": number(one.rank or None, ".2f"),
         **({**more, "common": number(one.p_nd_common)} if one.promise else {}),
         "data sets": count(one.n_datasets, len(league.datasets) or one.n_datasets),
-        "seconds": number(one.seconds, ".2g"),
+        "seconds": _seconds(one.seconds),
         "candidates": number(one.n_candidates, ".0f"),
         "unconverged": number(one.unconverged, ".2f"),
         **({} if one.is_tuned is None else {TUNED: "yes" if one.is_tuned else "no"}),
     }
+
+
+def _seconds(value: float) -> Cell:
+    return number(value, ".2g" if value < 99.5 else ".0f")  # 1.5e+02 is hard to read
 
 
 def _area(score: float, problem: str) -> dict[str, Entry]:
@@ -281,5 +288,5 @@ def _each(setting: Setting, problem: str) -> Iterator[dict[str, Entry]]:
             "rank": number(row["rank"], "g"),
             **(rates if row["promise"] else _area(row["score"], problem)),
             "answers": count(row["n_good"], row["n_jobs"]),
-            "seconds": MISSING if row["log_seconds"] is None else number(math.exp(row["log_seconds"]), ".2g"),
+            "seconds": MISSING if row["log_seconds"] is None else _seconds(math.exp(row["log_seconds"])),
         }

@@ -31,11 +31,12 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from npbench.numerics.signed_rank import DIGITS
+from npbench.records.fields import COLLAPSED
 from npbench.report.render.terminal import MAX_BRIEF_ROWS
 from npbench.report.sheet import Cell, Row, Sheet, ends
 from npbench.report.stats.paired import hodges_lehmann, mean_limits, shift_interval
 from npbench.values import canonical
-from npbench_papers.records import COLLAPSED, CPU_SECONDS, MACHINE, Printed, is_stand_in, unhindered
+from npbench_papers.records import CPU_SECONDS, MACHINE, Printed, is_stand_in, unhindered
 from npbench_papers.verdicts import explained, judge_within
 
 PARAMETERS = ("params", "problem_params", "protocol_params", "dataset_params")

@@ -14,7 +14,6 @@ Printed = Sequence[Mapping[str, Any]]
 MACHINE = ["cpu", "n_jobs", "n_threads"]  # equal for seconds whose ratio means something
 CPU_SECONDS = pl.col("select_cpu_seconds").fill_null(0.0) + pl.col("fit_cpu_seconds")  # of selection and fit
 MAX_WAIT = 1.5  # wall clock over processor seconds; more where a busy machine lets a fit wait
-COLLAPSED = "collapsed"  # solver_status of a fit with w = 0 as its certified optimum, scored by a fallback
 
 
 def with_labels(records: pl.DataFrame) -> pl.DataFrame:

@@ -85,10 +85,29 @@ def test_limits_of_ranks_cover_the_true_mean(draws):
 
 
 def test_power_of_the_number_of_data_sets():
-    random = np.random.default_rng(3)
-    n = int(np.ceil(fewest_to_separate(random.normal([0.0, 0.5], 1.0, (200_000, 2)), 1)))
-    draws = random.normal([0.0, 0.5], 1.0, (2000, n, 2))
-    difference = np.diff(stats.rankdata(draws, axis=2), axis=2)[:, :, 0]
-    t = difference.mean(axis=1) / difference.std(axis=1, ddof=1) * np.sqrt(n)
+    random, wins = np.random.default_rng(3), 638  # of 1000, as for normal values half a deviation apart
+    values = np.column_stack([np.full(1000, 0.5), np.arange(1000) < wins])
+    (needed,) = fewest_to_separate(values, [1])
+    n = int(np.ceil(needed))
+    apart = 2.0 * (random.random((2000, n)) < wins / 1000) - 1.0
+    t = apart.mean(axis=1) / apart.std(axis=1, ddof=1) * np.sqrt(n)
     assert np.mean(t > 1.96) == pytest.approx(0.8, abs=0.05)
-    assert fewest_to_separate(np.array([[1.0, 2.0], [2.0, 1.0]]), 1) == np.inf
+    assert fewest_to_separate(np.array([[1.0, 2.0], [2.0, 1.0]]), [1]) == [np.inf]
+    assert fewest_to_separate(np.ones((8, 2)), [1]) == [np.inf]
+
+
+@pytest.mark.parametrize("draws", [20, pytest.param(200, marks=SLOW)])
+def test_many_equal_methods_share_one_place_in_most_draws(draws):
+    """Of all pairs together, one is called different in 5 % of the draws of data sets at most."""
+    random = np.random.default_rng(4)
+    apart = sum(len({*ranking(random.random((40, 20))).places}) > 1 for _ in range(draws))
+    assert stats.binomtest(apart, draws, 0.05, alternative="greater").pvalue > 0.001
+
+
+def test_a_place_reaches_to_the_last_method_that_its_first_is_not_separated_from():
+    """The method between is a little behind the first everywhere, the last one behind or ahead by much."""
+    values = np.column_stack([np.zeros(8), np.ones(8), np.where(np.arange(8) < 6, 2.0, -1.0)])
+    found = ranking(values)
+    assert found.ranks[0] < found.ranks[1] < found.ranks[2]
+    assert found.places.tolist() == [1, 1, 1]
+    assert ranking(values[:, :2]).places.tolist() == [1, 2]

@@ -6,6 +6,7 @@ run.
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,7 +17,7 @@ from npbench.numerics.signed_rank import DIGITS
 from npbench.report.stats.paired import MIN_VALUES
 
 RESAMPLES = 10_000
-FOR_LIMITS = 2000  # of them: places compare all pairs of methods
+FOR_PAIRS = 2000  # of them: each takes the deviations of all pairs of methods
 TAIL = 2.5  # percent, at each end of 95 % limits
 POWER = 0.8
 
@@ -27,15 +28,15 @@ class Ranking:
 
     ranks: np.ndarray  # means over the data sets that a method was run on; NaN without any
     rank_limits: np.ndarray  # (n_methods, 2), 95 % limits by the bootstrap over data sets; NaN for fewer than six
-    places: np.ndarray  # methods that the data sets cannot separate share the best of their places
+    places: np.ndarray  # a place ends with the last method that the data sets cannot separate from its first
     place_limits: np.ndarray  # (n_methods, 2), 95 % limits of the place by mean rank; NaN for fewer than six data sets
 
 
 def ranking(values: np.ndarray) -> Ranking:
     """Rank methods: those that were run on more data sets first, then by mean rank.
 
-    Data sets are drawn again with replacement, with a fixed seed. The best method shares its place with those behind it
-    until the 95 % limits of the difference of mean ranks exclude 0; there the next place begins.
+    Data sets are drawn again with replacement, with a fixed seed. A place ends with the last method that cannot be
+    separated from its first; all pairs are compared at 5 % together, see :func:`_critical`.
     """
     each = _ranks(values)
     n, counts = len(each), np.sum(np.isfinite(each), axis=0)
@@ -44,19 +45,55 @@ def ranking(values: np.ndarray) -> Ranking:
     if n < MIN_VALUES:
         unknown = np.full((len(counts), 2), np.nan)
         return Ranking(ranks, unknown, places, unknown)
-    resampled = _means(_drawn(n), each)
-    best, limits = -1, [TAIL, 100 - TAIL]
+    for count in set(counts.tolist()):
+        alike = np.flatnonzero(counts == count)
+        _share(places, alike[np.argsort(ranks[alike], kind="stable")], each)
+    resampled, limits = _means(_drawn(n), each), [TAIL, 100 - TAIL]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of a method without any rank
-        for method in np.lexsort([ranks, places]):
-            # resamples without any data set of a method say nothing
-            behind = np.nanpercentile(resampled[:, method] - resampled[:, best], TAIL) > 0
-            if best < 0 or counts[method] < counts[best] or behind:
-                best = method
-            places[method] = places[best]
-        of_ranks = np.nanpercentile(resampled[:FOR_LIMITS], limits, axis=0)
-    of_places = np.percentile(_positions(counts, resampled[:FOR_LIMITS]), limits, axis=0, method="nearest")
+        of_ranks = np.nanpercentile(resampled, limits, axis=0)
+    of_places = np.percentile(_positions(counts, resampled), limits, axis=0, method="nearest")
     return Ranking(ranks, of_ranks.T, places, of_places.T)
+
+
+def _share(places: np.ndarray, ordered: np.ndarray, each: np.ndarray) -> None:
+    """Let methods, the best first, share the places of those from which they cannot be separated."""
+    better, worse = np.triu_indices(len(ordered), 1)
+    differences = each[:, ordered[worse]] - each[:, ordered[better]]
+    apart = np.zeros((len(ordered), len(ordered)), dtype=bool)
+    with np.errstate(invalid="ignore"):
+        mean, deviation = _moments(np.ones((1, len(each))), differences)
+        allowed = np.where(deviation > 0, _critical(differences) * deviation, 0.0)
+    apart[better, worse] = (mean > allowed)[0]
+    first = 0
+    while first < len(ordered):
+        last = int(np.flatnonzero(~apart[first])[-1])
+        places[ordered[first : last + 1]] = places[ordered[first]]
+        first = last + 1
+
+
+def _critical(differences: np.ndarray) -> float:
+    """Return how many standard deviations separate any pair of methods, from their differences on each data set.
+
+    The bootstrap draws the largest of all ``|d* - d| / s*``, for the mean d* and the standard deviation s* of the
+    differences of a pair in a resample; 5 % are larger.
+    """
+    if not differences.size:
+        return math.inf
+    mean, _ = _moments(np.ones((1, len(differences))), differences)
+    means, deviations = _moments(_drawn(len(differences))[:FOR_PAIRS], differences)
+    off = np.round(np.abs(means - mean), DIGITS)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        largest = np.nanmax(np.where(off > 0, off / deviations, 0.0), axis=1)
+    return float(np.percentile(largest, 100 - 2 * TAIL, method="higher"))
+
+
+def _moments(weights: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return means and standard deviations of values that are finite, for each row of weights; NaN without any."""
+    filled, known = np.nan_to_num(values), np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        means, squares = (weights @ power / (weights @ known) for power in (filled, filled**2))
+    return means, np.sqrt(np.maximum(np.round(squares - means**2, DIGITS), 0.0))
 
 
 @lru_cache(maxsize=8)
@@ -85,13 +122,18 @@ def _positions(counts: np.ndarray, means: np.ndarray) -> np.ndarray:
     return positions
 
 
-def fewest_to_separate(values: np.ndarray, method: int) -> float:
-    """Return how many data sets like these would separate a method from the first by rank, with 80 % power at 5 %.
+def fewest_to_separate(values: np.ndarray, methods: Sequence[int]) -> list[float]:
+    """Return how many data sets like these would separate each method from the first by rank, with 80 % power.
 
-    ``n = ((z_0.975 + z_0.8) s / d)^2`` for the mean d and the standard deviation s of the difference of ranks, which
-    all methods have a share in.
+    ``n = ((c + z_0.8) s / d)^2`` for the mean d and the standard deviation s of the difference of ranks, which all
+    methods have a share in, and the critical value c / sqrt(n) of these data sets.
     """
     each = _ranks(values)
-    difference = each[:, method] - each[:, 0]
-    mean, deviation = float(np.mean(difference)), float(np.std(difference, ddof=1))
-    return ((stats.norm.isf(0.025) + stats.norm.ppf(POWER)) * deviation / mean) ** 2 if mean else math.inf
+    better, worse = np.triu_indices(each.shape[1], 1)
+    critical = _critical(each[:, worse] - each[:, better]) * math.sqrt(len(each))
+    differences = each[:, methods] - each[:, [0]]
+    means, deviations = np.abs(np.mean(differences, axis=0)), np.std(differences, axis=0, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(means > 0, deviations / means, np.inf)
+        needed: list[float] = np.where(ratios > 0, (critical + stats.norm.ppf(POWER)) * ratios, 0.0).tolist()
+    return [one**2 for one in needed]

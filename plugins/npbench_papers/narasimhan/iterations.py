@@ -8,11 +8,12 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from npbench.records.fields import COLLAPSED
 from npbench.report.chart import Chart, Panel, Series
 from npbench.report.sheet import Row, Sheet, number
 from npbench_papers.claims import with_claims
 from npbench_papers.narasimhan.partial_areas import fpr_range
-from npbench_papers.records import COLLAPSED, Printed
+from npbench_papers.records import Printed
 
 PANELS_PER_ROW = 2
 

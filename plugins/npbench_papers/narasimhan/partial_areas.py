@@ -8,12 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from npbench.records.fields import COLLAPSED
 from npbench.report.render.palette import Palette
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
 from npbench.values import counted
 from npbench_papers.axes import SMALL, Axes, Figure, panels, tidy
 from npbench_papers.claims import with_claims
-from npbench_papers.records import COLLAPSED, Printed, difference, is_stand_in, printed_for, values, with_labels
+from npbench_papers.records import Printed, difference, is_stand_in, printed_for, values, with_labels
 from npbench_papers.verdicts import explained, judge_mean
 
 BASE, OTHERS = "auc_svm", ("pauc_struct", "pauc_dc")  # solvers compared on the same splits

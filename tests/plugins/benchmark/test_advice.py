@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import polars as pl
 import pytest
 
 from npbench.records.reading import conformed
@@ -135,13 +136,14 @@ def test_the_first_with_few_negatives_is_named_where_it_is_another():
     assert "320" not in advice(made([{**one, "n_samples": 5000} for one in few], many))[0]
 
 
-def test_large_data_sets_have_a_sentence_with_the_jobs_without_an_answer():
+def test_large_data_sets_have_a_line_for_each_promise_with_the_jobs_without_an_answer():
     big = {"names": ["x", "y"]}
     records = results("alpha", 0.2, **big) + results("beta", 0.3, **big) + results("gamma", 0.1, **big)
-    records = [{**one, "n_samples": 200_000, "n_positive": 1000, "n_test_positive": 500} for one in records]
-    assert list(large(made(results("alpha", 0.2)))) == []
+    sizes = {"n_samples": 200_000, "n_positive": 1000, "n_test_positive": 500}
+    records = [{**one, **sizes} for one in records]
+    assert large(made(results("alpha", 0.2))) == []
     (text,) = large(made(records))
-    assert "2 data sets" in text
+    assert "2 data sets, too few" in text
     assert "gamma misses 0.10" in text
     lost = [
         {**one, "status": "timeout"} if one["solver"] == "gamma" and one["dataset"] == "x" else one for one in records
@@ -152,10 +154,46 @@ def test_large_data_sets_have_a_sentence_with_the_jobs_without_an_answer():
     assert advice(made(lost, results("alpha", 0.2)))[-1] == text
     at = {"rho": 0.05, "seconds": 120.0, **big}
     tight = results("alpha", 0.7, **at) + results("beta", 0.6, **at) + results("gamma", 0.8, **at)
-    sizes = {name: records[0][name] for name in ("n_samples", "n_positive", "n_test_positive")}
     (text,) = large(made(lost, [{**one, **sizes} for one in tight]))
-    assert "alpha misses 0.20 at 0.1 in 1 s, beta misses 0.60 at 0.05 in 120 s" in text
+    assert "alpha misses 0.20 at rho 0.1 in 1 s, above rho on 0 %; beta misses 0.60 at rho 0.05 in 120 s" in text
     assert "1 of 3 methods" in text
+    kept = [{**one, **sizes} for one in results("delta", 0.3, params=UMBRELLA, **big)]
+    guaranteed, free = large(made(lost, kept))
+    assert "delta misses 0.30" in guaranteed
+    assert "are allowed: kept" in guaranteed
+    assert "alpha misses 0.20" in free
+    enough = [results(solver, level) for solver, level in (("alpha", 0.2), ("beta", 0.3))]
+    (text,) = large(made([{**one, **sizes} for part in enough for one in part]))
+    assert "too few" not in text
+
+
+def test_data_sets_that_are_too_few_to_separate_methods_do_not_hide_a_cheaper_one():
+    few = {"names": NAMES[:3], "p_fa": 0.0}
+    slow = results("alpha", 0.20, seconds=9.0, **few)
+    assert re.search(r"too few.*Cheaper.*beta at 0.1", advice(made(slow, results("beta", 0.21, **few)))[0])
+    assert "Cheaper" not in advice(made(slow, results("beta", 0.25, **few)))[0]
+    enough = [results("alpha", 0.20, p_fa=0.0, seconds=9.0), results("beta", 0.21, p_fa=0.0)]
+    assert "Cheaper" not in advice(made(*enough))[0]
+
+
+def test_a_method_with_a_promise_that_beats_all_without_one_is_named_with_its_score():
+    def free(*parts):
+        return line(advice(made(*parts)), "No promise")
+
+    loose = results("alpha", 0.2, p_fa=0.12)  # a score of 0.4
+    kept = results("beta", 0.3, params=UMBRELLA)
+    assert "beta (guaranteed) has 0.30 at 0.1, the lowest here 0.40: giving up" in free(loose, kept)
+    assert "giving up" not in free(loose, results("beta", 0.41, params=UMBRELLA))
+    assert "giving up" not in free(loose, results("beta", 0.3, p_fa=0.3, params=UMBRELLA))  # leaves its league
+    average = results("gamma", 0.25, params=AVERAGE)
+    assert "gamma (on average) has 0.25 at 0.1" in free(loose, kept, average)
+    easy = results("gamma", 0.1, params=UMBRELLA, names=NAMES[:2])  # elsewhere it was not run
+    assert "beta (guaranteed) has 0.30 at 0.1" in free(loose, kept, easy)
+    at = {rho: [results("alpha", 0.2, p_fa=0.0, rho=rho), results("beta", level, p_fa=0.0, rho=rho, params=UMBRELLA)]
+          for rho, level in ((0.05, 0.1), (0.01, 0.3))}  # fmt: skip
+    assert "beta (guaranteed) has 0.30, 0.10 at 0.1, 0.05, the lowest" in free(loose, kept, *at[0.05], *at[0.01])
+    few = [[one for one in part if one["dataset"] in NAMES[:5]] for part in (loose, kept)]
+    assert "giving up" not in free(*few)
 
 
 def areas(solver, values, params=None, method=None):
@@ -199,7 +237,22 @@ def test_what_training_for_the_range_gains_on_logistic_regression(gain, word):
     assert advice(records)[0].startswith("Partial AUC")
     assert list(gains(made(areas("asvm", linear)))) == []
     (of_one_split,) = gains(records.filter(repeat=0))
-    assert ("every split" in text, "every split" in of_one_split) == (True, False)
+    n = {"gains": "worse on 0 of 12", "loses": "better on 0 of 12"}.get(word, "better on 6 of 12")
+    assert n in of_one_split
+    assert "s00" not in of_one_split
+    (mixed,) = gains(records.filter((pl.col("repeat") == 0) | (pl.col("dataset") == "s02")))
+    assert mixed.partition("split: ")[2].startswith("none" if gain else "s02)")
+
+
+@pytest.mark.parametrize("column", [{"solver_status": "collapsed"}, {"warnings": "X: w = 0 is optimal to within tol."}])
+def test_fits_that_learnt_nothing_are_counted(column):
+    fits = areas("tau_fpl_ranked", np.linspace(0.5, 0.7, 12))
+    rival = areas("scorer", np.linspace(0.5, 0.7, 12) + 0.01, LOGISTIC, "logistic_regression")
+    (text,) = gains(made(fits, rival))
+    assert "tau_fpl_ranked" in text
+    assert "nothing" not in text
+    (text,) = gains(made([{**one, **column} if one["repeat"] else one for one in fits], rival))
+    assert "learnt nothing in 24 of 36 fits" in text
 
 
 def test_how_far_the_ranking_carries():

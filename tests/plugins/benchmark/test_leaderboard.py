@@ -14,8 +14,8 @@ from scipy.stats import binom, norm
 from npbench.numerics.thresholds import RULES
 from npbench.records.reading import conformed
 from npbench_benchmark.charts import charts
-from npbench_benchmark.leaderboard import Setting, by_dataset, np_scores, pareto, table
-from npbench_benchmark.promises import Promise, expected, false_alarms
+from npbench_benchmark.leaderboard import SURPRISING, Setting, by_dataset, np_scores, pareto, table
+from npbench_benchmark.promises import Promise, expected, false_alarms, tails
 from npbench_benchmark.tables import places, tables
 from sample_records import cells, record
 from sample_records import frame as as_frame
@@ -86,7 +86,7 @@ def test_the_score_is_that_of_endless_test_parts(spread):
     true = np.clip(random.normal(0.1, spread, (2000, 5)), 0, 1)
     seen = random.binomial(250, true) / 250
     variance = seen.var(axis=1, ddof=1) - seen.mean(axis=1) * (1 - seen.mean(axis=1)) / 250
-    found = pl.DataFrame({"p_nd": 0.3, "p_fa": seen.mean(axis=1), "rho": 0.1, "variance": variance})
+    found = pl.DataFrame({"p_nd": 0.3, "p_fa": seen.mean(axis=1), "rho": 0.1, "variance": variance, "n_test": 250})
     endless = np.mean(0.3 + np.maximum(0, true - 0.1) / 0.1)
     each = np.mean(0.3 + np.maximum(0, seen - 0.1) / 0.1)
     assert abs(np.mean(np_scores(found)) - endless) < 0.7 * abs(each - endless)
@@ -253,6 +253,45 @@ def test_a_broken_promise_leaves_its_league():
     assert cells(sheet)[-1]["place"] == "-"
 
 
+MEASURED = {**UMBRELLA, **FOREST, "cv": "oob"}
+
+
+def at_one_percent(rates, misses=0.3, **params):
+    """Return records at rho = .01 of a method, with 2500 negatives in each test part and as many for the threshold."""
+    made = [result("scorer", f"d{n}", 0, rate, misses, params={**MEASURED, **params}) for n, rate in enumerate(rates)]
+    return [{**one, "n_samples": 5268, "rho": 0.01, "problem_params": '{"rho":0.01}'} for one in made]
+
+
+@pytest.mark.parametrize(("worst", "verdict"), [(0.013, "kept within noise"), (0.3, "exceeded")])
+def test_one_test_part_far_above_rho_breaks_a_promise(worst, verdict):
+    records = at_one_percent([worst, *[0.013] * 3, *[0.005] * 22])
+    others = at_one_percent([0.005] * 26, misses=0.2, delta=0.1)
+    (league,) = Setting("", frame([*others, *records])).leagues
+    one = league.methods[-1]
+    assert (one.promise, one.n_jobs, one.above, one.verdict) == ("measured", 26, 4, verdict)
+    assert one.worst == pytest.approx(worst / 0.01)
+    assert (one in league.broken) == (verdict == "exceeded")
+    notes = [note for note in tables(frame([*others, *records]), [])[0].notes if note.startswith("Left out")]
+    assert ["30.00" in note for note in notes] == [True] * len(league.broken)
+
+
+def test_test_parts_of_unknown_sizes_are_no_surprise():
+    (one,) = standings(frame(at_one_percent([0.3, *[0.005] * 25], cv=None, calibration_size=None)))
+    assert (one.promise, one.verdict) == ("guaranteed", "kept")
+
+
+@pytest.mark.parametrize(("rule", "n_test"), [("umbrella", 300), ("average", 90)])
+def test_methods_that_keep_their_promise_rarely_leave_by_one_test_part(rule, n_test):
+    n_leagues, n_parts, n, rho = 600, 260, 300, 0.1
+    sizes = {"rho": rho, "n_samples": n + n_test + 2, "n_positive": 2, "n_test_positive": 2 * n_test / (n + n_test)}
+    rng, accepted = np.random.default_rng(0), RULES[rule].accepted(n, rho, 0.05)
+    true = rng.beta(accepted + 1, n - accepted, (n_leagues, n_parts))
+    rates = rng.binomial(n_test, true) / n_test
+    parts = tails(Promise("measured", rule, 0.05, 1.0), [sizes] * rates.size, rates.ravel().tolist())
+    least = np.array([tail for tail, _ in parts]).reshape(rates.shape).min(axis=1)
+    assert 0 < np.mean(least * n_parts < SURPRISING) <= SURPRISING
+
+
 @pytest.mark.parametrize(
     "odd",
     [
@@ -312,6 +351,8 @@ def test_methods_are_ranked_where_they_were_run_and_without_seconds():
     assert math.isnan(best.seconds)
     some = [{**one, "seconds": 3.0} if one["dataset"] == "pima" else one for one in unknown]
     assert standings(frame(RECORDS + some))[0].seconds == pytest.approx(3.0)
+    slow = [result("gen", data, 0, 0.0, 0.2, seconds=151.4) for data in ("heart", "pima")]
+    assert cells(tables(frame(slow), [])[0])[0]["seconds"] == "151"
     assert cells(tables(frame(RECORDS + unknown), [])[0])[0]["seconds"] == "-"
 
 
