@@ -190,7 +190,7 @@ def _warnings_counted(columns: dict[str, Any]) -> Iterator[None]:
 
     def note(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         columns["n_warnings"] += 1
-        text = f"{category.__name__}: {message}"
+        text = f"{category.__name__}: {' '.join(str(message).split())}"
         if len(texts) < MAX_WARNINGS_KEPT and text not in texts:
             texts.append(text)
 

@@ -28,11 +28,6 @@ class Points(NamedTuple):
     low: list[float]
     high: list[float]
 
-    @property
-    def is_dense(self) -> bool:
-        """True if there are too many points to mark each one."""
-        return len(self.x) > MAX_MARKED_POINTS
-
 
 @dataclass(frozen=True)
 class Series:
@@ -89,10 +84,14 @@ class Panel:
         shown &= ((columns[0] > 0) | (not self.x_log)) & ((columns[1] > 0) | (not self.y_log))
         return Points(*columns[:, shown].tolist(), *([] if has_limits else [[], []]))
 
+    def is_dense(self, series: Series) -> bool:
+        """Return whether a line has too many points to mark each one; points with names or without a line all are."""
+        return series.joined and not series.names and len(self.points(series).x) > MAX_MARKED_POINTS
+
     def titled_points(self, series: Series) -> tuple[list[float], list[float], list[str]]:
         """Return x and y of the shown points, a few of many, and a title for each: setting, data set and values."""
         points = self.points(series)
-        step = math.ceil(len(points.x) / MAX_TITLES) if points.is_dense else 1
+        step = math.ceil(len(points.x) / MAX_TITLES) if self.is_dense(series) else 1
         kept = range(0, len(points.x), step)
         labels = series.names or [series.label] * len(points.x)
         titles = ["\n".join(filter(None, [labels[place], *self._about(points, place)])) for place in kept]

@@ -105,7 +105,7 @@ def _of_folders(
         if options.against is not None:
             from npbench.report.sections.regression import compare
 
-            before = collect([options.against], filters)
+            before = collect([options.against], filters, is_strict=False)  # it may lack what is new
             compared = compare(collection.records, before.records, force=options.force)
         shown.update("Making tables")
         lead, *sections = assemble(collection)
@@ -126,8 +126,13 @@ def _conclude(
     from npbench.report import files
     from npbench.report.render import terminal
 
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = error.strerror or error
+        raise RequestError(f"The report cannot be written to {output}: {why}. Name another with --output.") from error
     console = terminal.PipeSafeConsole()
-    shown, omitted = terminal.brief(sections)
+    shown, omitted = terminal.brief(sections, console.width)
     terminal.show(shown, console)
     with status("Writing") as writing:
         written = files.write(output, sections, collection, writing.update, drawings)

@@ -16,7 +16,6 @@ FILE_NAME = re.compile(r"\w[\w.+-]{0,119}", re.ASCII)
 FORMULA = ("=", "+", "-", "@")  # first letters of a spreadsheet's formula
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 LATEX_WORDS = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "<": "less", ">": "greater", "|": "bar"}
-LATEX_WORDS |= {'"': "quotedbl"}
 LATEX_SIGNS = {"±": r"\pm", "≤": r"\le", "≥": r"\ge", "×": r"\times", "−": "-", "²": "^2"}
 LATEX_SIGNS |= {"ρ": r"\rho", "α": r"\alpha", "γ": r"\gamma", "λ": r"\lambda", "ν": r"\nu", "δ": r"\delta"}
 LATEX_SIGNS |= {"χ": r"\chi"}
@@ -66,6 +65,7 @@ def markdown(text: str) -> str:
 
 def latex(text: str) -> str:
     """Return text on one line, escaped for LaTeX."""
+    text = re.sub(r'(^|[\s([])"', r"\1``", text.strip()).replace('"', "''")  # " needs T1 fonts
     return "".join(LATEX.get(letter, letter) for letter in printable(" ".join(text.split())))
 
 

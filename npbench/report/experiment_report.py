@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from npbench.config.command_line import parse, requested
+from npbench.config.command_line import Requested, parse, requested
+from npbench.config.experiment import split_off
 from npbench.config.words import as_text
+from npbench.console import status
 from npbench.errors import RequestError
 from npbench.records.files import RECORDS
 from npbench.report.assemble import lead
@@ -28,9 +32,10 @@ if TYPE_CHECKING:
 
 
 MAX_LISTED = 5  # solvers on data sets in one sentence
+Made = tuple[list[Section], Collection, "dict[str, Callable[[], Figure]]", Path]
 
 
-def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, dict[str, Callable[[], Figure]], Path]:
+def report(name: str, words: Sequence[str]) -> Made:
     """Return the sections of an experiment's report, their records, its drawings, and the folder to write it to.
 
     Words without ``=`` are folders, whose records of other methods on the same tasks join. In a ranking, solvers that
@@ -41,12 +46,21 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     others = [Path(word) for word in options.overrides if "=" not in word and not word.startswith("~")]
     options.overrides = [word for word in options.overrides if Path(word) not in others]
     others += map(Path, odd)
-    asked = requested(options)
+    asked = requested(options)  # with a status of its own
+    with status("Reading records") as shown:
+        return _report(name, options, asked, others, shown.update)
+
+
+def _report(
+    name: str, options: Namespace, asked: Requested, others: Sequence[Path], on_progress: Callable[[str], None]
+) -> Made:
     experiment, jobs, results = asked.experiment, settings_of_jobs(asked.requests), asked.settings.results
     assert experiment is not None
     folder, faults = results / RECORDS, list[str]()
     frame = answers(name, jobs, folder, faults.append)
-    command = " ".join(["npbench", "-m", f"+experiment={name}", *map(as_text, options.overrides)])
+    flags = ["--config-dir", shlex.quote(options.config_dir)] if options.config_dir else []
+    words = [f"+experiment={name}", *split_off(options.overrides)[1]]
+    command = " ".join(["npbench", *flags, *map(as_text, words)])
     if frame.is_empty():
         elsewhere = as_text(f"results={folder_with_records(jobs, results) or '...'}")
         raise RequestError(
@@ -56,7 +70,7 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
     if len(missing := missing_jobs(jobs, frame)):
         counts = named(missing).group_by("method", "dataset").len().sort(pl.all())
         shown = listed([f"{method} on {dataset}: {n}" for method, dataset, n in counts.rows()], MAX_LISTED)
-        faults.append(f"{len(missing)} of {len(jobs)} jobs have no record yet ({shown}): run {command}")
+        faults.append(f"{len(missing)} of {len(jobs)} jobs have no record yet: run {command} ({shown})")
     own = frame["key"].to_list()
     if any(word.startswith("solver=") for word in options.overrides):
         frame = with_rivals(experiment, frame, results)
@@ -65,8 +79,9 @@ def report(name: str, words: Sequence[str]) -> tuple[list[Section], Collection, 
         frame = pl.concat([frame, rivals(frame, added)], how="diagonal_relaxed")
     records = measured(named(frame))
     collection = Collection(records, faults)
+    on_progress("Making tables")
     made = [*places(experiment, records, own), *sections(experiment, records), lead(collection)]
-    made += [*failures.sections(records), *environment.sections(records)]
+    made += [*failures.sections(records, is_ranking=bool(experiment.places)), *environment.sections(records)]
     drawings: dict[str, Callable[[], Figure]] = {}
     if experiment.figure:
         drawings = {name: partial(figure, experiment, records)}

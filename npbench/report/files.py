@@ -55,7 +55,7 @@ def write(
     return [
         f"{PAGE}: the whole report; opens offline",
         f"{TEXT}: its tables",
-        f"{TABLES}: each of {n_tables} as CSV and LaTeX",
+        f"{TABLES}: {n_tables} as CSV, for print also as LaTeX",
         f"{FIGURES}: " + (f"each of {len(pictures)} as PDF, SVG and PNG" if pictures else "none, nothing to draw"),
         f"{RECORDS}: the records behind the report",
     ]
@@ -72,7 +72,7 @@ def _prepare(folder: Path) -> None:
 
 
 def tables(folder: Path, sheets: Sequence[Sheet]) -> int:
-    """Write each table as CSV and LaTeX, and return their number."""
+    """Write each table as CSV and, without choices, as LaTeX; return their number."""
     names = unique_names((escape.file_stem(sheet.name or sheet.title) for sheet in sheets), "-")
     for sheet, name in zip(sheets, names, strict=True):
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
@@ -80,7 +80,8 @@ def tables(folder: Path, sheets: Sequence[Sheet]) -> int:
             pairs = zip(sheet.columns, sheet.by_column, strict=True)
             columns = [column for pair in pairs for column in _csv_columns(*pair)]
             lines.writerows(zip(*columns, strict=True))
-        (folder / f"{name}.tex").write_text(latex.table(sheet, name), encoding="utf-8")
+        if not sheet.chosen:  # otherwise it has hundreds of pages
+            (folder / f"{name}.tex").write_text(latex.table(sheet, name), encoding="utf-8")
     return len(sheets)
 
 

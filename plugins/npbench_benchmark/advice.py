@@ -194,7 +194,7 @@ def _percent(found: Sequence[Standing], name: str) -> str:
 
 
 def _seconds(found: Iterable[Standing]) -> str:
-    return f"{', '.join(f'{one.seconds:.2g}' if one.seconds < 99.5 else f'{one.seconds:.0f}' for one in found)} s"
+    return f"{', '.join(format(one.seconds, leaderboard.seconds_form(one.seconds)) for one in found)} s"
 
 
 def large(records: pl.DataFrame, quote: Quote = str) -> list[str]:

@@ -245,6 +245,11 @@ def ranked_by(promise: str) -> str:
     return "score" if promise in ("", "none") else "p_nd"
 
 
+def seconds_form(seconds: float) -> str:
+    """Return a format with two digits and, from 100 on, without an exponent."""
+    return ".2g" if seconds < 99.5 else ".0f"
+
+
 def pareto(value: np.ndarray, seconds: np.ndarray) -> np.ndarray:
     """Return whether no other method is at least as good in both, and better in one; False without seconds."""
     no_worse = (value <= value[:, None]) & (seconds <= seconds[:, None])

@@ -225,7 +225,7 @@ def _standing(one: Standing, league: League, problem: str) -> dict[str, Entry]:
 
 
 def _seconds(value: float) -> Cell:
-    return number(value, ".2g" if value < 99.5 else ".0f")  # 1.5e+02 is hard to read
+    return number(value, leaderboard.seconds_form(value))
 
 
 def _area(score: float, problem: str) -> dict[str, Entry]:

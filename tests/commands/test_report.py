@@ -107,8 +107,8 @@ def test_unreadable_sources_end_with_1(answer, results, without_figures):
 def test_fault_is_one_line(answer, results, words, expected):
     Path("empty").mkdir()
     Path("file").write_text("")
-    code, _, errors = answer(*words)
-    assert code == 2
+    code, text, errors = answer(*words)
+    assert (code, text) == (2, "")
     assert len(errors.splitlines()) == 1
     assert expected in errors
 
@@ -149,7 +149,7 @@ def test_report_of_an_experiment(npbench, answer, results, stranger, request):
         "Nobody (2026)",
         "1 of 2 jobs",
         "centroid on blobs: 1",
-        "npbench -m +experiment=demo",
+        "npbench --config-dir mine +experiment=demo",
     ):
         assert expected in text
     output = results / "report" / "demo"

@@ -3,7 +3,9 @@
 import itertools
 import json
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -18,6 +20,7 @@ from npbench.config.compose import compose
 from npbench.config.experiment import Experiment, check, load, split_off
 from npbench.errors import RequestError
 from npbench.records.store import RecordStore
+from npbench.report import experiment_report
 
 DEMO = {
     "title": "Centroids, shrunken or not",
@@ -257,11 +260,15 @@ def test_run_prints_the_table_and_resumes(answer, stranger, without_figures):
     assert RecordStore(Path("results/records")).frame().equals(frame)
 
 
-def test_common_jobs_count_once(answer, stranger, without_figures):
+def test_common_jobs_count_once(answer, stranger, without_figures, monkeypatch):
+    shown = []
+    status = SimpleNamespace(update=shown.append)
+    monkeypatch.setattr(experiment_report, "status", lambda text: nullcontext(shown.append(text) or status))
     written(sweeps={"one": {"solver": "centroid"}, "two": {"solver": "centroid", "problem.rho": "0.05,0.1"}})
     assert answer("+experiment=demo")[0] == 0
     code, text = answer("report", "--experiment", "demo")
     assert code == 0
+    assert len(shown) == 2  # reads, and makes tables
     assert "4 jobs, 4 of them good" in text
     assert "no record" not in text
     assert "2 of 6 jobs have no record yet" in answer("report", "--experiment", "demo", "repeats=3")[1]

@@ -153,6 +153,16 @@ def test_many_points_have_a_band_and_few_markers():
     assert n / every < 10
 
 
+@pytest.mark.usefixtures("only_svg")
+@pytest.mark.parametrize("changed", [{"names": [f"m{n}" for n in range(30)]}, {"joined": False}])
+def test_all_points_with_names_or_without_a_line_have_markers_and_titles(tmp_path, changed):
+    places = [1.0 + n for n in range(30)]
+    what = chart(Panel("p", "x", "y", [Series("gen", places, places, **changed)]))
+    assert lines(paper.draw(what, PALETTE).axes[0])["gen"].get_markevery() is None
+    (svg,) = saved(what, PALETTE, tmp_path)
+    assert len(circles(svg)) == 30
+
+
 def test_maps_share_colours_and_mark_the_chosen_point():
     z = np.array([[0.0, 0.25, np.nan], [0.5, 1.0, 0.75]])
     border = (np.array([[0.0, 0.5, 1.0]] * 2), 0.25)
@@ -289,7 +299,10 @@ def test_no_text_is_cut_off_or_overlaps(columns):
     assert figure.get_figwidth() == (3.3 if columns == 1 else 6.9)
 
 
-@pytest.mark.parametrize("labels", [LONG, ["a", "b", "c"], LABELS])
+NAMED = [f"random_forest_leaves_{n:02d} calibration_size=aligned" for n in range(34)]
+
+
+@pytest.mark.parametrize("labels", [LONG, ["a", "b", "c"], LABELS, NAMED, [f"{LONG[0]} n_steps={n}" for n in range(9)]])
 def test_no_text_of_a_ranking_is_cut_off_or_overlaps(labels):
     ranks = [1.2 + 0.8 * place for place in range(len(labels))]
     limits, places = [(rank - 0.2, rank + 0.2) for rank in ranks], list(range(1, len(labels) + 1))

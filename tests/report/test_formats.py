@@ -19,12 +19,13 @@ from rich.console import Console
 
 import sample_records
 from npbench import registry
+from npbench.config.experiment import Experiment
 from npbench.records import provenance
 from npbench.records.reading import conformed
 from npbench.report import escape, files
 from npbench.report.assemble import lead
 from npbench.report.render import latex, markdown, terminal
-from npbench.report.sections import comparison, environment, failures, figures, overview
+from npbench.report.sections import comparison, environment, experiment, failures, figures, overview
 from npbench.report.select import metrics
 from npbench.report.select.collect import Collection
 from npbench.report.sheet import MISSING, Cell, Section, Sheet, count, interval, number
@@ -115,22 +116,40 @@ def test_metrics_that_were_asked_for_or_are_a_third_partys_are_shown_everywhere(
     assert {metrics.axis_title(name) for name in expected} <= titles
 
 
+def test_tables_of_an_experiment_are_named_by_their_titles(monkeypatch):
+    titles = ["pima: P_fa", "pima: P_nd", "Claims", "Claims", "heart: P_fa"]
+    sheets = [Sheet(title, ["a"], [[title]]) for title in titles]
+    monkeypatch.setattr(experiment, "resolve", lambda _: lambda *_: sheets)
+    (section,) = experiment.sections(Experiment("demo", "Demo", {}, table="any"), frame([record()]))
+    names = ["demo pima: P_fa", "demo pima: P_nd", "demo Claims", "demo heart"]
+    assert [sheet.name for sheet in section.sheets] == names
+    assert section.sheets[2].texts == [["Claims"], ["Claims"]]
+
+
 def test_failures_are_grouped_by_kind():
     bad = [record("gen", r, status="failed", error=f"Singular at {r}.5e-3\nmore") for r in (0, 1, 2, 5)]
     bad += [record("uzawa", 3, status="timeout", error="The job was stopped after 5 s.")]
     traceback = 'File "/a/run.py", line 3, in x\n  File "/a/b/solver.py", line 17, in fit\nValueError: Singular'
     bad += [record("sgd", 4, status="failed", error="Singular", error_type="ValueError", traceback=traceback)]
-    loose = [record("gen", 7, converged=False, solver_status="max_iter", warnings="A: x 1\nB: y")]
+    lines = "UserWarning: x 1\nSTOP: a limit\n\n  https://a.b\nMissedBound: y"
+    loose = [record("gen", 7, converged=False, solver_status="max_iter", warnings=lines)]
     (section,) = failures.sections(frame([*bad, *loose, record("uzawa", 8, warnings="")]))
     failed, unconverged, warned = section.sheets
     assert section.notes[0].startswith("6 of 8 jobs failed")
+    (of_ranking,) = failures.sections(frame([*bad, *loose]), is_ranking=True)
+    assert "6 of 7" in of_ranking.notes[0]
+    assert "values" in section.notes[0]
+    assert "values" not in of_ranking.notes[0]
     assert [row[1:] for row in failed.texts] == [
         ["gen", "failed", "pima", "4", "0-2, 5", "Singular at 0.5e-3"],
         ["sgd", "failed", "pima", "1", "4", "ValueError in solver.py:17: Singular"],
         ["uzawa", "timeout", "pima", "1", "3", "The job was stopped after 5 s."],
     ]
     assert column(unconverged, "solver status") == ["max_iter"]
-    assert column(warned, "warning") == ["A: x 1", "B: y"]
+    assert column(warned, "warning") == ["MissedBound: y", "UserWarning: x 1 STOP: a limit https://a.b"]
+    same = [record(solver, 8, warnings=f"UserWarning: {n} of 9") for n, solver in enumerate("abcd")]
+    (of_many,) = (section.sheets[0] for section in failures.sections(frame(same)))
+    assert [row[1:] for row in of_many.texts] == [["a, b, c and 1 more", "ok", "pima", "4", "8", "UserWarning: 0 of 9"]]
     assert failures.sections(frame([record()])) == []
     vacuous = [record("gen", 0, dataset=name, warnings=f"vacuous at {n}") for n, name in enumerate("dcba")]
     ((only,),) = (section.sheets for section in failures.sections(frame(vacuous)))
@@ -189,8 +208,8 @@ def test_packages_other_than_npbench_count_for_all_solvers(change):
 
 TEXTS = st.text(st.sampled_from("aZ09 _-+=@.,;:|\\`*#<>[]{}()~^$%&\"'±≤ρ!\n"), max_size=12)
 P_FA = "p_fa (FPR)"
-LINES = st.integers(1, 4).map(lambda width: st.lists(TEXTS, min_size=width, max_size=width))
-SHEETS = LINES.flatmap(lambda line: st.builds(Sheet, TEXTS, line, st.lists(line, max_size=4)))
+lines = st.integers(1, 4).map(lambda width: st.lists(TEXTS, min_size=width, max_size=width))
+SHEETS = lines.flatmap(lambda line: st.builds(Sheet, TEXTS, line, st.lists(line, max_size=4)))
 
 
 def one_line(text):
@@ -207,7 +226,8 @@ def test_markdown_can_be_read_back(sheet):
 
 
 def read_latex(text):
-    """Return the text that LaTeX would show."""
+    """Return the text that LaTeX would show, with two apostrophes as quotation marks."""
+    text = text.replace("`", "'")
     back = {command: letter for letter, command in escape.LATEX.items()}
     back |= {r"\rlap{*}": "*", "$-$": "-"}
     known = "|".join(re.escape(command) for command in sorted(back, key=len, reverse=True))
@@ -221,7 +241,8 @@ def test_latex_can_be_read_back(sheet):
     assert len(rows) == 1 + len(sheet.texts)
     for cells, line in zip([sheet.columns, *sheet.texts], rows, strict=True):
         found = [cell.strip() for cell in re.split(r"(?<!\\)&", line)]
-        assert [read_latex(cell).strip() for cell in found] == [one_line(cell) for cell in cells]
+        written = [one_line(cell).replace('"', "''").replace("`", "'") for cell in cells]
+        assert [read_latex(cell).strip() for cell in found] == written
     for line in lines:
         unescaped = re.sub(r"\\[{}\\]", "", line)
         assert unescaped.count("{") == unescaped.count("}")
@@ -241,13 +262,51 @@ def test_latex_of_any_table_fits_pages_and_keeps_each_cell(widths, n_rows):
         long = [max(map(len, line)) for line in lines[1:]]
         heights = [-(-length // latex.WORDS_A_LINE) if length > latex.MAX_WORDS else 1 for length in long]
         assert sum(heights) <= latex.MAX_ROWS
-        shown = [min(max(map(len, column)), latex.MAX_WORDS) + latex.GAP for column in zip(*lines, strict=True)]
+        longest = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        shown = [(one if one <= latex.MAX_WORDS else latex.WORDS_A_LINE) + latex.GAP for one in longest]
         assert sum(shown) <= latex.MAX_CHARACTERS or len(shown) <= 2
         assert lines[0][0] == heads[0]
         cells.update(cell for line in lines for cell in line)
     assert cells == {*heads, *(cell for row in rows for cell in row)}
     labels = re.findall(r"\\label\{(.*)\}", "".join(parts))
     assert len({*labels}) == len(parts)
+
+
+def latex_rows(sheet):
+    """Return the rows of each part, the head first."""
+    parts = latex.table(sheet, "t").split(r"\begin{table}")[1:]
+    return [[line[:-3].strip().split(" & ") for line in part.splitlines() if line.endswith(r" \\")] for part in parts]
+
+
+def test_each_part_of_a_latex_table_identifies_its_rows():
+    pairs = [("pima", rho, first, second) for rho in (0.05, 0.1) for first, second in ("ab", "ac", "bc")]
+    values = [number(0.5, ".20f")] * 6
+    heads = ["data", "bound", "first", "second", *"uvwxyz"]
+    parts = latex_rows(Sheet("pairs", heads, [[*pair, *values] for pair in pairs]))
+    assert len(parts) > 1
+    assert all([row[:4] for row in rows[1:]] == [list(map(str, pair)) for pair in pairs] for rows in parts)
+    # Texts that are too long, and measurements, identify nothing.
+    for identity in ([("A sentence. " * 9, "Another one. " * 9)] * 3, [(f"{n}", interval((0, 1))) for n in "aab"]):
+        parts = latex_rows(Sheet("claims", ["s", "t", *"uvwxyz"], [[*words, *values] for words in identity]))
+        assert len(parts) > 1
+        assert all([row[0] for row in rows] == [r"\#", "1", "2", "3"] for rows in parts)
+
+
+@given(st.lists(st.text("ab ", max_size=900), max_size=6))
+def test_latex_leaves_room_for_notes(notes):
+    text = latex.table(Sheet("one", ["a"], [["b"]], notes))
+    share = float(re.search(r"max totalheight=([\d.]+)", text)[1])
+    n_lines = sum(-(-len(note) // latex.LINE) for note in notes)
+    assert 0.3 <= share <= 0.8
+    assert share + 0.02 * n_lines <= 0.9 or share == 0.3
+
+
+def test_tables_with_choices_have_no_latex(tmp_path):
+    assert (
+        files.tables(tmp_path, [Sheet("all", ["method"], [["gen"]], chosen={"method": ""}), Sheet("one", ["a"], [])])
+        == 2
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.csv", "one.csv", "one.tex"]
 
 
 @given(st.lists(SHEETS, max_size=3))
@@ -283,7 +342,7 @@ def test_csv_holds_each_number_in_a_column_of_its_own(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
 def test_latex_compiles(tmp_path):
-    letters = "".join(escape.LATEX)
+    letters = "".join(escape.LATEX) + '"'
     numbers = [Cell("-0.5±10.12", -0.5, "above"), Cell("7", 7.0, "best"), MISSING, Cell("12.25", 12.25)]
     rows = [["a", one, Cell("0.3 s", 0.3, "best")] for one in numbers]
     sheets = [Sheet(letters, ["[a]", letters], [["[1]", "-0.5±0.1*"], [letters, letters]], notes=[letters])]
@@ -292,8 +351,9 @@ def test_latex_compiles(tmp_path):
     sheets.append(Sheet("long", ["method", "why"], [["gen", "A sentence that is long. " * 15]] * 100))
     sheets.append(Sheet("tall", ["method"], [["gen"]] * 3000))
     sheets.append(Sheet("wide", ["method", *["p_fa (FPR)"] * 25, "why"], wide, notes=["A note. " * 40]))
+    sheets.append(Sheet("noted", ["method"], [["gen"]] * 40, notes=["A note. " * 40] * 4))
     body = "\\clearpage\n".join(latex.table(sheet, f"t{n}") for n, sheet in enumerate(sheets))
-    packages = r"\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{booktabs,adjustbox}"
+    packages = r"\usepackage{booktabs,adjustbox}"
     (tmp_path / "all.tex").write_text(rf"\documentclass{{article}}{packages}\begin{{document}}{body}\end{{document}}")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npbench.records.reading import conformed
+from npbench.report import files
 from npbench.report.chart import Chart, Panel, Series, Surface
 from npbench.report.render import drawing, page
 from npbench.report.render.palette import Palette
@@ -31,6 +32,7 @@ N_RECORDS = 240
 EVIL = "</script><script>window.evil = 1</script><img src=x onerror='window.evil = 1'> %{x} &lt;b&gt;"
 LABELS = ("gen", "np_svm C=1", f"np_svm C=10 {EVIL}")
 CHROMIUM, CHROMEDRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+PHONE = {"width": 375, "height": 760, "deviceScaleFactor": 1, "mobile": True}
 FLAGS = ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking")
 FLAGS += ("disable-component-update", "disable-sync", "window-size=1300,900")
 
@@ -367,6 +369,13 @@ def test_page_has_no_address_and_without_figures_it_has_all_records(tmp_path):
     assert len(json.loads(unpacked(data))[0]["values"]) == N_RECORDS
 
 
+@pytest.mark.parametrize(("folder", "name"), [("mine/report", "mine"), ("report/a<b", "a&lt;b")])
+def test_title_begins_with_the_name_of_the_folder(tmp_path, folder, name):
+    files.write(tmp_path / folder, [], Collection(records(1), []), lambda step: None)
+    text = (tmp_path / folder / "report.html").read_text(encoding="utf-8")
+    assert re.search(r"<title>(.*)</title>", text)[1].startswith(f"{name} - ")
+
+
 def test_rare_errors_are_counted(tmp_path, monkeypatch):
     monkeypatch.setattr(page, "MAX_ERRORS", 0)
     text = written(tmp_path / "report.html").read_text(encoding="utf-8")
@@ -474,8 +483,7 @@ def test_a_name_leads_to_its_rows_in_the_other_table(opened):
 
 
 def test_on_a_phone_tables_scroll_and_names_stay_in_sight(opened):
-    size = {"width": 375, "height": 760, "deviceScaleFactor": 1, "mobile": True}
-    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     try:
         assert opened.execute_script("return document.documentElement.scrollWidth") <= 375
         moved = """
@@ -499,3 +507,26 @@ def test_a_page_without_records_has_no_table_of_them(browser, tmp_path):
     assert len(explored(browser, 0)[1]) == 3
     assert browser.execute_script("return document.getElementById('records')") is None
     assert [line for line in browser.get_log("browser") if "example.invalid" not in line["message"]] == []
+
+
+@pytest.mark.parametrize("width", [375, 1200])
+def test_no_name_is_broken_within_a_word(browser, tmp_path, width):
+    path, words = tmp_path / "page.html", ["random_forest_leaves", "calibration_size=aligned"]
+    sheet = Sheet("wide", ["method", *map(str, range(12))], [[" ".join(words), *[0.125] * 12]])
+    page.write(path, [Section("All", [sheet])], Collection(records(0), []))
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE | {"width": width})
+    try:
+        browser.get(path.as_uri())
+        counted = """
+            const text = document.querySelector("td.long").firstChild;
+            return arguments[0].map((word) => {
+                const range = document.createRange(), start = text.data.indexOf(word);
+                range.setStart(text, start);
+                range.setEnd(text, start + word.length);
+                return range.getClientRects().length;
+            });
+        """
+        assert browser.execute_script(counted, words) == [1, 1]
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

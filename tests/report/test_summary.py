@@ -60,6 +60,16 @@ def test_best_two_with_limits_of_shift(best_first):
     assert row["verdict"] == f"{best} better"
 
 
+@pytest.mark.parametrize("n", [2, 6])
+def test_best_and_next_have_the_same_columns_with_few_repeats(n):
+    scores = {"a": 0.1, "b": 0.3}
+    records = [record(label, i, np_score=score + i / 100) for label, score in scores.items() for i in range(n)]
+    (section,) = summary.sections(frame(records))
+    table = section.sheets[1]
+    assert len(set(table.columns)) == len(table.columns)
+    assert set(table.cells[0][-1].numbers) == {"low", "high"}
+
+
 def test_verdict_keeps_labels_that_contain_its_words():
     named = "ac_svm order=second"
     scores = {named: 0.1, "gen": 0.2}
@@ -120,13 +130,17 @@ def test_the_first_notes_are_cut_only_if_they_are_very_long():
     assert shown[0].notes == advice
     assert all(len(note) < len(advice[0]) for note in shown[1].notes)
     (shown,), _ = terminal.brief([Section("What to use when", notes=["word " * 400] * 4)])
-    assert all(note.endswith(" ...") for note in shown.notes)
+    assert all("..." in note for note in shown.notes)
 
 
 LONG_TEXTS = st.text("abc ", max_size=400)
 TABLES = st.builds(
-    lambda title, n, notes, detail: Sheet(title, ["a"], [["1"]] * n, notes, detail=detail),
-    *(LONG_TEXTS.map(lambda text: text[:150]), st.integers(0, 40), st.lists(LONG_TEXTS, max_size=5), st.booleans()),
+    lambda title, row, n, notes, detail: Sheet(title, ["a"] * len(row), [row] * n, notes, detail=detail),
+    LONG_TEXTS.map(lambda text: text[:150]),
+    st.lists(LONG_TEXTS, min_size=1, max_size=5),
+    st.integers(0, 40),
+    st.lists(LONG_TEXTS, max_size=5),
+    st.booleans(),
 )
 
 
@@ -137,7 +151,24 @@ def test_any_report_has_at_most_60_lines(tables):
     left, omitted = terminal.brief([Section("In brief", notes=notes), *tables, Section("Records", notes=notes)])
     terminal.show(left, console)
     console.print(f"\n{omitted}\n\nIn a folder:" + 5 * "\n  file")
-    assert len(console.export_text().splitlines()) <= 60
+    assert folded(console.export_text()) <= 60
+
+
+def folded(text, columns=80):
+    """Return the number of lines of a terminal that folds longer ones."""
+    return sum(-(-len(line) // columns) or 1 for line in text.splitlines())
+
+
+@pytest.mark.parametrize(("columns", "is_cut"), [(80, True), (190, False)])
+def test_a_row_of_long_words_takes_two_lines(columns, is_cut):
+    words = ["claim " * 30, "method_with_a_name_of_its_own", "quotation " * 8, *["1.234 [1.1, 1.3]"] * 2]
+    (shown,), _ = terminal.brief([Section("", [Sheet("Claims", list("abcde"), [words] * 3)])], columns)
+    console = Console(width=columns, record=True, file=io.StringIO())
+    terminal.show([shown], console)
+    rows = [line for line in console.export_text().splitlines() if "method_with_a_name_of_its_own" in line]
+    assert len(rows) == 3
+    assert all(folded(row, columns) <= 2 for row in rows)
+    assert all(("..." in row) == is_cut for row in rows)
 
 
 def test_values_by_data_set_mark_the_best():

@@ -28,6 +28,7 @@ FONT_SIZE = 7  # points, of all text
 PANEL_SHAPE = 0.75  # height by width
 MIN_PANEL_HEIGHT, MAX_PANEL_HEIGHT, MAX_NAMED_HEIGHT = 1.45, 2.2, 3.0  # inches; points with names need room
 ROW_HEIGHT, LINE_HEIGHT = 0.2, 0.12  # inches
+MAX_ROW_NAME = 30  # characters beside an axis of one column
 LETTERS_PER_INCH = 17
 MAX_NAMES_IN_ONE_COLUMN = 6
 MAX_NAMES_LENGTH = 40  # characters side by side below one axis
@@ -160,10 +161,11 @@ def _size(panels: Sequence[Panel], n_columns: int) -> tuple[float, float]:
     n_names = max(len(panel.x_labels) for panel in panels)
     n_rows = max(len(panel.y_labels) for panel in panels)
     has_names = any(series.names for panel in panels for series in panel.series)
+    lines = [name.split("\n") for panel in panels for name in panel.y_labels]
+    has_names |= any(len(line) > MAX_ROW_NAME for name in lines for line in name)
     width = ONE_COLUMN if n_columns == 1 and n_names <= MAX_NAMES_IN_ONE_COLUMN and not has_names else TWO_COLUMNS
     if n_rows:
-        n_lines = sum(name.count("\n") + 1 for panel in panels for name in panel.y_labels)
-        return width, 0.5 + ROW_HEIGHT * max(n_rows, 0.7 * n_lines)
+        return width, 0.5 + n_rows * max(ROW_HEIGHT, LINE_HEIGHT * max(map(len, lines)))
     most = MAX_NAMED_HEIGHT if has_names else MAX_PANEL_HEIGHT
     return width, min(max(PANEL_SHAPE * width / n_columns, MIN_PANEL_HEIGHT), most)
 
@@ -237,7 +239,7 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
 
     points = panel.points(series)
     options: dict[str, Any] = {"label": series.label, **style(look)}
-    if points.is_dense:
+    if panel.is_dense(series):
         # A few markers, at other points for each series, distinguish lines without colours.
         distance = len(points.x) // 6
         options["markevery"] = (int(3 * abs(place) + 1) % distance, distance)

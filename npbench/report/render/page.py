@@ -45,6 +45,7 @@ def write(
     errors = failures(collection.records)
     script = "\n".join((HTML / name).read_text(encoding="utf-8") for name in SCRIPTS)
     text = template("page.html").render(
+        name=next(part for part in (path.stem, *path.resolve().parts[-2::-1]) if part != "report"),
         sections=sections,
         pictures={name: _picture(_themed(svg) if name in charts else svg) for name, svg in pictures.items()},
         charts=charts,

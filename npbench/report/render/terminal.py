@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import accumulate
 
 from rich.console import Console
 from rich.text import Text
@@ -18,6 +19,7 @@ MAX_TABLE_ROWS = 60
 MAX_LINES, MAX_NOTES, MAX_BRIEF_ROWS, MAX_BRIEF_NOTES = 47, 5, 8, 2
 MAX_FIRST_LINES = 24  # of the first notes, such as what to use when, which are cut only beyond these
 COLUMNS, MAX_NOTE_LENGTH, MAX_TITLES = 80, 160, 3
+MAX_WORDS, MIN_WORDS, GAP = 60, 30, 2  # longer words are cut if a row needs more than two lines; between columns
 STYLES = {"": "", "above": "red", "incomplete": "red", "best": "bold"}
 
 
@@ -63,7 +65,7 @@ def width(sheet: Sheet) -> int:
 def _lines(sheet: Sheet) -> list[Text]:
     rows = [[Cell(name) for name in sheet.columns], *sheet.cells]
     columns = [_padded(column, right) for column, right in zip(zip(*rows, strict=True), sheet.numeric, strict=True)]
-    lines = [Text("  ").join(cells) for cells in zip(*columns, strict=True)]
+    lines = [Text(" " * GAP).join(cells) for cells in zip(*columns, strict=True)]
     for line in lines:
         line.rstrip()
     return lines
@@ -82,24 +84,31 @@ def _padded(column: Sequence[Cell], right: bool) -> list[Text]:
     return padded
 
 
-def brief(sections: Sequence[Section]) -> tuple[list[Section], str]:
+def brief(sections: Sequence[Section], columns: int = COLUMNS) -> tuple[list[Section], str]:
     """Return what fits on a screen or two, each note once, and a sentence on the tables that are left out.
 
     Tables of details are, and those behind the first that fit; a table has its first rows, and at least one is shown.
+    Lines count as a terminal of ``columns`` folds them.
     """
     shown: list[Section] = []
     seen, has_table = set[str](), False
-    noted = [_few(section.notes, is_first=place == 0) for place, section in enumerate(sections)]
+    noted = [_few(section.notes, columns, is_first=place == 0) for place, section in enumerate(sections)]
     each = list(zip(sections, noted, strict=True))
-    room = MAX_LINES - sum(_n_lines(section, notes) for section, notes in each if not section.sheets)
+    room = MAX_LINES - sum(_n_lines(section, notes, columns) for section, notes in each if not section.sheets)
     for section, notes in each:
         sheets: list[Sheet] = []
-        left = room - _n_lines(section, notes)
-        for sheet in section.sheets:
-            short = shortened(sheet, most=MAX_BRIEF_ROWS)
-            short = replace(short, notes=[_cut(note) for note in short.notes if note not in seen][:MAX_BRIEF_NOTES])
-            needed = 1 + len(short.rows) + _n_lines(short, short.notes)
-            if not sheet.detail and (needed <= left or not has_table):
+        left = room - _n_lines(section, notes, columns)
+        for sheet in (sheet for sheet in section.sheets if not sheet.detail):
+            narrow = _narrowed(sheet, columns)
+            # the first table is shown in any case, with fewer rows
+            for most in [MAX_BRIEF_ROWS] if has_table else range(MAX_BRIEF_ROWS, 0, -1):
+                short = shortened(narrow, most=most)
+                short = replace(short, notes=[_cut(note) for note in short.notes if note not in seen][:MAX_BRIEF_NOTES])
+                folded = sum(-(-len(line) // columns) or 1 for line in _lines(short))
+                needed = folded + _n_lines(short, short.notes, columns)
+                if needed <= left:
+                    break
+            if needed <= left or not has_table:
                 has_table = True
                 sheets.append(short)
                 seen.update(sheet.notes)
@@ -115,15 +124,34 @@ def brief(sections: Sequence[Section]) -> tuple[list[Section], str]:
     return shown, f"Only in the files: {counted(n_left, 'table')}{among}." if n_left else ""
 
 
-def _n_lines(titled: Section | Sheet, notes: Sequence[str]) -> int:
-    """Return the lines of a title and notes, on a terminal of 80 columns."""
-    return 1 + sum(len(textwrap.wrap(text, COLUMNS)) or 1 for text in (titled.title, *notes))
+def _narrowed(sheet: Sheet, columns: int) -> Sheet:
+    """Return a sheet of two lines a row, if one would take more: long words cut, and columns that remain too many."""
+    sizes = [max(map(len, texts)) for texts in zip(sheet.columns, *sheet.texts, strict=True)]
+    if width(sheet) <= 2 * columns:
+        return sheet
+    short = [size + GAP for size in sizes if size <= MAX_WORDS]
+    most = max(MIN_WORDS, (2 * columns - sum(short)) // max(1, len(sizes) - len(short)) - GAP)
+
+    def cut(cell: Cell, size: int) -> Cell:
+        is_long = size > MAX_WORDS and len(cell.text) > most
+        return replace(cell, text=f"{cell.text[: most - 4]} ...") if is_long else cell
+
+    ends = accumulate(GAP + (size if size <= MAX_WORDS else most) for size in sizes)
+    n = max(1, sum(end <= 2 * columns for end in ends))
+    rows = [list(map(cut, row[:n], sizes)) for row in sheet.cells]
+    more = [f"and {counted(len(sizes) - n, 'more column')} in the files"] if n < len(sizes) else []
+    return replace(sheet, columns=sheet.columns[:n], rows=rows, notes=[*more, *sheet.notes])
 
 
-def _few(notes: Sequence[str], *, is_first: bool) -> list[str]:
+def _n_lines(titled: Section | Sheet, notes: Sequence[str], columns: int) -> int:
+    """Return the lines of a title and notes on a terminal."""
+    return 1 + sum(len(textwrap.wrap(text, columns)) or 1 for text in (titled.title, *notes))
+
+
+def _few(notes: Sequence[str], columns: int, *, is_first: bool) -> list[str]:
     more = [f"and {len(notes) - MAX_NOTES} more notes in the files"] if len(notes) > MAX_NOTES else []
     shown = notes[:MAX_NOTES]
-    is_whole = is_first and _n_lines(Section(""), shown) <= MAX_FIRST_LINES
+    is_whole = is_first and _n_lines(Section(""), shown, columns) <= MAX_FIRST_LINES
     return [*(shown if is_whole else map(_cut, shown)), *more]
 
 
@@ -132,7 +160,10 @@ def _cut(note: str) -> str:
     if len(note) <= MAX_NOTE_LENGTH:
         return note
     start = note[:MAX_NOTE_LENGTH]
-    return f"{start.rpartition('. ')[0]}." if ". " in start else f"{start.rpartition(' ')[0]} ..."
+    if ". " in start:
+        return f"{start.rpartition('. ')[0]}."
+    start = start.rpartition(" " if start.count("(") <= start.count(")") else " (")[0]
+    return f"{start} ... (more in the files)"
 
 
 def shortened(sheet: Sheet, where: str = "in the files", most: int = MAX_TABLE_ROWS) -> Sheet:

@@ -13,16 +13,21 @@ NO_MESSAGE = "no message"
 # Type and place of an exception, as in "ValueError in estimator.py:17: "; empty without a traceback.
 PLACE = pl.col("traceback").str.extract_all(r'[^/"]+", line \d+').list.last().str.replace('", line ', ":", literal=True)
 ORIGIN = pl.format("{} in {}: ", "error_type", PLACE).fill_null("")
+BEGINNING = r"\n([A-Z]\w*[a-z]\w*: )"  # of a warning: its class; in older records some have several lines
 NUMBER = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
 
 
-def sections(records: pl.DataFrame) -> list[Section]:
-    """Return one section with a table each for errors, fits that did not converge, and warnings."""
+def sections(records: pl.DataFrame, *, is_ranking: bool = False) -> list[Section]:
+    """Return one section with a table each for errors, fits that did not converge, and warnings.
+
+    ``is_ranking`` is true if the report counts a failed job as a result, and says so itself.
+    """
     failed, loose = records.filter(pl.col("status") != "ok"), records.filter(pl.col("converged").not_(), status="ok")
     error = pl.col("error").str.split("\n").list.first().fill_null(pl.col("error_type")).fill_null(NO_MESSAGE)
     errors = failed.select(*ABOUT, "status", text=ORIGIN + error)
     unconverged = loose.select(*ABOUT, "status", text=pl.col("solver_status").fill_null(NO_MESSAGE))
-    given = records.select(*ABOUT, "status", text=pl.col("warnings").fill_null("").str.split("\n"))
+    one_line_each = pl.col("warnings").fill_null("").str.replace_all(BEGINNING, "\0$1").str.replace_all(r"\s+", " ")
+    given = records.select(*ABOUT, "status", text=one_line_each.str.split("\0"))
     warnings = given.explode("text").filter(pl.col("text") != "")
     tables = [
         _table("failures", "Jobs that failed", errors, "error"),
@@ -32,27 +37,32 @@ def sections(records: pl.DataFrame) -> list[Section]:
     sheets = [table for table in tables if table.rows]
     if not sheets:
         return []
-    note = f"{len(failed)} of {len(records)} jobs failed; values of a setting are from its other jobs."
+    others = "" if is_ranking else "; values of a setting are from its other jobs"
+    note = f"{len(failed)} of {len(records)} jobs failed{others}."
     return [Section("Failures and warnings", sheets, notes=[note if len(failed) else "No job failed."])]
 
 
 def _table(name: str, title: str, found: pl.DataFrame, header: str) -> Sheet:
-    """Return a row for each setting and kind of text, with its data sets and jobs; a kind differs only in numbers."""
-    place = ["problem", "label", "status"]
+    """Return a row for each setting and kind of text, with its data sets and jobs; a kind differs only in numbers.
+
+    Warnings have a row for each kind, with their settings.
+    """
+    place = ["problem", *(["label"] if name != "warnings" else []), "status"]
     kinds = (
         found.group_by(*place, pl.col("text").str.replace_all(NUMBER, "#").alias("kind"))
         .agg(
             pl.len().alias("jobs"),
+            pl.col("label").unique().sort().alias("labels"),
             pl.col("dataset").unique().sort(),
             pl.col("repeat").unique().sort(),
             pl.col("text").sort_by("dataset", "repeat").first(),
         )
         .sort("jobs", *place, "text", descending=[True, *[False] * (len(place) + 1)])
     )
-    shown = kinds.head(MAX_MESSAGES_LISTED).select(*place, "dataset", "jobs", "repeat", "text")
+    shown = kinds.head(MAX_MESSAGES_LISTED).select("problem", "labels", "status", "dataset", "jobs", "repeat", "text")
     rows = [
-        [*about, listed(names, MAX_NAMES), jobs, _span(repeats), text]
-        for *about, names, jobs, repeats, text in shown.iter_rows()
+        [problem, listed(labels, MAX_NAMES), status, listed(names, MAX_NAMES), jobs, _span(repeats), text]
+        for problem, labels, status, names, jobs, repeats, text in shown.iter_rows()
     ]
     more = len(kinds) - len(rows)
     notes = [f"and {more} more kinds in the records"] if more > 0 else []

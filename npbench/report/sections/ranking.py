@@ -18,10 +18,10 @@ from npbench.report.stats.paired import Limits
 from npbench.report.stats.ranks import ranking
 
 MIN_DATASETS, MIN_FOR_DIAGRAM = 3, 3  # data sets; settings
-ROW_LABEL_WIDTH = 30  # characters
+ROW_LABEL_WIDTH = 60  # characters
 PLACES_NOTE = (
-    "Place: shared by those whose mean ranks the data sets cannot separate (bootstrap over data sets, 95 %). Places: "
-    "95 % limits of the place by mean rank. Fewer than six data sets separate nothing: places follow the mean rank."
+    "Place: ends with the last that the data sets cannot separate from its first (95 % for all pairs together). "
+    "Places: 95 % limits of the place by mean rank. Fewer than six data sets separate nothing: places follow the mean rank."
 )
 BARS_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Methods of one colour share a place."
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import nan
 
 import numpy as np
 import polars as pl
@@ -15,7 +16,7 @@ from npbench.report.select.metrics import Direction, better
 from npbench.report.select.pairing import Block, blocks, setting_columns, setting_text
 from npbench.report.sheet import MISSING, Cell, Row, Section, Sheet, interval, number, spread
 
-LEADER_COLUMNS = ["best", "verdict", "its mean", "next", "its mean", "best - next"]
+LEADER_COLUMNS = ["best", "verdict", "mean of best", "next", "mean of next", "best - next"]
 LEADER_NOTE = (
     "Best and next by the mean; best - next: 95 % limits of the shift between them on the same splits, adjusted for "
     "all pairs. No significant difference: they include 0. 'On these splits': the test that allows for overlapping "
@@ -48,12 +49,13 @@ def _best_two(block: Block, direction: Direction) -> Row:
     if len(order) < 2:
         return []
     best, second = (block.labels[place] for place in order)
+    limits = Cell(MISSING.text, further=(("low", nan), ("high", nan)))  # CSV files have the same columns for all
     values = [number(means[order[0]]), second, number(means[order[1]])]
     pair = next((pair for pair in compared(block, direction) if {pair.first, pair.second} == {best, second}), None)
     if pair is None:
-        return [best, "too few pairs", *values, MISSING]
-    ends = pair.limits if pair.limits is None or pair.first == best else (-pair.limits[1], -pair.limits[0])
-    limits = interval(ends, "+.2g")
+        return [best, "too few pairs", *values, limits]
+    if pair.limits:
+        limits = interval(pair.limits if pair.first == best else (-pair.limits[1], -pair.limits[0]), "+.2g")
     return [best, pair.verdict(direction, pair.first, pair.second), *values, limits]
 
 

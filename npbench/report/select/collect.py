@@ -42,11 +42,11 @@ class Collection:
     n_older: int = 0  # records superseded by a later one of the same job, from other code, versions or data
 
 
-def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
+def collect(folders: Sequence[Path], filters: Mapping[str, str], *, is_strict: bool = True) -> Collection:
     """Collect the records of a report, or raise a RequestError if none is left or a filter is invalid.
 
     ``folders`` are Parquet files, folders of records, or results folders: with every ``records`` below them except
-    those in ``published``. ``filters`` are those of :func:`npbench.report.select.filters.filtered`.
+    those in ``published``. ``filters`` and ``is_strict`` are those of :func:`npbench.report.select.filters.filtered`.
     """
     faults: list[str] = []
     found = sources(folders, faults.append)
@@ -55,7 +55,7 @@ def collect(folders: Sequence[Path], filters: Mapping[str, str]) -> Collection:
     if "label" in filters:
         jobs = jobs.with_columns(labels(jobs))
     jobs = with_data_names(jobs.with_columns(pl.col("dataset").alias(SOURCE)))
-    records = measured(filtered(jobs, filters).drop(SOURCE))
+    records = measured(filtered(jobs, filters, is_strict=is_strict).drop(SOURCE))
     runs = list(_runs(found, records["run_id"].drop_nulls().unique().sort(), faults.append))
     return Collection(records, faults, runs, len(stored) - len(jobs))
 

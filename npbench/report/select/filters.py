@@ -22,20 +22,28 @@ COMMA = re.compile(r",(?![^\[{]*[\]}])")  # not inside a list or a mapping
 MAX_LISTED = 12
 
 
-def filtered(records: pl.DataFrame, filters: Mapping[str, str]) -> pl.DataFrame:
+def filtered(records: pl.DataFrame, filters: Mapping[str, str], *, is_strict: bool = True) -> pl.DataFrame:
     """Return the records that match every filter: one value, or several with commas, by name of a setting or column.
 
-    Raise a RequestError that lists the choices if there is no such name, or no record matches.
+    Raise a RequestError that lists the choices if there is no such name, no record matches or, if ``is_strict``, no
+    record has one of the values, whatever its other settings.
     """
+    every = records
     for name, text in filters.items():
         columns = [values for one in SYNONYMS.get(name, (name,)) if (values := _values(records, one)) is not None]
         if not columns:
             raise RequestError(unknown_name("filter", name, dict.fromkeys(_names(records, name))))
         wanted = list(_wanted(text))
         kept = records.filter(pl.any_horizontal(values.is_in(wanted) for values in columns))
-        if kept.is_empty():
+        absent = [text] if kept.is_empty() else []
+        if is_strict and not absent and len(parts := COMMA.split(text)) > 1:
+            stored = (_values(every, one) for one in SYNONYMS.get(name, (name,)))
+            known = {value for values in stored if values is not None for value in values.unique()}
+            absent = [part for part in parts if known.isdisjoint(_wanted(part))]
+        if absent:
             found = [value.strip('"') for value in pl.concat(columns).drop_nulls().unique().sort()]
-            raise RequestError(f"No record has {name}={text}: expected one of {listed(found, MAX_LISTED)}.")
+            what = ",".join(absent)
+            raise RequestError(f"No record has {name}={what}: expected one of {listed(found, MAX_LISTED)}.")
         records = kept
     return records
 
