@@ -299,7 +299,7 @@ def np_scores(results: pl.DataFrame, weight: float = 1.0) -> np.ndarray:
     """
     columns = results.select("p_nd", "p_fa", "rho", "variance", "n_test").cast(pl.Float64)
     p_nd, p_fa, rho, variance, n_test = columns.to_numpy().T
-    noise = np.where(np.isnan(variance), np.sqrt(rho * (1 - rho) / n_test), 0.0)
+    noise = np.where(np.isnan(variance), np.nan_to_num(np.sqrt(rho * (1 - rho) / n_test)), 0.0)  # 0 if unknown
     mean, deviation = p_fa - rho - noise, np.sqrt(np.maximum(np.nan_to_num(variance), 0.0))
     ratio = np.divide(mean, deviation, out=np.full_like(mean, np.inf), where=deviation > 0)  # without noise, m remains
     excess = mean * ndtr(ratio) + deviation * np.exp(-(ratio**2) / 2) / math.sqrt(2 * math.pi)

@@ -106,7 +106,7 @@ def test_many_equal_methods_share_one_place_in_most_draws(draws):
 
 def test_a_place_reaches_to_the_last_method_that_its_first_is_not_separated_from():
     """The method between is a little behind the first everywhere, the last one behind or ahead by much."""
-    values = np.column_stack([np.zeros(8), np.ones(8), np.where(np.arange(8) < 6, 2.0, -1.0)])
+    values = np.column_stack([np.zeros(7), np.ones(7), np.where(np.arange(7) < 5, 2.0, -1.0)])
     found = ranking(values)
     assert found.ranks[0] < found.ranks[1] < found.ranks[2]
     assert found.places.tolist() == [1, 1, 1]

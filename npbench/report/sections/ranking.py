@@ -21,7 +21,7 @@ MIN_DATASETS, MIN_FOR_DIAGRAM = 3, 3  # data sets; settings
 ROW_LABEL_WIDTH = 60  # characters
 PLACES_NOTE = (
     "Place: ends with the last that the data sets cannot separate from its first (95 % for all pairs together). "
-    "Places: 95 % limits of the place by mean rank. Fewer than six data sets separate nothing: places follow the mean rank."
+    "Places: 95 % limits of the place by mean rank. Fewer than six data sets separate nothing: places follow the rank."
 )
 BARS_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Methods of one colour share a place."
 

@@ -4,7 +4,6 @@
 run.
 """
 
-import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +16,10 @@ from npbench.numerics.signed_rank import DIGITS
 from npbench.report.stats.paired import MIN_VALUES
 
 RESAMPLES = 10_000
-FOR_PAIRS = 2000  # of them: each takes the deviations of all pairs of methods
+PAIR_DRAWS = 2000  # each has the differences of all pairs of methods
 TAIL = 2.5  # percent, at each end of 95 % limits
 POWER = 0.8
+ROUNDING = 1e-9  # of variances of ranks
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,12 @@ def _share(places: np.ndarray, ordered: np.ndarray, each: np.ndarray) -> None:
     """Let methods, the best first, share the places of those from which they cannot be separated."""
     better, worse = np.triu_indices(len(ordered), 1)
     differences = each[:, ordered[worse]] - each[:, ordered[better]]
+    known = np.sum(np.isfinite(differences), axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of methods without a common data set
+        mean, deviation = np.nanmean(differences, axis=0), np.nan_to_num(np.nanstd(differences, axis=0, ddof=1))
     apart = np.zeros((len(ordered), len(ordered)), dtype=bool)
-    with np.errstate(invalid="ignore"):
-        mean, deviation = _moments(np.ones((1, len(each))), differences)
-        allowed = np.where(deviation > 0, _critical(differences) * deviation, 0.0)
-    apart[better, worse] = (mean > allowed)[0]
+    apart[better, worse] = mean > _critical(each[:, ordered]) * deviation / np.sqrt(np.maximum(known, 1))
     first = 0
     while first < len(ordered):
         last = int(np.flatnonzero(~apart[first])[-1])
@@ -72,28 +73,25 @@ def _share(places: np.ndarray, ordered: np.ndarray, each: np.ndarray) -> None:
         first = last + 1
 
 
-def _critical(differences: np.ndarray) -> float:
-    """Return how many standard deviations separate any pair of methods, from their differences on each data set.
+def _critical(each: np.ndarray) -> float:
+    """Return how many standard errors separate any pair of methods, from their ranks on each data set.
 
-    The bootstrap draws the largest of all ``|d* - d| / s*``, for the mean d* and the standard deviation s* of the
-    differences of a pair in a resample; 5 % are larger.
+    Drawn are the means and the covariances of as many normal ranks, which have the covariances of these; in 95 % of the
+    draws, the difference of no pair is off by more standard errors of the draw (Tukey's comparison of all pairs).
     """
-    if not differences.size:
-        return math.inf
-    mean, _ = _moments(np.ones((1, len(differences))), differences)
-    means, deviations = _moments(_drawn(len(differences))[:FOR_PAIRS], differences)
-    off = np.round(np.abs(means - mean), DIGITS)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        largest = np.nanmax(np.where(off > 0, off / deviations, 0.0), axis=1)
-    return float(np.percentile(largest, 100 - 2 * TAIL, method="higher"))
-
-
-def _moments(weights: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return means and standard deviations of values that are finite, for each row of weights; NaN without any."""
-    filled, known = np.nan_to_num(values), np.isfinite(values)
-    with np.errstate(invalid="ignore"):
-        means, squares = (weights @ power / (weights @ known) for power in (filled, filled**2))
-    return means, np.sqrt(np.maximum(np.round(squares - means**2, DIGITS), 0.0))
+    n, k = each.shape
+    values, vectors = np.linalg.eigh(np.cov(np.nan_to_num(each), rowvar=False).reshape(k, k))
+    kept = values > ROUNDING * n
+    if k < 2 or not kept.any():
+        return 0.0
+    root, random = vectors[:, kept] * np.sqrt(values[kept]), np.random.default_rng(0)
+    means = random.standard_normal((PAIR_DRAWS, root.shape[1])) @ root.T
+    spread = random.standard_normal((PAIR_DRAWS, n - 1, root.shape[1])) @ root.T
+    covariances = spread.transpose(0, 2, 1) @ spread / (n - 1)
+    one, other = np.triu_indices(k, 1)
+    squares = covariances[:, one, one] + covariances[:, other, other] - 2 * covariances[:, one, other]
+    off = np.abs(means[:, one] - means[:, other]) / np.sqrt(np.maximum(squares, ROUNDING))
+    return float(np.percentile(off.max(axis=1), 100 - 2 * TAIL))
 
 
 @lru_cache(maxsize=8)
@@ -126,11 +124,10 @@ def fewest_to_separate(values: np.ndarray, methods: Sequence[int]) -> list[float
     """Return how many data sets like these would separate each method from the first by rank, with 80 % power.
 
     ``n = ((c + z_0.8) s / d)^2`` for the mean d and the standard deviation s of the difference of ranks, which all
-    methods have a share in, and the critical value c / sqrt(n) of these data sets.
+    methods have a share in, and the critical value c of these data sets.
     """
     each = _ranks(values)
-    better, worse = np.triu_indices(each.shape[1], 1)
-    critical = _critical(each[:, worse] - each[:, better]) * math.sqrt(len(each))
+    critical = _critical(each)
     differences = each[:, methods] - each[:, [0]]
     means, deviations = np.abs(np.mean(differences, axis=0)), np.std(differences, axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
