@@ -315,8 +315,10 @@ def kinds(name: str, *promises: str) -> None:
 
 
 def _first(league: League) -> str:
-    shared = f", one of {len(sharing(league))}" if len(sharing(league)) > 1 else ""
-    return f"`{league.standings[0].label}` {league.standings[0].p_nd:.2f}{shared}" if league.standings else "-"
+    if not league.standings:
+        return "-"
+    first, n = league.standings[0], len(sharing(league))
+    return f"`{first.label}` {first.p_nd:.2f}" + (f", one of {n}" if n > 1 else "")
 
 
 def crossed(bound: str, names: Sequence[str], scorers: Sequence[str] = (), n_tables: int = 2) -> None:

@@ -13,7 +13,7 @@ from npbench.report.select.metrics import better
 from npbench.report.select.recorded_settings import protocol_texts, protocols
 from npbench.report.sheet import MISSING, Cell, Entry, Row, Sheet, count, interval, number
 from npbench.report.stats.paired import MIN_VALUES
-from npbench.report.stats.ranks import fewest_to_separate, ranking
+from npbench.report.stats.ranks import fewest_to_separate, mean_ranks, ranking
 from npbench_benchmark import leaderboard
 from npbench_benchmark.crossing import crossing
 from npbench_benchmark.leaderboard import League, Setting, Standing, settings, table
@@ -240,7 +240,7 @@ def _by_weight(text: str, league: League, results: pl.DataFrame) -> Sheet:
     own = results.filter(pl.col("label").is_in(names))
     columns = {**{f"w = {w:g}": f"w = {w:g}" for w in WEIGHTS}, "with noise": "each_part", "1 if above": "kept_misses"}
     columns["at rho"] = "at_rho"
-    ranks = [ranking(table(own, names, column)[1]).ranks for column in columns.values()]
+    ranks = [mean_ranks(table(own, names, column)[1]) for column in columns.values()]
     title = f"{text}: ranks by other scores{league.title}"
     rows: list[Row] = [
         [name, *(number(rank, ".1f") for rank in row)]

@@ -56,6 +56,11 @@ def ranking(values: np.ndarray) -> Ranking:
     return Ranking(ranks, of_ranks.T, places, of_places.T)
 
 
+def mean_ranks(values: np.ndarray) -> np.ndarray:
+    """Return the mean ranks of methods alone."""
+    return _means(np.ones(len(values)), _ranks(values))
+
+
 def _share(places: np.ndarray, ordered: np.ndarray, each: np.ndarray) -> None:
     """Let methods, the best first, share the places of those from which they cannot be separated."""
     better, worse = np.triu_indices(len(ordered), 1)
