@@ -285,9 +285,12 @@ def use(drawn: str, *names: str) -> None:
     firsts = {league.standings[0].label.split()[0] for one in known for league in one.leagues if league.standings}
     untried = ", ".join(f"`{method}`" for method in sorted(firsts - {*stored["method"]})) or "none"
     found += large(stored, "`{}`".format)
-    found[-1] += f" The data sets are simulated, {_splits(stored)} of each. Not tried there: {untried}."
-    for line in found:
-        cog.outl("- **{}**: {}".format(*line.split(": ", 1)))
+    found[-1] += f"\nThe data sets are simulated, {_splits(stored)} of each.\nNot tried there: {untried}."
+    for advised in found:
+        first, *others = advised.splitlines()
+        cog.outl("- **{}**: {}".format(*first.split(": ", 1)))
+        for line in others:
+            cog.outl(f"    - {line}")
     cog.outl()
 
 

@@ -112,30 +112,30 @@ def _counted(records: pl.DataFrame, depends: Sequence[str]) -> Iterator[dict[str
 
 
 class Estimates:
-    """Seconds of jobs, from records with the columns :data:`CASE`, ``seconds`` and ``status``."""
+    """Seconds of jobs, from records with the columns :data:`CASE`, ``params``, ``seconds`` and ``status``."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
         good = frame.filter(status="ok").drop_nulls([*CASE, "seconds"])
-        medians = good.group_by(CASE, maintain_order=True).agg(pl.col("seconds").median())
-        self._same: dict[tuple[Any, ...], float] = {}
-        self._per_fit: dict[tuple[Any, ...], list[float]] = {}  # by solver, data set and number of rows
+        medians = good.group_by(*CASE, "params", maintain_order=True).agg(pl.col("seconds").median())
+        self._per_fit: dict[tuple[Any, ...], list[float]] = {}
         for row in medians.iter_rows(named=True):
             with contextlib.suppress(TypeError, ValueError, AttributeError):  # of another version, or damaged
                 per_fit = row["seconds"] / _n_fits(row)
-                self._per_fit.setdefault(_place(row), []).append(per_fit)
-                self._same[tuple(row[name] for name in CASE)] = row["seconds"]
+                for shared in _in_common(row):
+                    self._per_fit.setdefault(shared, []).append(per_fit)
 
     def seconds(self, job: Job) -> float | None:
-        """Return the seconds of a job from past ones with the same grid and protocol, else by the number of fits."""
+        """Return the seconds of a job, by its number of fits, from the past ones with which it has most in common."""
         columns = job.columns
-        if (same := self._same.get(tuple(columns[name] for name in CASE))) is not None:
-            return same
-        known = self._per_fit.get(_place(columns))
+        known = next((self._per_fit[shared] for shared in _in_common(columns) if shared in self._per_fit), None)
         return None if known is None else statistics.median(known) * _n_fits(columns)
 
 
-def _place(columns: Mapping[str, Any]) -> tuple[Any, ...]:
-    return columns["solver"], columns["dataset"], columns["n_samples"]
+def _in_common(columns: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """Return what a job may have in common with others, from most to least: first the same grid and protocol."""
+    case = tuple(columns[name] for name in CASE)
+    place = columns["solver"], columns["dataset"], columns["n_samples"]
+    return [(*case, columns["params"]), case, (*place, columns["params"]), place]
 
 
 def _n_fits(columns: Mapping[str, Any]) -> int:

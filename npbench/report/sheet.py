@@ -135,6 +135,15 @@ def count(done: int, total: int) -> Cell:
     return Cell(f"{done}/{total}", done, "" if done == total else "incomplete", (("of", total),))
 
 
+def out_of(some: int, total: int) -> Cell:
+    """Return how many of all.
+
+    >>> str(out_of(3, 4))
+    '3 of 4'
+    """
+    return Cell(f"{some} of {total}", some, further=(("of", total),))
+
+
 def interval(limits: tuple[float, float] | None, form: str = ".3f") -> Cell:
     """Return the ends of an interval.
 

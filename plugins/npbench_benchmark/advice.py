@@ -1,6 +1,6 @@
 """What to use when, and how far a ranking carries: sentences as functions of the records."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -60,11 +60,11 @@ class First(NamedTuple):
 
 def lines(records: pl.DataFrame, printed: Sequence[Any]) -> list[str]:
     """Return the sentences that a report begins with."""
-    return [*advice(records), reach(records)]
+    return [*(" ".join(one.splitlines()) for one in advice(records)), reach(records)]
 
 
 def advice(records: pl.DataFrame, quote: Quote = str) -> list[str]:
-    """Return what to use for each promise, the strongest first, and for large data sets.
+    """Return what to use for each promise, the strongest first, and for large data sets: a line for each sentence.
 
     Named are the method with the lowest mean rank in the first place of its league, the cheapest that shares this
     place and is nearly as good, and the first with few negatives where it is another; at settings with enough data sets
@@ -72,7 +72,7 @@ def advice(records: pl.DataFrame, quote: Quote = str) -> list[str]:
     range gain on logistic regression.
     """
     made = _by_promise(separable(settings(records)), quote)
-    return [*(made if bounded(records) else [" ".join([*made, *gains(records, quote)])]), *large(records, quote)]
+    return [*(made if bounded(records) else ["\n".join([*made, *gains(records, quote)])]), *large(records, quote)]
 
 
 def _by_promise(found: Sequence[Setting], quote: Quote, *, is_timed: bool = False) -> list[str]:
@@ -99,15 +99,14 @@ def _line(promise: str, firsts: Sequence[First], quote: Quote, is_timed: bool) -
     if not firsts:
         return f"{_head(promise)}: no method keeps its promise."
     name = firsts[0].setting.text.partition("=")[0]
-    common = set.intersection(*({*one.league.datasets} for one in firsts))
     best = []
     for alike in _alike(firsts, "best"):
         found, spent = [one.best for one in alike], f" in {_seconds(one.best for one in alike)}" if is_timed else ""
-        where = f"{', '.join(one.setting.value for one in alike)}{spent}{_of_place(alike)}{_on_common(alike, common)}"
+        where = f"{', '.join(one.setting.value for one in alike)}{spent}{_of_place(alike)}"
         best.append(f"{quote(found[0].label)} {_reached(found)} at {name} {where}{_alarms(found)}{_verdict(found)}")
     n = min(len(one.league.datasets) for one in firsts)
     caution = "" if n >= MIN_VALUES else f" ({counted(n, 'data set')}, too few to separate methods)"
-    sentences = [f"{_head(promise)}{caution}: {'; '.join(best)}."]
+    sentences = [f"{_head(promise)}{caution}: {'; '.join(best)}.", *_on_common(firsts, quote)]
     cheap = [
         f"{quote(alike[0].cheapest.label)} at {', '.join(one.setting.value for one in alike)} "
         f"({_reached([one.cheapest for one in alike])}{_alarms([one.cheapest for one in alike])}, in "
@@ -122,7 +121,7 @@ def _line(promise: str, firsts: Sequence[First], quote: Quote, is_timed: bool) -
             few, first = f"fewer than {leaderboard.FEW_NEGATIVES} negatives", one.few.standings[0]
             where = f"{few} ({len(one.few.datasets)} data sets) at {one.setting.value}"
             sentences.append(f"With {where}: {quote(first.label)} ({_reached([first])} in {_seconds([first])}).")
-    return " ".join([*sentences, *(_with_promise(firsts, quote) if promise == "none" else ())])
+    return "\n".join([*sentences, *(_with_promise(firsts, quote) if promise == "none" else ())])
 
 
 def _with_promise(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
@@ -150,12 +149,15 @@ def _of_place(alike: Sequence[First]) -> str:
     return f", one of {', '.join(map(str, sizes))} in the first place" if max(sizes, default=1) > 1 else ""
 
 
-def _on_common(alike: Sequence[First], common: Collection[str]) -> str:
-    """Return what the best reaches on the data sets of all settings, in brackets, if it had more."""
-    if not common or all(len(one.league.datasets) == len(common) for one in alike):
-        return ""
-    values = ", ".join(f"{one.reached(common):.2f}" for one in alike)
-    return f" ({values} on the {len(common)} data sets that these bounds share)"
+def _on_common(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
+    """Yield what the best of each setting reaches on the data sets of all settings, if some setting has more."""
+    common = set.intersection(*({*one.league.datasets} for one in firsts))
+    if common and any(len(one.league.datasets) > len(common) for one in firsts):
+        clauses = [
+            f"{quote(alike[0].best.label)} {', '.join(f'{one.reached(common):.2f}' for one in alike)}"
+            for alike in _alike(firsts, "best")
+        ]
+        yield f"On the {len(common)} data sets that these bounds share: {'; '.join(clauses)}."
 
 
 def _head(promise: str) -> str:
@@ -206,7 +208,7 @@ def large(records: pl.DataFrame, quote: Quote = str) -> list[str]:
     made = [f"Over {leaderboard.LARGE:,} samples, {line[0].lower()}{line[1:]}" for line in named]
     answers = pl.concat(one.results for one in found).group_by("label").agg((pl.col("n_good") < pl.col("n_jobs")).any())
     lost = f"{answers['n_good'].sum()} of {len(answers)} methods end without an answer on some of them."
-    return [*made[:-1], f"{made[-1]} {lost}"]
+    return [*made[:-1], f"{made[-1]}\n{lost}"]
 
 
 def gains(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:

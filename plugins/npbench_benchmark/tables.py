@@ -11,7 +11,7 @@ from npbench.problem import PROBLEMS
 from npbench.report.sections.ranking import PLACES_NOTE, limits
 from npbench.report.select.metrics import better
 from npbench.report.select.recorded_settings import protocol_texts, protocols
-from npbench.report.sheet import MISSING, Cell, Entry, Row, Sheet, count, interval, number
+from npbench.report.sheet import MISSING, Cell, Entry, Row, Sheet, count, interval, number, out_of
 from npbench.report.stats.paired import MIN_VALUES
 from npbench.report.stats.ranks import fewest_to_separate, mean_ranks, ranking
 from npbench_benchmark import leaderboard
@@ -113,7 +113,7 @@ def _mark(one: Standing, league: League, own: frozenset[str]) -> dict[str, Entry
     n = len(league.standings)
     return {
         "method": Cell(f"> {one.label}", flag="best") if one.keys & own else one.label,
-        "place": Cell(f"{one.place} of {n}", one.place, further=(("of", n),)) if one.place else MISSING,
+        "place": out_of(one.place, n) if one.place else MISSING,
         "verdict": one.verdict or MISSING,
     }
 

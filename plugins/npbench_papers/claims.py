@@ -32,7 +32,6 @@ import polars as pl
 
 from npbench.numerics.signed_rank import DIGITS
 from npbench.records.fields import COLLAPSED
-from npbench.report.render.terminal import MAX_BRIEF_ROWS
 from npbench.report.sheet import Cell, Row, Sheet, ends
 from npbench.report.stats.paired import hodges_lehmann, mean_limits, shift_interval
 from npbench.values import canonical
@@ -76,18 +75,17 @@ def with_claims(table: Table) -> Table:
     @wraps(table)
     def both(records: pl.DataFrame, printed: Printed, **options: Any) -> list[Sheet]:
         sheets = table(records, [row for row in printed if "claim" not in row], **options)
-        return [*as_sheets(list(judged(records, printed, sheets))), *sheets]
+        found = list(judged(records, printed, sheets))
+        return [as_sheet(found), *sheets] if found else sheets
 
     return both
 
 
-def as_sheets(found: Sequence[Judged]) -> list[Sheet]:
-    """Return claims with their verdicts as tables, short enough for a terminal to show them all."""
-    rows: list[Row] = [[*one[:4], f'"{one.quotation}"'] for one in found]
+def as_sheet(found: Sequence[Judged]) -> Sheet:
+    """Return claims with their verdicts."""
     about = "Here: the estimate, its 95 % limits over splits, and the number of cases that hold the claim."
-    notes = explained(about, (one.verdict for one in found))
-    starts = range(0, len(rows), MAX_BRIEF_ROWS)
-    return [Sheet(TITLE, COLUMNS, rows[start : start + MAX_BRIEF_ROWS], notes) for start in starts]
+    rows: list[Row] = [[*one[:4], f'"{one.quotation}"'] for one in found]
+    return Sheet(TITLE, COLUMNS, rows, explained(about, (one.verdict for one in found)))
 
 
 def judged(records: pl.DataFrame, printed: Printed, sheets: Sequence[Sheet]) -> Iterator[Judged]:
@@ -138,8 +136,8 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
     )
     shown = entries[0].text if len(entries) == 1 else ""
     shown = shown or f"{estimate:.3g}" + (f" [{limits[0]:.3g}, {limits[1]:.3g}]" if limits else "")
-    further = (*(ends(limits) if limits else ()), ("held", held), ("of", len(cells)))
-    return word, Cell(f"{shown}; {held} of {len(cells)}", estimate, further=further)
+    further = {**dict(ends(limits) if limits else ()), **alone, "held": held, "cases": len(cells)}
+    return word, Cell(f"{shown}; {held} of {len(cells)}", estimate, further=tuple(further.items()))
 
 
 def _bounds(ends: Sequence[float | None], neutral: float | None) -> tuple[float, float]:
@@ -221,7 +219,7 @@ def _of_tables(claim: Claim, sheets: Sequence[Sheet]) -> Iterator[Entry]:
             if value is not None and "paper" not in about.values() and _is_among(about, claim.get("where", {})):
                 case = canonical([one.title, name, *(about[key] for key in claim.get("cells", one.columns[:1]))])
                 dataset = about.get("data") or re.split("[:,]", one.title)[0]
-                itself = () if "minus" in claim else (about[name], row[name].numbers)
+                itself = () if "minus" in claim else (about[name], dict(row[name].further))
                 yield Entry(about, value, case, "", dataset, *itself)
 
 

@@ -35,6 +35,15 @@ def test_the_same_case_counts_before_others():
     assert Estimates(store(*others, *same)).seconds(job_of()) == 3.0
 
 
+@pytest.mark.parametrize("candidates", [10, 20])
+def test_the_same_parameters_count_before_others(candidates):
+    slow = changed(job_of(), params={"cv": 4})
+    timed = store((slow, 4100.0), *((job_of(), 41.0) for _ in range(3)))
+    n_fits = 1 + 4 * candidates
+    assert Estimates(timed).seconds(changed(job_of(candidates=candidates), params={"cv": 4})) == 100.0 * n_fits
+    assert Estimates(timed).seconds(job_of(candidates=candidates)) == 1.0 * n_fits
+
+
 @pytest.mark.parametrize(
     ("asked", "n_fits"),
     [

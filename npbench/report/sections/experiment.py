@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from npbench.report.render.drawing import draw_first, own_style
 from npbench.report.sections import overview
 from npbench.report.select import recorded_settings
 from npbench.report.select.asked import rivals, stored_records
-from npbench.report.sheet import Section, Sheet
+from npbench.report.sheet import Section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +28,7 @@ def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
     notes = [*filter(None, (experiment.paper, experiment.note)), *recorded_settings.notes(records)]
     if not experiment.table:
         return [Section(experiment.title, notes=notes), *overview.sections(records)]
-    sheets = list(_whole(resolve(experiment.table)(records, experiment.printed, **experiment.options)))
+    sheets = resolve(experiment.table)(records, experiment.printed, **experiment.options)
     # The part of a title before the colon names the files, unless another title begins with it.
     heads = [one.title.partition(":")[0] for one in sheets]
     stems = [head if heads.count(head) == 1 else one.title for head, one in zip(heads, sheets, strict=True)]
@@ -40,13 +39,6 @@ def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
         lines = resolve(experiment.advice)(records, experiment.printed, **experiment.options)
         found.insert(0, Section("What to use when", notes=lines))
     return found
-
-
-def _whole(sheets: Sequence[Sheet]) -> Iterator[Sheet]:
-    """Yield the tables, those of one title and columns as one."""
-    for _, alike in groupby(sheets, lambda one: (one.title, one.name, list(one.columns))):
-        first, *others = alike
-        yield replace(first, rows=[row for one in (first, *others) for row in one.rows])
 
 
 def _charts(experiment: Experiment, records: pl.DataFrame) -> list[Chart]:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from sklearn.isotonic import isotonic_regression
 
-from npbench.report.sheet import Cell, Row, Sheet, number, spread
+from npbench.report.sheet import Row, Sheet, number, out_of, spread
 from npbench_papers.axes import SMALL, Figure, panels
 from npbench_papers.bach.asymmetry_figures import CURVES
 from npbench_papers.claims import with_claims
@@ -48,7 +48,7 @@ def _differences(dataset: str, curves: Mapping[str, np.ndarray]) -> Sheet:
     rows: list[Row] = []
     for pair in PAIRS:
         less = means[pair[0]] - means[pair[1]]
-        counts = (Cell(f"{n} of {len(less)}", int(n)) for n in (np.sum(less < -1e-9), np.sum(less > 1e-9)))
+        counts = (out_of(int(np.sum(side)), len(less)) for side in (less < -1e-9, less > 1e-9))
         rows.append([" - ".join(pair), number(less.min(), "z.3f"), number(less.max(), "z.3f"), *counts])
     title = f"{dataset}: differences of mean P_nd at {len(FIGURE_P_FA)} P_fa from 0 to 1"
     return Sheet(title, ["curves", "smallest", "largest", "below 0 at", "above 0 at"], rows)

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from npbench.report.render.palette import BLUE, VERMILION
-from npbench.report.sheet import Cell, Row, Sheet, number
+from npbench.report.sheet import Cell, Row, Sheet, number, out_of
 from npbench_papers.axes import SMALL, Axes, Figure, tidy, traced
 from npbench_papers.barlaud.risks import algorithm, firsts
 from npbench_papers.claims import with_claims
@@ -66,7 +66,7 @@ def _counts(courses: Sequence[pl.DataFrame], gap: float, steps: int) -> Row:
     numbers = [median(taken) if taken else None, max(taken, default=None), max(firsts_taken, default=None)]
     return [
         number(len(taken), "d"),
-        Cell(f"{within} of {len(taken)}", within, further=(("of", len(taken)),)),
+        out_of(within, len(taken)),
         *(Cell(f"> {limit:g}", one) if one is not None and one > limit else number(one, "g") for one in numbers),
     ]
 

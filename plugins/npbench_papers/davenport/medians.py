@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, interval, number, spread
 from npbench.report.stats.paired import median_interval
 from npbench_papers.claims import with_claims
 from npbench_papers.davenport.strategies import Setting, settings
@@ -50,7 +50,7 @@ def _scores(setting: Setting, strategies: Sequence[str], test_part: Mapping[str,
     return Sheet(
         f"{setting.name}, rho={setting.rho:g}: rates, mean±standard deviation; np_score, median and its 95 % interval; "
         "mean processor seconds of selection and fit",
-        ["strategy", "", *FORMS, "ok", "verdict"],
+        ["strategy", "numbers", *FORMS, "ok", "verdict"],
         rows,
         [
             *_data_notes(setting, test_part),
@@ -86,7 +86,8 @@ def _median(sample: Sequence[float], form: str = ".3f") -> Cell:
     if not sample:
         return MISSING
     middle, limits = median(sample), median_interval(sample)
-    return Cell(f"{middle:{form}}" + (f" [{limits[0]:{form}}, {limits[1]:{form}}]" if limits else ""), middle)
+    shown = f" {interval(limits, form)}" if limits else ""
+    return Cell(f"{middle:{form}}{shown}", middle, further=(*(ends(limits) if limits else ()), ("n", len(sample))))
 
 
 def _data_notes(setting: Setting, test_part: Mapping[str, Mapping[str, str]]) -> Iterator[str]:

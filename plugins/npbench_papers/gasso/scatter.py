@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, number
+from npbench.report.sheet import MISSING, Row, Sheet, number, out_of
 from npbench_papers.axes import SMALL, Figure, panels, tidy
 from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed
@@ -75,4 +75,4 @@ def _compared(same: pl.DataFrame, name: str) -> Row:
     shown = [number(one, ".4g") for one in (mean, min(random), median(random), max(random))]
     farthest = number(max(abs(one - mean) for one in random), ".4g")
     rank = 1 + sum(one < mean for one in random)  # 1 is the smallest
-    return [*shown, number(len(random), "d"), farthest, Cell(f"{rank} of {len(random) + 1}", rank)]
+    return [*shown, number(len(random), "d"), farthest, out_of(rank, len(random) + 1)]

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from statistics import fmean, median
 from typing import Any
 
 import polars as pl
 
 from npbench.records.fields import TASK
-from npbench.report.sheet import Cell, Row, Sheet, number, spread
+from npbench.report.sheet import Row, Sheet, number, spread
 from npbench.report.stats.paired import mean_limits, wilcoxon
 from npbench.values import canonical
 from npbench_papers.claims import with_claims
@@ -110,7 +111,7 @@ def _speed(value: float, group: pl.DataFrame, paper: Mapping[str, Any]) -> Row:
         number(median(speedups), ".2f"),
         number(mean / theirs if theirs else None, ".2f"),
         faster,
-        Cell(f"{where_converged.text} ({len(converged)})", where_converged.value),
+        replace(where_converged, text=f"{where_converged.text} ({len(converged)})"),
         *(spread(group[name].drop_nulls().to_list(), ".2f") for name in ("wall", "solving")),
     ]
 

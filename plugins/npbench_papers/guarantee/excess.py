@@ -14,7 +14,7 @@ import polars as pl
 from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.thresholds import RULES
 from npbench.report.chart import Chart, Panel, Series
-from npbench.report.sheet import Cell, Row, Sheet, interval, number, spread
+from npbench.report.sheet import Row, Sheet, interval, number, out_of, spread
 from npbench.report.stats.paired import kept
 from npbench_papers.records import Printed, printed_for
 
@@ -81,7 +81,7 @@ def _row(same: pl.DataFrame, printed: Printed, shown: Sequence[str]) -> Row:
     return [
         number(n, "d"),
         rule,
-        Cell(f"{above} of {len(same)}", above, further=(("of", len(same)),)),
+        out_of(above, len(same)),
         number(above / len(same)),
         interval((low, high)),
         number(exact),

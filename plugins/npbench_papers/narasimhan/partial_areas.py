@@ -10,7 +10,7 @@ import polars as pl
 
 from npbench.records.fields import COLLAPSED
 from npbench.report.render.palette import Palette
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, number, spread
+from npbench.report.sheet import MISSING, Row, Sheet, count, number, out_of, spread
 from npbench.values import counted
 from npbench_papers.axes import SMALL, Axes, Figure, panels, tidy
 from npbench_papers.claims import with_claims
@@ -154,7 +154,7 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
         )
         known = difference(paper, base_paper)
         n_ahead, n = sum(gain > 0 for gain in gains), len(gains)
-        ahead = Cell(f"{n_ahead} of {n}", n_ahead, further=(("of", n),)) if n else MISSING
+        ahead = out_of(n_ahead, n) if n else MISSING
         stand_in, fallback = is_stand_in(printed, dataset), _is_fallback(same)
         word = judge_mean(gains, known.value, AREA_TOLERANCE, neutral=0, stand_in=stand_in, fallback=fallback)
         learnt = paired.filter(pl.col("solver_status").ne_missing(COLLAPSED))

@@ -100,3 +100,20 @@ def test_report_gives_the_verdicts_of_the_page(name):
         sheets = resolve(experiment.table)(records, experiment.printed, **experiment.options)
         verdicts.append([row[:3] for sheet in sheets if sheet.title == claims.TITLE for row in sheet.texts])
     assert verdicts[0] == verdicts[1]
+
+
+NUMBER = re.compile(r"(?<![\w.^])[-+]?\d+\.?\d*(?:e[-+]?\d+)?(?!\w)")
+
+
+@pytest.mark.slow  # makes the tables of each experiment
+@pytest.mark.parametrize("name", sorted({*FILES} & {*SHIPPED}))
+def test_table_files_have_each_number_of_a_text(name):
+    experiment = composed(name).experiment
+    for sheet in resolve(experiment.table)(
+        conformed(pl.read_parquet(FILES[name])), experiment.printed, **experiment.options
+    ):
+        assert "" not in sheet.columns
+        for column, cells in zip(sheet.columns, sheet.by_column, strict=True):
+            for cell in cells:
+                shown = NUMBER.findall(cell.text) if cell.numbers else []
+                assert len(shown) <= len(cell.numbers), (sheet.title, column, cell)

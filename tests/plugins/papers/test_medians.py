@@ -107,7 +107,7 @@ def test_origin_of_splits_is_noted_and_both_tie_rules_have_the_same_printed_valu
     records = frame([record(s, n) for s in ("bbs", "bbs_narrow") for n in range(2)])
     printed = [{"strategy": "bbs", "np_score": 0.3}]
     sheet, *_ = medians.table(records, printed, **OPTIONS | {"strategies": ["bbs", "bbs_narrow"]})
-    assert [row["np_score"] for row in cells(sheet) if row[""] == "paper"] == ["0.300", "0.300"]
+    assert [row["np_score"] for row in cells(sheet) if row["numbers"] == "paper"] == ["0.300", "0.300"]
 
 
 def test_settings_exclude_the_strategy_and_other_data_or_seeds_do_not_pair():
@@ -127,7 +127,7 @@ def test_nothing_to_compare_is_not_measured():
     *_, speed = tables([record("gs", n) for n in range(6)])
     assert cells(speed)[0]["verdict"] == "-"
     sheet, *_ = medians.table(frame([record("cd"), record("bs")]).drop("np_score"), (), **OPTIONS)
-    assert {row["verdict"] for row in cells(sheet) if row[""] == "here"} == {"-"}
+    assert {row["verdict"] for row in cells(sheet) if row["numbers"] == "here"} == {"-"}
     for records in (frame([record("cd", params="{}")]), frame([record("cd")]).clear()):
         (speed,) = medians.table(records, (), **OPTIONS)
         assert speed.texts == []
