@@ -10,8 +10,8 @@ import polars as pl
 from blocks import PUBLISHED, fenced, published, table
 
 from npbench.numerics.binomial_limits import rate_limits
-from npbench.report.sheet import spread
-from npbench.report.stats.paired import kept, wilcoxon
+from npbench.report.sheet import interval, spread
+from npbench.report.stats.paired import hodges_lehmann, kept, shift_interval, wilcoxon
 from npbench_benchmark.leaderboard import misses_at_rho, settings
 from npbench_benchmark.promises import SIZES, Promise, expected
 
@@ -328,6 +328,20 @@ def without_answer() -> str:
         parts = [f"{words[status]} on {datasets} at {at}" for status, at, datasets in same.rows()]
         lines.append(f"- `{method}` {'; '.join(parts)}.")
     return "\n".join(["", *lines, ""])
+
+
+def native() -> str:
+    """Return what boosting misses with words and missing values as they are, and coded, by bound."""
+    found = pl.DataFrame(_stored("native")).group_by("rho", "data").agg(pl.mean("native", "coded")).sort("rho", "data")
+    rows = []
+    for (rho,), one in found.sort(-pl.col("rho"), maintain_order=True).group_by("rho", maintain_order=True):
+        change = (one["native"] - one["coded"]).round(9).to_numpy()  # equal means are ties
+        limits = interval(shift_interval(change), "+.3f")
+        row = {"rho": rho, "n": len(one), "fewer": sum(change < 0), "more": sum(change > 0)}
+        means = {name: statistics.fmean(one[name]) for name in ("native", "coded")}
+        rows.append({**row, **means, "change": f"{hodges_lehmann(change):+.3f} {limits}"})
+    head = "rho | data sets | as they are | coded | difference | fewer on | more on"
+    return listed(rows, head, "{rho} | {n} | {native:.3f} | {coded:.3f} | {change} | {fewer} | {more}")
 
 
 def million() -> str:
