@@ -18,7 +18,7 @@ from npbench_benchmark.advice import lines
 from npbench_benchmark.tables import explorer
 
 NAME = "leaderboard.html"
-EXPERIMENTS = ("np_benchmark", "pauc_benchmark")  # docs/benchmark.md names them, too
+EXPERIMENTS = ("np_benchmark", "pauc_benchmark")  # docs/benchmark*.md name them, too
 
 
 @functools.cache

@@ -153,10 +153,10 @@ def _on_common(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
     """Yield what the best of each setting reaches on the data sets of all settings, if some setting has more."""
     common = set.intersection(*({*one.league.datasets} for one in firsts))
     if common and any(len(one.league.datasets) > len(common) for one in firsts):
-        clauses = [
-            f"{quote(alike[0].best.label)} {', '.join(f'{one.reached(common):.2f}' for one in alike)}"
-            for alike in _alike(firsts, "best")
-        ]
+        groups = _alike(firsts, "best")
+        names = [f"{quote(alike[0].best.label)} " if len(groups) > 1 else "" for alike in groups]
+        values = [", ".join(f"{one.reached(common):.2f}" for one in alike) for alike in groups]
+        clauses = map("".join, zip(names, values, strict=True))
         yield f"On the {len(common)} data sets that these bounds share: {'; '.join(clauses)}."
 
 

@@ -96,7 +96,7 @@ def test_bounds_with_fewer_data_sets_are_also_compared_on_those_that_all_have():
     at_all = [results("alpha", [0.9] * 6 + [0.1] * 2, params=UMBRELLA, rho=0.1)]
     text = advice(made(*at_all, results("alpha", 0.95, params=UMBRELLA, rho=0.05, p_fa=0.0, **hard)))[0]
     assert "misses 0.70, 0.95 at rho 0.1, 0.05," in text
-    assert "On the 6 data sets that these bounds share: alpha 0.90, 0.95." in text.splitlines()
+    assert "On the 6 data sets that these bounds share: 0.90, 0.95." in text.splitlines()
     assert "share" not in advice(made(*at_all))[0]
 
 
