@@ -331,17 +331,21 @@ def without_answer() -> str:
 
 
 def native() -> str:
-    """Return what boosting misses with words and missing values as they are, and coded, by bound."""
+    """Return what boosting misses with words and missing values as they are, and coded, by bound, and what follows."""
     found = pl.DataFrame(_stored("native")).group_by("rho", "data").agg(pl.mean("native", "coded")).sort("rho", "data")
     rows = []
     for (rho,), one in found.sort(-pl.col("rho"), maintain_order=True).group_by("rho", maintain_order=True):
         change = (one["native"] - one["coded"]).round(9).to_numpy()  # equal means are ties
-        limits = interval(shift_interval(change), "+.3f")
+        if (limits := shift_interval(change)) is None:  # too few data sets
+            continue
         row = {"rho": rho, "n": len(one), "fewer": sum(change < 0), "more": sum(change > 0)}
         means = {name: statistics.fmean(one[name]) for name in ("native", "coded")}
-        rows.append({**row, **means, "change": f"{hodges_lehmann(change):+.3f} {limits}"})
+        row["is_seen"] = limits[0] > 0 or limits[1] < 0
+        rows.append({**row, **means, "change": f"{hodges_lehmann(change):+.3f} {interval(limits, '+.3f')}"})
     head = "rho | data sets | as they are | coded | difference | fewer on | more on"
-    return listed(rows, head, "{rho} | {n} | {native:.3f} | {coded:.3f} | {change} | {fewer} | {more}")
+    table = listed(rows, head, "{rho} | {n} | {native:.3f} | {coded:.3f} | {change} | {fewer} | {more}")
+    seen = ", ".join(str(row["rho"]) for row in rows if row["is_seen"])
+    return f"{table}\n{f'A difference is seen at {seen}.' if seen else 'No difference is seen at any bound.'}\n"
 
 
 def million() -> str:

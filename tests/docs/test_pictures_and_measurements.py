@@ -183,3 +183,12 @@ def test_a_fit_stops_at_the_first_small_slack_if_it_reaches_one(script):
     ]
     found = script("measured").at_slack(pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=0), 0.1)
     assert found.sort("C").select("C", "iteration", "pauc").rows() == [(1.0, 2, 12.0)]
+
+
+def test_boosting_sees_a_difference_where_limits_exclude_0(script, monkeypatch):
+    measured = script("measured")
+    stored = measured._stored("native")
+    assert "No difference is seen at any bound." in measured.native()
+    worse = [{**row, "native": row["coded"] + 0.1 * (row["rho"] == 0.05)} for row in stored]
+    monkeypatch.setattr(measured, "_stored", lambda name: worse)
+    assert "A difference is seen at 0.05." in measured.native()
