@@ -1,6 +1,7 @@
 """Tables of stored measurements: benchmarks, detectors, sweeps, and iterates of a fit."""
 
 import json
+import math
 import re
 import statistics
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,8 @@ from blocks import PUBLISHED, fenced, published, table
 
 from npbench.numerics.binomial_limits import rate_limits
 from npbench.report.sheet import interval, spread
-from npbench.report.stats.paired import hodges_lehmann, kept, shift_interval, wilcoxon
+from npbench.report.stats.paired import MIN_VALUES, hodges_lehmann, kept, shift_interval, wilcoxon
+from npbench_benchmark.crossing import OF_THRESHOLD, crossing
 from npbench_benchmark.leaderboard import misses_at_rho, settings
 from npbench_benchmark.promises import SIZES, Promise, expected
 
@@ -328,6 +330,28 @@ def without_answer() -> str:
         parts = [f"{words[status]} on {datasets} at {at}" for status, at, datasets in same.rows()]
         lines.append(f"- `{method}` {'; '.join(parts)}.")
     return "\n".join(["", *lines, ""])
+
+
+def packages(ours: str = "ensemble") -> str:
+    """Return how far a scorer of ours is from the boosting package that comes closest, at the same thresholds."""
+    stored = pl.concat([published("np_benchmark"), published("np_benchmark_packages")])
+    names = {*published("np_benchmark_packages")["method"].str.split(" ").list.first(), ours}
+    found: dict[tuple[str, str], list[str]] = {}
+    for setting in settings(stored):
+        scorers = [OF_THRESHOLD.sub("", label) in names for label in setting.results["label"]]
+        sheet = next(crossing(setting.text, setting.results.filter(pl.Series(scorers))), None)
+        if sheet is None or len(setting.results["dataset"].unique()) < MIN_VALUES:
+            continue
+        first, *others = sheet.cells
+        ahead = {row[0].text: row[-1] for row in others}
+        # ours against the first, or the closest against ours
+        name = ours if ours in ahead else min(ahead, key=lambda one: ahead[one].value or math.inf)
+        found.setdefault((name, first[0].text), []).append(f"{ahead[name]} at {setting.value}")
+    clauses = [
+        f"`{name}`{', the closest,' * (name != ours)} misses more than `{first}` by {', '.join(differences)}"
+        for (name, first), differences in found.items()
+    ]
+    return f"Boosting packages: at the same thresholds, {'; '.join(clauses)}."
 
 
 def native() -> str:

@@ -11,10 +11,12 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import cog  # type: ignore[import-not-found]  # cogapp provides it while it runs
+import measured
 import polars as pl
 import yaml
 from blocks import PUBLISHED, fenced, published, table
@@ -137,8 +139,8 @@ def claims_of(paper: str) -> None:
     for name in _published_of(paper):
         described, sections = _sections(name)
         found = claims.judged(published(name), described.printed, _numbered(sections))
-        for section, verdict, here, measured, quotation in found:
-            row = (section, f'"{quotation}"', f"`{name}`", measured, here.text, verdict)
+        for section, verdict, here, compared, quotation in found:
+            row = (section, f'"{quotation}"', f"`{name}`", compared, here.text, verdict)
             once.setdefault(row[:2] + row[3:] if verdict == "not run" else row, row)
     columns = ("section", "the paper", "experiment", "measured", "here", "verdict")
     ordered = sorted(once.values(), key=lambda row: row[0])
@@ -280,16 +282,17 @@ def use(drawn: str, *names: str) -> None:
         f"`{name}` on {counted(one['dataset'].n_unique(), 'data set')}, {_splits(one)} of each" for name, one in each
     )
     cog.outl(f"\nBy {'; '.join(ran)}:\n")
-    found = [line for _, one in each for line in advice(one, "`{}`".format)]
+    first, *others = (advice(one, "`{}`".format) for _, one in each)
+    found = [*first, measured.packages(), *chain.from_iterable(others)]
     stored, known = published(drawn), separable(settings(each[0][1]))
     firsts = {league.standings[0].label.split()[0] for one in known for league in one.leagues if league.standings}
     untried = ", ".join(f"`{method}`" for method in sorted(firsts - {*stored["method"]})) or "none"
     found += large(stored, "`{}`".format)
     found[-1] += f"\nThe data sets are simulated, {_splits(stored)} of each.\nNot tried there: {untried}."
     for advised in found:
-        first, *others = advised.splitlines()
-        cog.outl("- **{}**: {}".format(*first.split(": ", 1)))
-        for line in others:
+        head, *more = advised.splitlines()
+        cog.outl("- **{}**: {}".format(*head.split(": ", 1)))
+        for line in more:
             cog.outl(f"    - {line}")
     cog.outl()
 

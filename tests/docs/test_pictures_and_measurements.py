@@ -192,3 +192,13 @@ def test_boosting_sees_a_difference_where_limits_exclude_0(script, monkeypatch):
     worse = [{**row, "native": row["coded"] + 0.1 * (row["rho"] == 0.05)} for row in stored]
     monkeypatch.setattr(measured, "_stored", lambda name: worse)
     assert "A difference is seen at 0.05." in measured.native()
+
+
+def test_the_first_screen_says_which_package_is_ahead(script, monkeypatch):
+    measured = script("measured")
+    stored = {name: measured.published(name) for name in ("np_benchmark", "np_benchmark_packages")}
+    assert re.search(r"`\w+`, the closest, misses more than `ensemble` by .* at 0\.1, .* at 0\.01", measured.packages())
+    better = pl.when(pl.col("method").str.starts_with("xgboost")).then(pl.col("p_nd") / 2).otherwise("p_nd")
+    stored["np_benchmark_packages"] = stored["np_benchmark_packages"].with_columns(p_nd=better)
+    monkeypatch.setattr(measured, "published", stored.get)
+    assert "`ensemble` misses more than `xgboost` by" in measured.packages()
