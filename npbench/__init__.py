@@ -85,7 +85,7 @@ def run(**settings: Any) -> pl.DataFrame:
     Parameters
     ----------
     **settings
-        The settings of the command line. A mapping holds the settings of a group, and its ``name`` chooses it:
+        The settings of the command line. A mapping holds the settings of a group, and its ``name`` is the choice:
         ``solver={"name": "np_svm", "C": 1}``. A list is swept: ``dataset=["pima", "breast"]`` runs both, and several
         lists run every combination. A tuple is one value, a list on the command line: ``metrics=("p_fa", "p_nd")``.
         ``experiment="NAME"`` runs an experiment; ``**{"execution.n_jobs": 2}`` is a setting by its path.
@@ -123,7 +123,7 @@ def solver(name: str, /, **params: Any) -> Estimator:
     Parameters
     ----------
     name : str
-        A name from ``npbench list solvers``, or a variant in ``conf/solver``, such as "random_forest". Of a variant,
+        A name from ``npbench list solvers``, or a variant in ``conf/solver``, such as "random_forest". In a variant,
         parameters with a grid keep their defaults.
     **params
         The estimator's parameters, as in ``npbench.solver("np_svm", rho=0.05)``.
@@ -131,7 +131,7 @@ def solver(name: str, /, **params: Any) -> Estimator:
     Raises
     ------
     RequestError
-        If no installed plugin provides the solver; the message has the nearest name.
+        If no installed plugin provides the solver; the message suggests the nearest name.
 
     Examples
     --------

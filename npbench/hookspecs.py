@@ -39,7 +39,7 @@ def npbench_config_packages() -> list[str]:  # type: ignore[empty-body]
 def npbench_commands() -> Mapping[str, str]:  # type: ignore[empty-body]
     """Name the module of each command, as in ``{"verify": "npbench_benchmark.board.verify"}``.
 
-    Its function ``run`` takes the words after the command and returns an exit code.
+    The module's function ``run`` takes the words after the command and returns an exit code.
     """
 
 
@@ -56,7 +56,7 @@ def npbench_executors() -> Mapping[str, str]:  # type: ignore[empty-body]
 def npbench_launchers() -> Mapping[str, str]:  # type: ignore[empty-body]
     """Name the class that launches runs by the settings below a key, as in ``{"hydra": "module:Class"}``.
 
-    Its objects are a :class:`npbench.config.command_line.Launch`. The only such key is ``hydra``.
+    Its objects implement :class:`npbench.config.command_line.Launch`. The only such key is ``hydra``.
     """
 
 

@@ -35,7 +35,7 @@ class Number:
 class Problem(ABC):
     """A problem: its estimator parameters, its validation loss, and how reports show it.
 
-    Reports need nothing else of a problem, so that a new problem is a change to this file alone.
+    Reports need nothing else from a problem, so a new problem is a change to this file alone.
     """
 
     name: ClassVar[str]  # on the command line
@@ -43,7 +43,7 @@ class Problem(ABC):
     headline: ClassVar[tuple[str, ...]]  # metrics in summaries, the most important first
     judged_by: ClassVar[str]  # metric by which solvers are compared
     panels: ClassVar[tuple[str, ...]]  # metrics in charts
-    bounds: ClassVar[Mapping[str, str]] = MappingProxyType({})  # metrics that should not exceed a parameter, with it
+    bounds: ClassVar[Mapping[str, str]] = MappingProxyType({})  # metrics, each with the parameter that bounds it
     number: ClassVar[Number | None] = None  # parameter that charts are drawn against; None if it is not one number
     ranks: ClassVar[bool] = False  # whether the loss depends on the order of the scores, not only on their signs
 
@@ -96,7 +96,7 @@ class NeymanPearson(_OneFraction):
     name: ClassVar[str] = "np"
     title: ClassVar[str] = "minimise misses P_nd subject to false alarms P_fa <= rho"
     headline: ClassVar[tuple[str, ...]] = ("p_fa", "p_nd", "np_score", "auc")
-    judged_by: ClassVar[str] = "np_score"  # few misses alone are no merit where the bound is exceeded
+    judged_by: ClassVar[str] = "np_score"  # few misses alone are worth nothing where the bound is exceeded
     panels: ClassVar[tuple[str, ...]] = ("p_fa", "p_nd")
     bounds: ClassVar[Mapping[str, str]] = MappingProxyType({"p_fa": "rho"})
     number: ClassVar[Number | None] = Number("rho", "ρ", "bound on false alarms ρ")
@@ -211,7 +211,7 @@ class PartialAUC(Problem):
         ]
 
     def parameters(self) -> dict[str, Any]:
-        """Return the ranges, without that of true-positive rates if it is all of them, as in records of 0.1."""
+        """Return the ranges, without that of true-positive rates if it is full, as in records of npbench 0.1."""
         return {name: value for name, value in asdict(self).items() if name == "fpr_range" or self.two_way}
 
     @property

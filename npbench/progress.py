@@ -21,7 +21,7 @@ SECONDS_BETWEEN_LINES = 30.0
 
 
 class Progress:
-    """Progress and notes on stderr: without a terminal lines by ``clock``, without ``shows_jobs`` notes only."""
+    """Progress and notes on stderr: lines timed by ``clock`` without a terminal, only notes without ``shows_jobs``."""
 
     def __init__(
         self, console: Console | None = None, clock: Callable[[], float] = time.monotonic, *, shows_jobs: bool = True
@@ -40,7 +40,7 @@ class Progress:
 
     @contextmanager
     def of(self, jobs: JobStream) -> Iterator[None]:
-        """Show the bar during the run of at least one job."""
+        """Show the bar while the jobs, at least one, run."""
         self._total, self._done, self._failed = len(jobs), 0, 0
         first = next(iter(jobs)).request
         self._task = self._bar.add_task(f"{first.solver.name} on {first.dataset.name} ...", total=self._total)
@@ -50,7 +50,7 @@ class Progress:
 
     @contextmanager
     def compiling(self, names: Sequence[str], seconds: float) -> Iterator[None]:
-        """Say what is compiled and how long that may take; it does not count for the time that the jobs have left."""
+        """Say what is compiled and how long that may take; the estimate for the jobs leaves this time out."""
         text = f"Compiling the kernels of {', '.join(names)}, once: up to about {duration(seconds)}"
         self.note(f"{text}.")
         self._bar.update(self._task, visible=False)

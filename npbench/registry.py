@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 # Types of descriptions by kind.
 DESCRIBED: dict[str, type[Any]] = {"solver": Solver, "dataset": Dataset, "metric": Metric}
-NAMED = ("command", "executor", "launcher")  # kinds of which a plugin names the code
+NAMED = ("command", "executor", "launcher")  # kinds for which a plugin names the code
 MAX_REASON = 500  # characters
 OBSERVERS = ("npbench_run_started", "npbench_job_finished")
 
@@ -94,7 +94,7 @@ class Registry:
         return self.find("metric", self.metrics, name)
 
     def find(self, kind: str, table: Mapping[str, T], name: str, *hints: str) -> T:
-        """Return what a table of a kind has by that name; raise RequestError with the nearest name otherwise."""
+        """Return the entry of a kind's table called ``name``; raise RequestError with the nearest name otherwise."""
         if name in table:
             return table[name]
         raise RequestError(" ".join([unknown_name(kind, name, table), *hints, *map(str, self.unavailable)]))
@@ -128,7 +128,7 @@ class Registry:
             self.observers.append((provider, manager.hook))
 
     def set_clashes_aside(self) -> None:
-        """Make each name unavailable that several plugins provide."""
+        """Mark each name that several plugins provide as unavailable."""
         advice = "provides it too. Uninstall one of them, or list the plugins to use in NPBENCH_PLUGINS."
         for (kind, name), claimed in self.claims.items():
             if len(claimed) > 1:
@@ -139,13 +139,13 @@ class Registry:
 
 
 def remedy(kind: str, name: str) -> str:
-    """Return what to do about a fault of what a plugin provides."""
+    """Return what to do about a fault in something that a plugin provides."""
     provider = installed().providers.get((kind, name))
     return provider.remedy if provider else "Report it to the authors of its plugin."
 
 
 def _check_texts(kind: str, item: Any) -> None:
-    """Raise TypeError if a description has anything else where text belongs: it would stop what lists all of them."""
+    """Raise TypeError if a description has anything else where text belongs, which would break listings."""
     texts = {one.name: getattr(item, one.name) for one in fields(item) if one.type in (str, "str")}
     if isinstance(item, Solver):
         texts |= {f"solves[{place}]": problem for place, problem in enumerate(item.solves)}
@@ -168,7 +168,7 @@ def _provider(point: EntryPoint) -> Provider:
 def _name_and_version(distribution: Distribution) -> tuple[str, str, str]:
     """Return name, version, and the folder that it was installed from, if any (PEP 610)."""
     metadata, folder = distribution.metadata, ""
-    with contextlib.suppress(ValueError, TypeError, LookupError, AttributeError):  # of no file, or a damaged one
+    with contextlib.suppress(ValueError, TypeError, LookupError, AttributeError):  # no file, or a damaged one
         address = urlsplit(json.loads(distribution.read_text("direct_url.json") or "{}")["url"])
         folder = unquote(address.path) if address.scheme == "file" else ""
     return metadata["Name"], metadata["Version"], folder

@@ -1,4 +1,4 @@
-"""Plan requests, run their jobs and read the records, for command line, Python and Hydra; prints nothing."""
+"""Plan requests, run their jobs and read the records, for the command line, Python and Hydra; print nothing."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -71,7 +71,7 @@ def plan(asked: Requested, progress: Progress) -> Plan:
 def describe(results: Path, words: Sequence[str], configs: Sequence[Mapping[str, Any]], **facts: Any) -> dict[str, Any]:
     """Write the description of a run beside its records, and return it; ``facts`` replace those of this process.
 
-    Of a large sweep it has the first configurations: records have their settings too, and the command names all.
+    For a large sweep it has only the first configurations: records have their settings too, and the command names all.
     """
     listed = {"n_configs": len(configs), "configs": configs[:MOST_CONFIGS]}
     description = {**provenance.facts(), **facts, "command": words, **listed}
@@ -90,7 +90,7 @@ def run(plan: Plan, asked: Requested, progress: Progress, **facts: Any) -> None:
     """Describe a run, carry out its jobs, and store their records; report to ``progress`` and to observing plugins."""
     settings = asked.settings
     if plan.todo and settings.name == "local":
-        processes.prepare()  # they load what they share while this process goes on
+        processes.prepare()  # workers load what they share while this process goes on
     description = describe(settings.results, asked.words, asked.configs, **facts)
     if not plan.todo:
         return

@@ -89,7 +89,7 @@ def imported_names(solver: Solver, params: Mapping[str, Any], search: Mapping[st
 
 
 def built(kind: str, table: Mapping[str, Any], name: str, settings: Mapping[str, Any]) -> Any:
-    """Return the problem or protocol called ``name``, which ``settings`` may hold too; raise all its faults."""
+    """Return the problem or protocol called ``name``, a key that ``settings`` may hold too; raise all its faults."""
     if name not in table:
         raise RequestError(unknown_name(kind, name, table))
     given = {str(key): value for key, value in settings.items() if key != "name"}

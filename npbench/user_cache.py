@@ -1,4 +1,4 @@
-"""The user's cache: its folder, and results of slow computations, kept by all that they depend on."""
+"""The user's cache: its folder, and results of slow computations, keyed by all that they depend on."""
 
 import contextlib
 import hashlib
@@ -50,7 +50,7 @@ def share_access(path: Path, *, to_write: bool = False) -> None:
 
 
 def cached(kind: str, identity: bytes | None, make: Callable[[], Any], keep: Callable[[Any], bool] = bool) -> Any:
-    """Return what ``make`` returned for the same identity, in this process or another; where it is None, make it."""
+    """Return what ``make`` returned for this ``identity``, in any process; call it again if the identity is None."""
     if identity is None:
         return make()
     path = remembered_folder() / kind / hashlib.sha256(identity).hexdigest()

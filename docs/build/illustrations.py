@@ -81,7 +81,7 @@ def _drawn(seed: int, n_pos: int, n_neg: int) -> tuple[np.ndarray, np.ndarray]:
 def cost_lines() -> pl.DataFrame:
     """Return breakpoints of the entry line and of lines of constant total: ``line``, ``C_pos``, ``C_neg``, ``cost``.
 
-    The cost is that of false alarms and misses on other samples, which weigh 1 and 2.
+    The cost is that of false alarms, with weight 1, and misses, with weight 2, on other samples.
     """
     path = CostPath.linear(*_drawn(0, 30, 20))
     others, labels = _drawn(1, 600, 400)
@@ -97,9 +97,9 @@ def cost_lines() -> pl.DataFrame:
 
 
 def asymmetry() -> pl.DataFrame:
-    """Return the data of the three panels below each other.
+    """Return the data of the three panels, one below the other.
 
-    Costs are left out: where b jumps, rounding decides on which side it is.
+    Costs are left out: where b jumps, rounding decides on which side it falls.
     """
     return pl.concat([figures.concave_curve(), cost_lines().drop("cost")], how="diagonal")
 

@@ -72,7 +72,7 @@ def _machine(name: str) -> str:
 def where(of: str | Sequence[Row]) -> str:
     """Return when, at which commit and on which processors rows were measured, as a sentence.
 
-    Files from before rows had a commit name the one that stored them, and no processor.
+    Files from before rows had a commit give the one that stored them, and no processor.
     """
     rows = sorted(_rows(of), key=lambda row: row["when"])
     days, commits, cpus = (list(dict.fromkeys(row[name] for row in rows)) for name in ("when", "commit", "cpu"))
@@ -92,7 +92,7 @@ def guardrails() -> str:
 
 
 def ensemble_seconds() -> str:
-    """Return how many times as long as the forest the ensemble is fitted, both with held-out negatives."""
+    """Return how many times as long the ensemble takes to fit as the forest, both with held-out negatives."""
     found = published("ensemble_benchmark").filter(pl.col("status") == "ok", ~pl.col("params").str.contains('"cv"'))
     seconds = found.pivot("method", index="dataset", values="fit_cpu_seconds", aggregate_function="median")
     times = seconds.select("dataset", times=pl.col("ensemble") / pl.col("random_forest")).drop_nulls().sort("times")
@@ -113,7 +113,7 @@ def ensemble_splits() -> str:
 
 
 def other_tables() -> str:
-    """Return the same over the tables that the benchmark does not use."""
+    """Return :func:`ensemble_splits` over the tables that the benchmark does not use."""
     return _beside_the_forest(_other_tables().filter(pl.col("promise") != "exactly rho"), "tables")
 
 
@@ -176,7 +176,7 @@ def _together(rows: Sequence[Row]) -> str:
 
 
 def other_scorers() -> str:
-    """Return what members and other weights miss more than the ensemble where P_fa of the test part is exactly rho."""
+    """Return how much more members and other weights miss than the ensemble, at P_fa of exactly rho on test parts."""
     found = _other_tables().filter(promise="exactly rho").select("rho", "table", "split", "model", "p_nd")
     key = ["rho", "table", "split"]
     is_member = ~pl.col("model").is_in(["ensemble", "equal weights", "greedy"])
@@ -263,7 +263,7 @@ def kernel_peers() -> str:
 
 
 def landmark_choice() -> str:
-    """Return misses by data set, number of landmarks and way to choose them, in the mean over seeds."""
+    """Return mean misses over seeds by data set, number of landmarks and way to choose them."""
     by = pl.DataFrame(_rows("landmark_choice")).group_by("data", "landmarks", "choice", maintain_order=True)
     rows = by.agg(pl.mean("misses") * 100.0).sort("landmarks", maintain_order=True).to_dicts()
     title = "data, landmarks"
@@ -271,7 +271,7 @@ def landmark_choice() -> str:
 
 
 def searches() -> str:
-    """Return CPU seconds of search and fit by method and data set, in the median over bounds and thresholds."""
+    """Return median CPU seconds of search and fit over bounds and thresholds, by method and data set."""
     found = published("np_benchmark").filter(pl.col("dataset").is_in(["pima", "keel_penbased", "magic"]))
     every = pl.concat([found, published("np_benchmark_drawn")], how="diagonal_relaxed")
     every = every.filter(pl.col("method").is_in(SEARCHED)).with_columns(
@@ -355,7 +355,7 @@ def packages(ours: str = "ensemble") -> str:
 
 
 def native() -> str:
-    """Return what boosting misses with words and missing values as they are, and coded, by bound, and what follows."""
+    """Return what boosting misses with words and missing values as they are, and coded, by bound, and a conclusion."""
     found = pl.DataFrame(_stored("native")).group_by("rho", "data").agg(pl.mean("native", "coded")).sort("rho", "data")
     rows = []
     for (rho,), one in found.sort(-pl.col("rho"), maintain_order=True).group_by("rho", maintain_order=True):
@@ -420,7 +420,7 @@ def iterates() -> str:
 
 
 def at_slack(iterates: pl.DataFrame, slack: float) -> pl.DataFrame:
-    """Return the first iterate with at most that slack for each split and C of which one has it."""
+    """Return the first iterate with at most that slack for each split and C that has one."""
     reached = iterates.filter(pl.col("slack") <= slack).sort("split", "C", "iteration")
     return reached.group_by("split", "C", maintain_order=True).first()
 

@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import tempfile
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
@@ -43,7 +42,7 @@ from npbench_benchmark.leaderboard import League, separable, settings
 from npbench_benchmark.tables import RANK_NOTES, RATE_NOTE, ranked
 from npbench_papers import claims
 from npbench_papers.records import is_stand_in
-from npbench_papers.verdicts import MEANINGS, explained, word
+from npbench_papers.verdicts import MEANINGS, explained, tally
 
 ROOT = Path(__file__).parents[2]
 EXPLAINED = re.compile(f" ({'|'.join(re.escape(f'{one}: {text}') for one, text in MEANINGS.items())}).*", re.IGNORECASE)
@@ -75,7 +74,7 @@ def run(name: str) -> None:
 
 
 def rates(folder: str, *solvers: str, repeats: int = 10, **equal: Any) -> None:
-    """Write the rates of stored records, of all solvers or some, as a run of so many repeats prints them."""
+    """Write the rates of stored records, of all solvers or some, as a run with that many repeats prints them."""
     frame = RecordStore(PUBLISHED / folder / "records").frame().filter(pl.col("repeat") < repeats, **equal)
     _summary(frame.filter(pl.col("solver").is_in(solvers)) if solvers else frame, RATES_ONLY)
 
@@ -154,7 +153,7 @@ def _published_of(paper: str) -> list[str]:
 
 
 def _numbered(sections: Sequence[Section]) -> list[Sheet]:
-    """Return all tables but that of the claims."""
+    """Return all tables except that of the claims."""
     return [sheet for section in sections for sheet in section.sheets if sheet.title != claims.TITLE]
 
 
@@ -167,14 +166,13 @@ def _sections(name: str) -> tuple[Experiment, list[Section]]:
 
 def _item(name: str) -> tuple[str, ...]:
     (described, sections), stored = _sections(name), published(name)
-    words = Counter(
-        word(cell)
+    verdicts = tally(
+        cell
         for sheet in _numbered(sections)
         for row in sheet.texts
         for column, cell in zip(sheet.columns, row, strict=True)
         if column.startswith("verdict")
     )
-    verdicts = ", ".join(f"{one} ({words[one]})" for one in MEANINGS if words[one])
     repeats = notes(stored)[0].removeprefix("As run: ").partition(";")[0]
     repeats += f", {counted(stored['dataset'].n_unique(), 'data set')}"
     stand_in = ", stand-in" if all(is_stand_in(described.printed, one) for one in stored["dataset"].unique()) else ""
@@ -276,7 +274,7 @@ def _leagues(stored: pl.DataFrame, first: int) -> None:
 
 
 def use(drawn: str, *names: str) -> None:
-    """Write how much has run of published benchmarks and what to use when by them, and with large drawn sets."""
+    """Write how much of published benchmarks has run, and what to use when, by them and with large drawn sets."""
     each = [(name, asked(name)) for name in names]
     ran = (
         f"`{name}` on {counted(one['dataset'].n_unique(), 'data set')}, {_splits(one)} of each" for name, one in each
@@ -309,7 +307,7 @@ def carries(name: str) -> None:
 
 
 def kinds(name: str, *promises: str) -> None:
-    """Write for kinds of data sets the first method with each promise, its misses and how many share the place."""
+    """Write the first method with each promise by kind of data set, its misses and how many share the place."""
     rows = []
     for kind in ("few", "many", "saturated", "others", "weak"):
         for setting in settings(asked(name)):

@@ -12,14 +12,14 @@ from blocks import PUBLISHED
 
 from npbench.records.store import RecordStore
 
-MOST_CONFIGS = 100  # of a published run; of more there is only their number
+MOST_CONFIGS = 100  # of a published run; of longer lists only the length is kept
 
 
 def publish(results: Path, target: Path, drop: list[str]) -> None:
     """Write the records of a results folder to ``target.parent / "records"``, and their runs beside them."""
     records = RecordStore(results / "records").frame().drop(drop)
     if changed := records["git_dirty"].fill_null(True).sum():
-        raise SystemExit(f"{changed} of {len(records)} records come from a checkout with changes. Commit, then rerun.")
+        raise SystemExit(f"{changed} of {len(records)} records come from a modified checkout. Commit, then rerun.")
     path, runs = target.parent / "records" / f"{target.name}.parquet", target.parent / "runs"
     for folder in (path.parent, runs):
         folder.mkdir(parents=True, exist_ok=True)
@@ -52,6 +52,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=Path, help="the folder that the run named with results=")
     parser.add_argument("name", help="folder below results/published, and the experiment")
-    parser.add_argument("--drop", action="append", default=[], help="column to leave out, as roc where there are many")
+    parser.add_argument("--drop", action="append", default=[], help="column to leave out, e.g. roc if there are many")
     given = parser.parse_args()
     publish(given.results, PUBLISHED / given.name, given.drop)

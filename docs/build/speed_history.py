@@ -1,4 +1,4 @@
-"""Every benchmark of asv across commits, as a table with a curve in each row: without scripts and other hosts."""
+"""Every benchmark of asv across commits, as a table with a curve in each row: without scripts or other hosts."""
 
 import html
 import itertools
@@ -119,7 +119,7 @@ def _label(point: Point) -> str:
 
 
 def _text(text: str) -> str:
-    """Return text that is neither HTML nor ends a cell."""
+    """Return text escaped so that it is not HTML and does not end a cell."""
     return html.escape(text).replace("|", "&#124;")
 
 

@@ -1,4 +1,4 @@
-"""What is installed, by kind: names, titles and notes. Imports neither Hydra nor a solver."""
+"""Catalogue of what is installed, by kind: names, titles and notes. Imports neither Hydra nor a solver."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,14 +11,14 @@ from npbench.config.files import content, group_files
 from npbench.contracts import Dataset, Metric, Solver
 from npbench.problem import PROBLEMS
 
-UNREADABLE = (OSError, ValueError, TypeError, YAMLError)  # ValueError: no UTF-8
+UNREADABLE = (OSError, ValueError, TypeError, YAMLError)  # ValueError: not UTF-8
 
 
 class Kind(NamedTuple):
-    """A kind of things to choose: how they are typed, what there is by name, and the title and notes of one."""
+    """A kind of things to choose: how they are typed, what exists by name, and the title and notes of one."""
 
     heading: str
-    found: Callable[[], Mapping[str, Any]]  # descriptions; of what is chosen by a file, its path
+    found: Callable[[], Mapping[str, Any]]  # descriptions; for what a file chooses, its path
     describe: Callable[[Any], list[str]]
 
 
@@ -36,7 +36,7 @@ def _solver(solver: Solver | Path) -> list[str]:
     if isinstance(solver, Solver):
         problems = ", ".join(solver.solves)
         return [solver.title, solver.reference, f"solves {problems}; {_from('solver', solver.name)}"]
-    first = solver.read_text(encoding="utf-8").partition("\n")[0]  # of a variant, a comment
+    first = solver.read_text(encoding="utf-8").partition("\n")[0]  # in a variant, a comment
     title = first.strip("# ").partition(". ")[0].rstrip(".") if first.startswith("#") else ""
     return [title, f"variant of {next(iter(content(solver).get('defaults', ())), '')}"]
 
@@ -79,7 +79,7 @@ KINDS = {
 
 
 def title_and_notes(kind: str, item: Any) -> list[str]:
-    """Return the title and the notes of an entry; of a file that cannot be read, the reason."""
+    """Return the title and the notes of an entry; for a file that cannot be read, the reason."""
     try:
         return KINDS[kind].describe(item)
     except UNREADABLE as error:

@@ -20,7 +20,7 @@ from npbench.data import sources
 from npbench.errors import Exit, RequestError, collect_errors, unknown_name
 
 INCOMPLETE = "in part"
-RIGHT, MISSING = "right", "absent"  # states of a file that is verified, as CORRUPT
+RIGHT, MISSING = "right", "absent"  # states of a file that is verified, like CORRUPT
 COLOURS = {PRESENT: "green", INCOMPLETE: "yellow", CORRUPT: "red"}
 DAY = 86400.0  # seconds
 
@@ -50,7 +50,7 @@ def _parser() -> tuple[ArgumentParser, set[str]]:
     command("list", _list, "list each data set, its size, and whether its files are here")
     fetch = command("fetch", _fetch, "download files that are in no data folder into the cache")
     fetch.add_argument("names", nargs="+", metavar="NAME")
-    fetch.add_argument("--original", action="store_true", help="fetch the file that is read instead of them")
+    fetch.add_argument("--original", action="store_true", help="fetch the original, read instead of these files")
     verify = command("verify", _verify, "check the hash of every file that is here")
     verify.add_argument("names", nargs="*", metavar="NAME", help="data sets; all by default")
     command("path", _path, "print the folders that are searched for files, in order")

@@ -45,7 +45,7 @@ def show_names(console: Console | None = None) -> None:
         if n_hidden := len(names) - len(shown.replace(",", " ").split()):
             write(f"  and {n_hidden} more: npbench list {kind}s", console, "dim")
     _show_unavailable(console)
-    write("npbench list solvers describes each; npbench info NAME shows all of one.", console, "dim")
+    write("npbench list solvers describes each; npbench info NAME shows one in full.", console, "dim")
 
 
 def show(kinds: Iterable[str], console: Console | None = None) -> None:

@@ -1,4 +1,4 @@
-"""``npbench plan``: the jobs of a run, which of them are done and why not, and about how long they take."""
+"""``npbench plan``: the jobs of a run, which are done, why the others are not, and about how long they take."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -125,7 +125,7 @@ def _dataset_params(config: Mapping[str, Any], dataset: Dataset) -> dict[str, An
         params[GIVEN_NAME] = name
     faults = parameter_faults(dataset, params)
     if name is not None and not (isinstance(name, str) and name.isprintable() and 0 < len(name) <= MAX_NAME_LENGTH):
-        faults.append(f"dataset.name is {name!r}: expected a text of up to {MAX_NAME_LENGTH} printable characters.")
+        faults.append(f"dataset.name is {name!r}: expected text of up to {MAX_NAME_LENGTH} printable characters.")
     elif name in registry.installed().datasets:
         faults.append(f"dataset.name is {name!r}, which is another data set: choose another name.")
     if faults:

@@ -32,12 +32,12 @@ class Launch(Protocol):
 
     differs: bool  # whether the launcher is to run it, not npbench in one process
     multirun: bool  # settings may list values
-    adaptive: bool  # values are chosen on the way: the jobs are not known before
+    adaptive: bool  # values are chosen during the run: the jobs are not known beforehand
     lines: list[list[str]]  # settings to compose; if adaptive, with each value that may be chosen
     faults: Sequence[str]
 
     def run(self, asked: Requested, report: Callable[..., Exit]) -> Exit:
-        """Carry out the run, and print its records by ``report``, :func:`npbench.commands.run.report`."""
+        """Carry out the run, and print its records with ``report``, :func:`npbench.commands.run.report`."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Compose the settings of a command line one by one, to report every fault: Hydra stops at its first."""
+"""Compose the settings of a command line one by one, to report every fault: Hydra stops at the first."""
 
 import difflib
 import functools
@@ -74,7 +74,7 @@ class _Composer:
             hint = "write key=value, as in problem.rho=0.1; a command such as `plan` comes first."
             if "=" in setting:
                 lines = str(error).replace(f"Error parsing override '{setting}'", "").strip().splitlines()
-                hint = f"{lines[0].strip()}. Lists are written [1,2]; as a text, type {as_text(setting)}."
+                hint = f"{lines[0].strip()}. Lists are written [1,2]; for text, type {as_text(setting)}."
             self.faults.append(f"Cannot read the setting {setting!r}: {hint}")
             return []
 
@@ -96,7 +96,7 @@ class _Composer:
         return self.parser.parse_overrides([f"{override.get_key_element()}={value}" for value in values])
 
     def _exists(self, override: Override) -> bool:
-        """Return whether the group has the choice, and report one that it has not."""
+        """Return whether the group has the choice, and report it if not."""
         group, value, options = override.key_or_group, override.value(), self.groups.options(override.key_or_group)
         if override.is_hydra_override() or override.is_delete() or not options or value in options:
             return True
@@ -210,7 +210,7 @@ def unknown_key(key: str, *configs: Mapping[str, Any]) -> str:
     endings = {path.rpartition(".")[2]: path for path in ([] if is_bare else siblings or known)}
     same_ending = [path for path in known if path.rpartition(".")[2] == ending]
     near = same_ending or [endings[one] for one in difflib.get_close_matches(ending, endings, n=1, cutoff=0.6)]
-    # Of several solvers in a sweep, others may have the setting.
+    # Other solvers in a sweep may have the setting.
     owners = ",".join(dict.fromkeys(owner for config in configs if (owner := value_at(config, [group, "name"]))))
     shown_key = "dataset.name" if key == f"dataset.{GIVEN_NAME}" else key
     refusal = f"There is no setting {shown_key!r}{f' of {group}={owners}' if owners else ''}:"

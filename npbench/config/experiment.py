@@ -40,8 +40,8 @@ class Experiment:
         Title; source; differences from the paper.
     sweeps : mapping of str to mapping
         Settings of each named sweep, as on the command line: ``{"solver": "np_svm,gen"}`` lists two values. Every
-        combination of a sweep runs. In a file, each runs with each of the mappings that are ``crossed``, and null
-        leaves out one of the experiment that it extends.
+        combination of a sweep runs. In a file, each sweep runs with each mapping in ``crossed``, and null leaves
+        out one of the experiment that the file extends.
     settings : mapping
         Settings common to all sweeps.
     advice, table, figure, charts : str, optional
@@ -50,7 +50,7 @@ class Experiment:
         summary is printed; a :class:`matplotlib.figure.Figure`; or a list of :class:`npbench.report.chart.Chart`.
     places : str, optional
         ``"module:function"``, called as ``function(records, keys, **options)`` with records of a run and of other
-        solvers on the same splits, and the keys of the run's. It returns a list of Sheet that says where these stand.
+        solvers on the same splits, and the keys of the run's. It returns a list of Sheet on where the run stands.
     options : mapping
         Keyword arguments of these functions.
     printed : sequence of mapping
@@ -81,7 +81,7 @@ class Experiment:
 
 
 def _with_typed(lines: list[list[str]], word: str) -> list[list[str]]:
-    """Append a setting to each sweep; solvers and data that some name run in these, others where none has settings."""
+    """Append a setting to each sweep; solvers and data that some name run in those, others where none has settings."""
     key, _, value = word.partition("=")
     if key not in ("dataset", "solver"):
         return [[*line, word] for line in lines]

@@ -22,7 +22,7 @@ class Groups:
     """Plain configurations for choices of groups, equal to Hydra's without the node ``hydra``.
 
     A composition by Hydra takes about 0.1 s, and a sweep may combine a thousand choices. A choice whose file names
-    files of its own group only replaces one section; Hydra composes the others, of ``@package _global_`` for example.
+    only files of its own group replaces one section; Hydra composes the others, such as ``@package _global_``.
     """
 
     def __init__(self, loader: ConfigLoader, config_name: str, search_path: Sequence[str]) -> None:

@@ -30,7 +30,7 @@ def as_plain(config: Mapping[str, Any]) -> dict[str, Any]:
         key = error.full_key or "a setting"
         given = value_at(OmegaConf.to_container(config, resolve=False), key.split("."))
         is_text = isinstance(given, str) and "${" in given
-        hint = f"As a text, type {as_text(f'{key}={given}')}" if is_text else f"Set it, as in {key}=1"
+        hint = f"For text, type {as_text(f'{key}={given}')}" if is_text else f"Set it, as in {key}=1"
         raise RequestError(f"{key} has no value: {str(error).splitlines()[0]}. {hint}.") from error
 
 

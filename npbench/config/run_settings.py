@@ -35,7 +35,7 @@ class RunSettings:
 
 
 def own_settings(executor: str) -> dict[str, tuple[Any, Any]]:
-    """Return default and type of each setting that a plugin's executor has beside those of all, importing it."""
+    """Return default and type of each setting that a plugin's executor has besides the common ones, importing it."""
     target = registry.installed().executors[executor]
     types = get_type_hints(resolve(target))
     defaults = signature(target, n_positional=3).defaults  # after jobs, limits and context
@@ -91,7 +91,7 @@ CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 def _folder_faults(results: Any) -> Iterable[str]:
     if not isinstance(results, str) or not results:
-        hint = f"; as a text, type {as_text(f'results={results}')}" if results else ""
+        hint = f"; for text, type {as_text(f'results={results}')}" if results else ""
         yield f"results is {results!r}: expected a folder, as in results=results{hint}."
         return
     existing = Path(results).absolute() / RECORDS

@@ -1,4 +1,4 @@
-"""Sources of configuration: YAML of npbench and plugins, which wins, and nodes generated from descriptions."""
+"""Sources of configuration: YAML of npbench and plugins, which comes first, and nodes generated from descriptions."""
 
 from __future__ import annotations
 

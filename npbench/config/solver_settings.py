@@ -51,7 +51,7 @@ def divided(settings: Mapping[str, Any], grids: Mapping[str, Any]) -> tuple[dict
 
 
 def code_identity(solver: Solver, settings: Any = (), names: Sequence[str] = ()) -> bytes | None:
-    """Return what decides an answer from a solver's code and settings, to remember it; None if that is unknown."""
+    """Return what an answer from a solver's code and settings depends on, to remember it; None if that is unknown."""
     registry = installed()
     named = [registry.solvers[name].estimator if name in registry.solvers else name for name in names]
     providers = {registry.providers.get(("solver", name)) for name in (solver.name, *names)}
@@ -66,7 +66,7 @@ def code_identity(solver: Solver, settings: Any = (), names: Sequence[str] = ())
             [provenance.source_sha256(path) for path in sources],
             sys.version,
         ]
-    except (RequestError, ImportError, TypeError, OSError):  # sources that cannot be found, settings that are no JSON
+    except (RequestError, ImportError, TypeError, OSError):  # sources that cannot be found, settings that are not JSON
         return None
     return canonical(facts).encode("utf-8", "backslashreplace")
 

@@ -39,7 +39,7 @@ def readable(word: str) -> str:
 
 
 def as_text(word: str) -> str:
-    """Return a setting as a shell takes it, so that its value is a text whatever its characters.
+    """Return a setting as a shell takes it, so that its value is text whatever its characters.
 
     >>> print(as_text("results=[1]"))
     'results='"'"'[1]'"'"''
@@ -51,7 +51,7 @@ def as_text(word: str) -> str:
 def keyword_words(settings: Mapping[str, Any]) -> list[str]:
     """Return keywords as words of the command line.
 
-    Mappings become settings of a group, and their ``name`` chooses it. Lists are swept; a tuple is one value, a list.
+    Mappings become settings of a group, and their ``name`` its choice. Lists are swept; a tuple is one value, a list.
 
     >>> keyword_words({"solver": "gen", "problem": {"rho": [0.05, 0.1]}, "metrics": ("p_fa", "p_nd")})
     ['solver=gen', 'problem.rho=0.05,0.1', 'metrics=[p_fa,p_nd]']

@@ -1,7 +1,7 @@
 """Cache the arrays of data sets as memory maps that worker processes share.
 
 ``arrays/<sha256>`` holds the arrays of one data set. ``remembered/loaded/<key>`` names the arrays that a loader made
-of certain files; data without files have no such entry.
+from certain files; data without files have no such entry.
 """
 
 import contextlib
@@ -70,7 +70,7 @@ def share(data: BinaryData, folder: Path | None = None) -> SharedData:
             _write(data, target)
         except OSError as error:
             why = f"cannot be written to {target.parent}: {error.strerror or error}"
-            raise RequestError(f"Data set {data.name!r} {why}. Get space, or set NPBENCH_CACHE.") from error
+            raise RequestError(f"Data set {data.name!r} {why}. Free some space, or set NPBENCH_CACHE.") from error
     return SharedData(str(target), data.name, data.sha256, (data.n_samples, data.n_features))
 
 

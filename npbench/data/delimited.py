@@ -52,7 +52,7 @@ def read_delimited(
     """Return the table in a text, in UTF-8, or in UTF-16 or UTF-32 with a byte order mark.
 
     ``delimiter``, ``header`` and ``decimal`` are those of ``dataset=file``, which errors spell as ``settings`` does;
-    ``one_column`` accepts a table of one.
+    ``one_column`` accepts a table with a single column.
     """
     if decimal not in (None, "point", "comma"):
         raise RequestError(f"{settings('decimal')} is {decimal!r}: expected point or comma.")
@@ -108,7 +108,7 @@ def _utf8(stream: IO[bytes]) -> IO[bytes]:
 
 
 def _first_line(stream: IO[bytes]) -> tuple[bytes, str]:
-    """Return the first line that is not empty, as bytes and as text, of a long one the start."""
+    """Return the first line that is not empty, as bytes and as text, which is cut if it is long."""
     line = b"\n"
     while line.removeprefix(codecs.BOM_UTF8) in (b"\n", b"\r\n"):
         line = stream.readline(MAX_HEADER_BYTES)
@@ -142,7 +142,7 @@ class _Lines:
     def __init__(self, stream: IO[bytes], sign: str) -> None:
         self._sign = sign
         path: Any = getattr(stream, "name", None)
-        # A row may have to be named when the file is closed; a text in memory stays open.
+        # A row may have to be named after the file is closed; a text in memory stays open.
         in_memory = not isinstance(path, str)
         self._opened: Callable[[], Any] = partial(nullcontext, stream) if in_memory else partial(Path(path).open, "rb")
 
@@ -159,7 +159,7 @@ class _Lines:
     def refuse_ragged(self, n_lines: int | None = None) -> None:
         """Raise RequestError for the first line with more or fewer fields than the first one.
 
-        ``n_lines`` are those in which Polars divides the text, if it does; if there are others here, nothing is known.
+        ``n_lines`` is the number of lines that Polars found, if it did; if it differs here, nothing is known.
         """
         lines, fields = self._records["line"], self._records["fields"]
         wrong = np.flatnonzero((fields != fields[:1]) & (fields > 0))
@@ -175,7 +175,7 @@ class _Lines:
         )
 
     def place(self, number: int, n_lines: int) -> str:
-        """Return a line, given its number among those in which Polars divides the text; empty if it is not known."""
+        """Return a line, given its number among those into which Polars divides the text; empty if it is not known."""
         lines = self._records["line"]
         return f"line {lines[number]}" if len(lines) == n_lines else ""
 
@@ -228,7 +228,7 @@ def _is_header(fields: list[str], settings: Settings) -> bool:
 def _one_column(first: str, best: str, settings: Settings) -> str:
     shown, n_fields = repr(first[:MAX_SHOWN_CHARACTERS]), len(_fields(first, best))
     if n_fields == 1:
-        fault = f"there is only one column without {', '.join(DELIMITERS)} in the first line, {shown}"
+        fault = f"there is only one column, with no {', '.join(DELIMITERS)} in the first line, {shown}"
         return f"{fault}: set {settings('delimiter')} to the character between columns."
     (name,) = (name for name, sign in DELIMITERS.items() if sign == best)
     hint = f"{settings('delimiter', name)} splits it into {n_fields}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SETTING = "NPBENCH_MAX_BYTES"
 DEFAULT_LIMIT = 4 << 30
 CELL_BYTES = 16  # of a cell in a frame at most: the view of a string
-READER_MB = 256.0  # that a reader takes beside the table: threads and buffers
+READER_MB = 256.0  # that a reader takes besides the table: threads and buffers
 # Nested types whose values take more memory once Polars has them: nulls, and lists that many rows share.
 GROWING = re.compile(r"[:=,] ?null\b|dictionary<values=\w*(list|struct|map|union)")
 
@@ -43,7 +43,7 @@ def require_fits(n_bytes: float) -> None:
 
 
 def read_parquet(stream: IO[bytes], columns: Sequence[str] | None = None) -> tuple[pl.DataFrame, Mapping[bytes, bytes]]:
-    """Return the table in a Parquet file, of ``columns`` those that it has, and the metadata of its schema."""
+    """Return the table in a Parquet file, with those of ``columns`` that it has, and the metadata of its schema."""
     from pyarrow.parquet import ParquetFile
 
     names = None if columns is None else list(columns)
@@ -83,7 +83,7 @@ def read_bounded(title: str, read: Callable[[], pa.Table]) -> tuple[pl.DataFrame
 
 @contextmanager
 def at_most(limit_mb: float, base_mb: float) -> Iterator[None]:
-    """Make allocations of this process fail beyond a base and a limit, used or not; maps of files do not count."""
+    """Make allocations of this process fail beyond a base and a limit, used or not; mapped files do not count."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     bounds = [bound for bound in (int((base_mb + limit_mb) * 1e6), soft, hard) if bound >= 0]
     resource.setrlimit(resource.RLIMIT_DATA, (min(bounds), hard))

@@ -49,8 +49,8 @@ def meaning(value: Any) -> str:
 class Labels:
     """A column of labels, as distinct labels in order and the place of each row's label among them.
 
-    The column is an array, a list, or a series of pandas, Polars or Arrow; ``rows`` are those each element stands for.
-    ``values`` holds the distinct labels, Python numbers and booleans before words, of several spellings the first;
+    The column is an array, a list, or a series of pandas, Polars or Arrow; ``rows`` counts the rows of each element.
+    ``values`` holds the distinct labels, Python numbers and booleans before words, in the first of their spellings;
     ``codes`` has the place in ``values`` of each row's label, -1 if it is missing; ``n_missing`` and ``counts`` are the
     numbers of rows without a label, and of each label.
     """
@@ -104,12 +104,12 @@ def _distinct(array: np.ndarray, name: str) -> tuple[Sequence[Any], np.ndarray]:
     try:
         codes = np.fromiter((index.setdefault(one, len(index)) for one in array.tolist()), np.int64, len(array))
     except TypeError as error:
-        raise RequestError(f"{name} holds values that are no labels, such as lists.") from error
+        raise RequestError(f"{name} holds values that are not labels, such as lists.") from error
     return list(index), codes
 
 
 def _plain(value: Any) -> Any:
-    """Return a label as a boolean, a number or a word, of a time its day; None if it is missing."""
+    """Return a label as a boolean, a number or a word, a time as its day; None if it is missing."""
     # NaN and NaT alone differ from themselves; pandas.NA refuses to be compared.
     if value is None or type(value).__name__ == "NAType" or value != value:  # noqa: PLR0124
         return None
@@ -134,10 +134,10 @@ def classes(
     column : Labels or array-like of shape (n_samples,)
         The labels.
     positive, negative : value or list of values, optional
-        Labels of +1 and -1, in any spelling; rows of others get 0. By default 1 is positive, of labels 0 and 1, -1 and
-        1, or false and true. Without ``negative`` there must be two labels; ``rest`` means all that are not positive.
+        Labels of +1 and -1, in any spelling; rows of others get 0. By default 1 is positive, if labels are 0 and 1, -1
+        and 1, or false and true. Without ``negative`` there must be two labels; ``rest`` is all that are not positive.
     name : str
-        What errors call the column.
+        Name of the column in errors.
     settings : Settings
         How errors spell the settings. One class may be absent, except in a data set.
     drop_missing : bool
@@ -180,7 +180,7 @@ def complete(column: Any, name: str = "y", settings: Settings = KEYWORDS) -> Lab
     if labels.n_missing:
         hint = "add them, or remove the rows"
         if settings is OPTIONS:
-            hint += f" by {settings('unlabelled', 'drop')}"
+            hint += f" with {settings('unlabelled', 'drop')}"
         raise RequestError(f"{name} has {labels.n_missing} missing of {len(labels)}: {hint}.")
     return labels
 
@@ -195,7 +195,7 @@ def _positive(labels: Labels, positive: Any, negative: Any, settings: Settings) 
         word = repr if settings is KEYWORDS else spelled
         choices = " or ".join(settings("positive", word(value)) for value in labels.values[:MAX_CHOICES])
         raise RequestError(f"{settings('positive')} has no value: set {choices}. There are {labels.shown()}.")
-    # Negatives alone do not show the positive label; two unknown labels are likely spelled otherwise.
+    # Negatives alone do not show the positive label; two unknown labels are likely spelled differently.
     may_lack = not both and (len(labels.values) < 2 or positive is None or negative is not None)
     return _named(labels, "positive", 1 if positive is None else positive, settings, may_lack)
 

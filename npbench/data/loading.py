@@ -20,7 +20,7 @@ from npbench.values import counted
 
 
 def load(dataset: Dataset, /, **params: Any) -> BinaryData:
-    """Return the checked data of files or the cache; warn of what makes rates too good in data that users bring."""
+    """Return the checked data from files or the cache; warn of what makes rates too good in data that users bring."""
     _, (source, paths) = collect_errors([partial(_require_known, dataset, params), partial(located, dataset)])
     key = cache.key(source.load, [file.sha256 for file in source.files], params)
     cached = cache.recall(key, dataset.name) if key else None
@@ -57,7 +57,7 @@ def _loader(name: str, target: str) -> Callable[..., Any]:
 
 
 def located(dataset: Dataset) -> tuple[Dataset | Original | Mirror, list[Path]]:
-    """Return what is read, the data set, its original or its mirror, and verified copies of its files.
+    """Return what is read (the data set, its original or its mirror), and verified copies of its files.
 
     Data folders are searched for all files of the original, then of the data set. The mirror comes before a download:
     a package index often answers where the official address does not.

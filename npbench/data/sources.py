@@ -46,7 +46,7 @@ class UnavailableError(AbsentDataError):
 
 @contextlib.contextmanager
 def answering_in_time() -> Iterator[None]:
-    """Set a time limit for servers inside libraries that have none."""
+    """Set a time limit for servers in libraries that have none."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(TIMEOUT)
     try:
@@ -179,7 +179,7 @@ def _download(file: DataFile, output: Path) -> None:
 
 
 def _receive(url: str, output: Path, size: int) -> None:
-    """Write the answer to ``output``; FetchError, which a retry does not change, for another size or a slow server."""
+    """Write the answer to ``output``; FetchError, which is not retried, for a wrong size or a slow server."""
     import requests
     from urllib3.exceptions import HTTPError
 

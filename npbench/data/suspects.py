@@ -29,4 +29,4 @@ def suspects(data: BinaryData, settings: Container[str] = ()) -> Iterator[str]:
     if n_copies > LEAST_SHARE * data.n_samples:
         group = ", or name their dataset.group" if data.columns and "group" in settings else ""
         found = f"{n_copies} of {data.n_samples} rows have the features of another row"
-        yield f"Data set {data.name!r}: {found}. In both parts they make rates look better: remove them{group}."
+        yield f"Data set {data.name!r}: {found}. Copies in both parts make rates look better: remove them{group}."

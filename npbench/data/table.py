@@ -42,7 +42,7 @@ class Table:
 
 
 def as_numbers(words: pl.Series) -> pl.Series:
-    """Return words as numbers with decimal points or commas, whichever fits more; null for those that are none."""
+    """Return words as numbers with decimal points or commas, whichever fits more; null for all other words."""
     bare = words.str.strip_chars().str.strip_prefix("+")
     point = bare.cast(pl.Float64, strict=False)
     if point.null_count() == words.null_count():
@@ -71,7 +71,7 @@ def numbers(table: Table, name: str, setting: str) -> pl.Series:
 
 
 def times(table: Table, name: str, setting: str) -> pl.Series:
-    """Return a column to sort by: numbers, dates and times, also of words in ISO 8601, which are UTC without a zone."""
+    """Return a column to sort by: numbers, dates and times, also as words in ISO 8601, which are UTC without a zone."""
     column = named_column(table, name, setting)
     if column.dtype.is_float():
         column = column.fill_nan(None)

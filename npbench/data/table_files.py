@@ -28,7 +28,7 @@ PAGE_STARTS = (b"<!doctype", b"<html", b"<head", b"<?xml")
 
 @dataclass(frozen=True)
 class Format:
-    """A format of files; ``read`` returns a Table, or features and a Series of labels."""
+    """A file format; ``read`` returns a Table, or features and a Series of labels."""
 
     title: str
     endings: tuple[str, ...]  # of file names

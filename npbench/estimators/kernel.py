@@ -98,7 +98,7 @@ class KernelClassifier(BinaryClassifier):
     def _gram(self, X: Any, weight: np.ndarray | None = None) -> Gram:
         """Resolve the kernel for a training sample and return its Gram matrix, of ``X - c`` for the linear kernel.
 
-        There an offset c of the features only changes the intercept, by w'c, and costs the kernel values their digits.
+        There, an offset c of the features changes only the intercept, by w'c, but costs the kernel values digits.
         """
         self._require_square(X)
         self._kernel = self.resolved_kernel(X, weight)
@@ -107,8 +107,8 @@ class KernelClassifier(BinaryClassifier):
         gram = Gram(without_offsets(X, self._offsets), self._kernel, self._gram_budget(X), blas_threads())
         if (largest := float(gram.diagonal().max())) > LARGEST_KERNEL_VALUE:
             raise ValueError(
-                f"Kernel values are as large as {largest:.3g}, so that their products overflow: scale the features to "
-                "unit variance, or choose a smaller gamma, coef0 or degree."
+                f"Kernel values are as large as {largest:.3g}, so their products overflow: scale the features to unit "
+                "variance, or choose a smaller gamma, coef0 or degree."
             )
         return gram
 
@@ -128,7 +128,7 @@ class KernelClassifier(BinaryClassifier):
             )
 
     def _set_expansion(self, X: Any, signs: np.ndarray, x: np.ndarray, b: float) -> None:
-        """Store the expansion with signed multipliers ``x`` over the training sample, and b as of its Gram matrix."""
+        """Store the expansion with signed multipliers ``x`` over the training sample, and b for its Gram matrix."""
         self.support_ = np.flatnonzero(x)
         self.dual_coef_ = x[self.support_][None, :]
         self.intercept_ = np.array([b])

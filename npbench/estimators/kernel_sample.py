@@ -56,7 +56,7 @@ def block(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray
 def shares_gram(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]], n_rows: int) -> bool:
     """Return whether the Gram matrix of all rows serves all folds of a search.
 
-    It must fit into ``cache_size``, and no kernel depend on the fold: gamma="scale", or a given matrix.
+    It must fit into ``cache_size``, and no kernel may depend on the fold: gamma="scale", or a given matrix.
     """
     too_large = 8 * n_rows**2 > estimator.cache_size * MEGABYTE
     return not too_large and shares_kernel(estimator, search)
@@ -76,7 +76,7 @@ def shares_kernel(estimator: KernelClassifier, search: Mapping[str, Sequence[Any
 
 
 def has_features(X: Any, models: Sequence[KernelClassifier]) -> bool:
-    """Return whether dense samples are features of all kernels themselves, the linear one being the only."""
+    """Return whether dense samples themselves are the features of all kernels, which only the linear one allows."""
     return not issparse(X) and all(model.kernel == "linear" for model in models)
 
 
@@ -134,7 +134,7 @@ class LandmarkSample:
         return KernelClassifier.resolved_kernel(estimator, self._X)
 
     def gram(self, estimator: NystroemClassifier) -> np.ndarray:
-        """Return the features under the estimator's kernel, of a linear one the samples', or their Gram matrix."""
+        """Return the features under the estimator's kernel (the samples', if it is linear), or their Gram matrix."""
         if estimator.kernel == "linear":
             return without_offsets(self._X, offsets(self._X))[self._order]
         features = rows_of(estimator.landmarks(self._X).features(self._X), self._order)
@@ -144,7 +144,7 @@ class LandmarkSample:
 def sample_of(
     X: Any, rows: np.ndarray, estimators: Sequence[KernelClassifier], dtype: Any = float, features: bool = False
 ) -> KernelSample | LandmarkSample:
-    """Return some rows under the kernels of the estimators, which are approximated all or not at all."""
+    """Return some rows under the kernels of the estimators, all or none of which are approximated."""
     first = estimators[0]
     if isinstance(first, NystroemClassifier) and (features or first.n_landmarks(len(rows)) is not None):
         return LandmarkSample(X, rows, dtype, features)

@@ -54,12 +54,12 @@ class NetworkClassifier(DenseClassifier, DescentClassifier):
     status_ : {"converged", "inactive", "budget", "flat", "empty", "capped", "max_iter"}
         How the fit ended. "inactive": converged, and the constraint does not bind. "budget": the bound is kept, and the
         epochs ended before a saddle point. "flat": no better than rejecting everything. "empty": no training sample is
-        accepted. "capped": P_fa is too high even at the largest multiplier; "max_iter": it is so after all epochs.
+        accepted. "capped": P_fa is too high even at the largest multiplier; "max_iter": it still is after all epochs.
 
     Notes
     -----
     A step takes O(hidden n_features). It changes all weights, so sparse samples would not make it cheaper: only arrays
-    are taken. Features should be of comparable size, as standardised ones are.
+    are accepted. Features should be of comparable size, as standardised ones are.
 
     The constraint binds the *surrogate* rates on the *training* sample.
     """

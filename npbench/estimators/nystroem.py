@@ -33,7 +33,7 @@ from npbench.problem import Problem
 MAX_EXACT = 20_000  # samples whose kernel n_components="auto" does not approximate
 AUTO_LANDMARKS = 1000  # of more samples
 LEAST_EIGENVALUE = {np.float64: 1e-12, np.float32: 1e-7}  # in units of the largest; smaller ones are rounding
-LEAST_ROWS = 5000  # with fewer, the Gram matrix of the features serves faster than they do
+LEAST_ROWS = 5000  # with fewer, working with the Gram matrix of the features is faster
 KERNEL_BLOCK_BYTES = 1 << 24  # kernel values in memory at a time
 
 
@@ -48,8 +48,8 @@ class NystroemClassifier(KernelClassifier):
         near the Gram matrix; positive. The classifier is then linear in Phi, in O(n_samples n_components) memory. All
         samples give the exact classifier, as None does. "auto" is None up to 20,000 samples, or fewer where a method
         must hold a Gram matrix that exceeds ``cache_size``; beyond, 1000 landmarks, or as many as have features within
-        ``cache_size``, with a warning. A number is not for ``kernel="precomputed"``, and without effect for "linear",
-        which has features already. From 5000 samples on, ``np_svm``, ``q_svm``, ``uzawa`` and ``ac_svm`` have features
+        ``cache_size``, with a warning. ``kernel="precomputed"`` takes no number, and "linear", which has features
+        already, ignores it. From 5000 samples on, ``np_svm``, ``q_svm``, ``uzawa`` and ``ac_svm`` have features
         of the Gaussian kernel in single precision. A search draws landmarks once, from all its samples.
     device : str, optional
         Device of PyTorch, such as "cuda", for features of landmarks in single precision, products with them, and
@@ -63,7 +63,7 @@ class NystroemClassifier(KernelClassifier):
         With landmarks, the part of the Gram matrix's trace that Phi misses, ``1 - ||Phi||^2 / trace(K)``.
         ``coef_`` and ``support_vectors_`` are then in the space of Phi; in single precision, the latter are not kept.
     objective_change_ : float
-        With landmarks of "auto", the relative change of ``objective_`` from half of them to all: what more may change.
+        With "auto", the relative change of ``objective_`` from half of the landmarks to all: what more may change.
     """
 
     n_components: int | Literal["auto"] | None = parameter(None, COUNT, StrOptions({"auto"}), default="auto")
@@ -79,7 +79,7 @@ class NystroemClassifier(KernelClassifier):
         return super().is_linear or self._landmarks is not None
 
     def n_landmarks(self, n_rows: int) -> int | None:
-        """Return the number of landmarks for a sample of so many rows; None for the kernel as it is."""
+        """Return the number of landmarks for a sample of ``n_rows`` rows; None for the kernel as it is."""
         if self.kernel == "linear" or self.n_components is None:
             return None
         if self.n_components != "auto":
@@ -102,7 +102,7 @@ class NystroemClassifier(KernelClassifier):
                 "another kernel, or n_components=None."
             )
         if self.device is not None and not self._has_newton_steps:
-            raise ValueError(f"device={self.device!r}: {type(self).__name__} computes by NumPy. Leave device out.")
+            raise ValueError(f"device={self.device!r}: {type(self).__name__} computes with NumPy. Leave device out.")
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         X, signs = super()._training_set(X, y)
@@ -124,7 +124,7 @@ class NystroemClassifier(KernelClassifier):
         return Landmarks(X[chosen], super().resolved_kernel(X), dtype, self.device)
 
     def takes_newton_steps(self, n_rows: int) -> bool:
-        """Return whether :mod:`npbench.numerics.landmark_svm` fits the features of so many samples."""
+        """Return whether :mod:`npbench.numerics.landmark_svm` fits the features of ``n_rows`` samples."""
         landmarks = self._has_newton_steps and self.n_landmarks(n_rows) is not None
         return landmarks and self.kernel == "rbf" and n_rows >= LEAST_ROWS
 
@@ -155,7 +155,7 @@ class NystroemClassifier(KernelClassifier):
             UserWarning,
             f"more than {self._largest_exact:,} samples: {number} landmarks approximate the "
             f"kernel (nystroem_error_={self.nystroem_error_:.2g}), of which the second half changed the objective by "
-            f"{self.objective_change_:.1%}. {reason}Another n_components sets their number, None the exact kernel.",
+            f"{self.objective_change_:.1%}. {reason}Set n_components to another number, or None for the exact kernel.",
         )
 
     def _scores(self, X: Any) -> np.ndarray:
@@ -190,7 +190,7 @@ class NystroemClassifier(KernelClassifier):
 def with_landmarks(make: Make[Any], n_all: int, n_rows: int) -> Make[Any]:
     """Return ``make`` with the number of landmarks that "auto" takes for all rows, for fits to some of them.
 
-    These take it times the root of their share: about as many suffice (Rudi, Camoriano and Rosasco 2015, NIPS).
+    These take that number times the root of their share, roughly enough (Rudi, Camoriano and Rosasco 2015, NIPS).
     """
     model = make()
     if model.n_components != "auto":
@@ -249,7 +249,7 @@ class Landmarks:
         return features
 
     def blocks(self, X: Any) -> Iterator[tuple[slice, Any]]:
-        """Yield the features of some rows after the other, in little memory."""
+        """Yield the features of one block of rows after the other, in little memory."""
         block = self._block(X)
         for rows in self._parts(X):
             with one_blas_thread():

@@ -20,7 +20,7 @@ def with_votes(estimator: Any) -> Any:
     if "oob_score" not in params:
         raise _unusable(bag, "has no parameter oob_score: use a bagged ensemble, such as RandomForestClassifier, or")
     if not params.get("bootstrap", True):
-        raise _unusable(bag, "has bootstrap=False, so that no sample is out of bag: set bootstrap=True, or")
+        raise _unusable(bag, "has bootstrap=False, so no sample is out of bag: set bootstrap=True, or")
     if (n_members := params["n_estimators"]) < FEWEST_MEMBERS:
         few = f"has n_estimators={n_members}, which leaves a sample few out-of-bag votes"
         raise _unusable(bag, f"{few}: use {FEWEST_MEMBERS} or more, or")
@@ -32,7 +32,7 @@ def with_votes(estimator: Any) -> Any:
 
 
 def _unusable(step: Any, why: str) -> ValueError:
-    return ValueError(f"cv='oob': {type(step).__name__} {why} use folds, as cv=5.")
+    return ValueError(f"cv='oob': {type(step).__name__} {why} use folds, as in cv=5.")
 
 
 def _learns_from_labels(step: Any) -> bool:
@@ -47,7 +47,7 @@ def votes(model: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     chance = np.asarray(bag.oob_decision_function_, dtype=np.float64)
     if len(chance) != n_samples:
         raise _unusable(bag, "comes after a step that changes the number of samples:")
-    # samples in every bag have NaN, or 0 for both classes, by the ensemble
+    # samples in every bag have NaN, or 0 for both classes, depending on the ensemble
     rows = np.flatnonzero(chance.sum(axis=1) > 0)
     return rows, chance[rows]
 
@@ -55,7 +55,7 @@ def votes(model: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
 def resolution(model: Any) -> float:
     """Return the smallest probability, other than 0, that the members out of bag for a sample can give by voting.
 
-    A share 1/e of the bags lacks a sample. All members together give smaller ones. Below this probability, the
+    A share 1/e of the bags lacks a sample. All members together can give smaller ones. Below this probability, the
     out-of-bag scores say nothing about those of new samples.
     """
     bag, _ = _bag(model)

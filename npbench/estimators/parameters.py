@@ -23,10 +23,10 @@ def parameter(*allowed: Any, **options: Any) -> Any:
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
 def keyword_parameters(cls: type[T]) -> type[T]:
-    """Make an estimator's annotated attributes its keyword-only parameters, beside its base classes'.
+    """Make an estimator's annotated attributes its keyword-only parameters, in addition to its base classes'.
 
     This is a dataclass that compares and prints as scikit-learn's estimators do. Its ``__init__`` names each parameter,
-    as ``get_params`` and ``clone`` need it, and the classes of a family declare and describe each one once: a class
+    as ``get_params`` and ``clone`` require, and the classes of a family declare and describe each one once: a class
     inherits the entries of its docstring, and the values that a :func:`parameter` may have. Attributes set in ``fit``
     are not annotated in such a class.
 

@@ -170,7 +170,7 @@ def structural_svm(
     """Minimise ``1/2 ||w||^2 + C R(Zw)`` for a surrogate R of the errors at some ranks, which is 1 at w = 0.
 
     For a narrow range or a weak signal the minimiser can be w = 0 for every C: all scores are equal, and the objective
-    is C. The status is "collapsed" if the objective found is not below C by more than the gap, so that nothing better
+    is C. The status is "collapsed" if the objective found is not below C by more than the gap, so nothing better
     than w = 0 is certified. The weights returned are then those with the largest partial AUC on the training sample,
     among all that the search tried and those for the full AUC. (For the full AUC the minimiser is 0 only if both
     classes have the same mean.) The objective and the gap still refer to the problem.
@@ -205,7 +205,7 @@ def _weights_of_sample(
 ) -> np.ndarray | None:
     """Return the optimal weights for every tenth sample of each class, which are near those for all.
 
-    None if these samples are too few, so that a start from zero is as good, or their weights are zero. The sample of
+    None if these samples are too few, so a start from zero is as good, or their weights are zero. The sample of
     the sample comes first, and so on.
     """
     positive, negative = np.flatnonzero(signs > 0)[::SAMPLING_STEP], np.flatnonzero(signs < 0)[::SAMPLING_STEP]

@@ -31,7 +31,7 @@ def _drawn(rng: Any, members: np.ndarray, share: float) -> np.ndarray:
 
 @keyword_parameters
 class RampClassifier(WeightedClassifier, NystroemClassifier):
-    """Minimise ``1/2 ||f_0||^2 + C n_pos P_nd`` under a :class:`RateBound`; a subclass searches the multiplier.
+    """Minimise ``1/2 ||f_0||^2 + C n_pos P_nd`` under a :class:`RateBound`; a subclass searches for the multiplier.
 
     P_nd and P_fa are the class means of the ramp loss, which approaches the 0-1 loss.
 
@@ -75,7 +75,7 @@ class RampClassifier(WeightedClassifier, NystroemClassifier):
     duality_gap_ : float
         Duality gap of the convex step that gave the classifier.
     gram_seconds_ : float
-        Seconds of the Gram matrix, a part of the fit; near 0 if its rows are computed when needed.
+        Seconds for the Gram matrix, a part of the fit; near 0 if its rows are computed when needed.
     trace_ : list of Trace
         Seconds, objective, p_fa, p_nd and multiplier of each iteration.
 
@@ -85,7 +85,7 @@ class RampClassifier(WeightedClassifier, NystroemClassifier):
     needs a threshold set on held-out negatives. Memory is O(n_samples^2), bounded by ``cache_size``.
 
     With ``n_components`` and 5000 samples or more, the search begins where one on a part of the samples ends. It ends
-    when the last convex step changes the flat samples by .2 % of all or less, in place of none.
+    when the last convex step changes .2 % of all samples or fewer to or from flat, instead of none.
 
     References
     ----------
@@ -109,16 +109,16 @@ class RampClassifier(WeightedClassifier, NystroemClassifier):
         """Return the bound of the problem on the surrogate rates."""
 
     def search(self, svm: RampSVM, **start: Any) -> SearchResult:
-        """Search the multiplier on a training sample: alternate one convex step with one update."""
+        """Search for the multiplier on a training sample: alternate one convex step with one update."""
         return anneal(svm, **self.search_settings(svm), **start)
 
     @property
     def has_path(self) -> bool:
-        """True if :meth:`path` may stand for searches one by one: the search is the default one, and not too exact."""
+        """True if :meth:`path` may replace searches one by one: the search is the default one, and not too exact."""
         return self.update == "secant" and self.tol >= ramp_path.LEAST_TOLERANCE * self.eta
 
     def path(self, K: np.ndarray, signs: np.ndarray, costs: np.ndarray) -> ramp_path.Path:
-        """Search multipliers for ascending C on a Gram matrix in single precision, approximately."""
+        """Search for multipliers at ascending C on a Gram matrix in single precision, approximately."""
         return ramp_path.solve(K, signs, costs, eta=self.eta, tol=self.tol, **self._settings)
 
     def search_settings(self, svm: RampSVM) -> dict[str, Any]:

@@ -6,10 +6,10 @@ equal from different points share one path.
 
 Annealed searches with the default update and bandwidths (np_svm, q_svm) take the path of
 :mod:`npbench.numerics.ramp_path`: approximate, from C to C. Their nonconvex problem has several local minima, and a
-validation loss may be that of another one than an independent fit finds. All others are the estimator's own searches,
-each from the point at which the search for the smaller C ended, so that their losses are those of independent fits, to
-the tolerance of the convex steps. Landmarks of many samples allow ten times the tolerance, which at large C saves nine
-tenths of the steps.
+validation loss may be that of another minimum than an independent fit finds. All others are the estimator's own
+searches, each from the point at which the search for the smaller C ended, so their losses are those of independent
+fits, to the tolerance of the convex steps. Landmarks of many samples allow ten times the tolerance, which at large C
+saves nine tenths of the steps.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ from npbench.numerics.multipliers import REACHED
 from npbench.numerics.ramp_svm import RampSVM
 from npbench.problem import Problem
 
-LOOSE = 10.0  # tolerance of Newton steps in a search, in units of tol: single precision reaches it at any cost
+LOOSE = 10.0  # tolerance of Newton steps in a search, in units of tol: single precision reaches it for any C
 
 
 @halved(2_000_000)  # the default grid, or 20,000 samples

@@ -1,4 +1,4 @@
-"""Samples in the one form, and of the size, that the numerics take."""
+"""Samples in the form and range of values that the numerics take."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,7 +39,7 @@ def column(X: Any, j: int) -> np.ndarray:
 def canonical(X: Any) -> Any:
     """Return sparse samples as CSR with sorted indices, each of them once, and no stored zeros; arrays as they are.
 
-    Entries of one place add up, as SciPy means them. The caller's matrix stays as it is.
+    Entries for the same place add up, as in SciPy. The caller's matrix stays as it is.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Grid search along one parameter, each fit starting from the solution for the value before.
+"""Grid search along one parameter, each fit starting from the solution for the previous value.
 
 The losses equal those of independent fits, to the tolerance of both.
 """

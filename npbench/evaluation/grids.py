@@ -58,6 +58,6 @@ def grid_values(grid: Any) -> list[Any]:
 
 
 def combinations(search: Grids) -> list[dict[str, Any]]:
-    """Return every combination of the searched values, the last parameter fastest, or those ``chosen`` of a grid."""
+    """Return every combination of the searched values, the last parameter fastest, or only a grid's ``chosen`` ones."""
     chosen: list[dict[str, Any]] | None = getattr(search, "chosen", None)
     return chosen or [dict(zip(search, values, strict=True)) for values in itertools.product(*search.values())]

@@ -149,4 +149,4 @@ class Job:
 
 
 class JobStream(Sized, Iterable[Job], Protocol):
-    """Jobs that are counted before they are drawn, at most that many."""
+    """Jobs that are counted before they are drawn; no more than that number are drawn."""

@@ -257,7 +257,7 @@ class TimeOrdered(SplitProtocol):
     origins: int = 5
     min_part: float = 0.15  # least share of the rows before the first cut and after the last
     folds: int = 4
-    shuffled: bool = False  # draw parts of the same sizes instead, to compare with
+    shuffled: bool = False  # draw parts of the same sizes instead, for comparison
 
     def check(self, data: BinaryData) -> None:
         """Refuse data without times, or with fewer moments to cut at than origins."""

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 MAX_TEXT_BYTES = 2**26
-MAX_NUMBER_BYTES = 2**32  # arrive as they are sent: a false length takes no memory
-SECONDS_TO_TAKE = 60  # without a byte taken, after which a process counts as hung
+MAX_NUMBER_BYTES = 2**32  # stored as they arrive: a false length takes no memory
+SECONDS_TO_TAKE = 60  # if no byte is taken for this long, a process counts as hung
 
 _LENGTHS = struct.Struct("!QQ")  # of the JSON and of the numbers
 
 
 class RubbishError(Exception):
-    """The other side wrote what is not a message."""
+    """The other side wrote something that is not a message."""
 
 
 class Channel:

@@ -1,6 +1,6 @@
 """Run jobs in worker processes on this machine, with pinned threads and limits.
 
-A worker judges what a solver answers from a process of its own. The worker starts a nursery before it reads any data.
+A solver has a process of its own, and a worker judges its answers. The worker starts a nursery before reading any data.
 The nursery forks a server for all solvers of one owner, which warms up on toy data for each kind of job, and the server
 forks a process for each fit. None of them ever holds a label of a test part.
 """
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 START_LIMIT = 600.0  # seconds to import, to compile, and for everything before a fit without a time limit
 MOST_SERVERS = 4  # of a worker; each takes 100 to 250 MB
 Owner = tuple[str, frozenset[str]]
-GRACE = 60.0  # seconds that the starter of the judge waits longer than the judge waits
+GRACE = 60.0  # seconds that the starter of the judge waits longer than the judge does
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def records(jobs: JobStream, limits: Limits, context: RunContext) -> Iterator[Re
 
 
 def compile_kernels(jobs: Sequence[Job], limits: Limits, context: RunContext) -> None:
-    """Compile the kernels of jobs that differ in their solver, of searches beside fits; ignore failures."""
-    if limits.workers(2) == 1:  # its first jobs compile; of several workers, each would compile both
+    """Compile the kernels of jobs that differ in their solver, for searches and fits side by side; ignore failures."""
+    if limits.workers(2) == 1:  # its first jobs compile; with several workers, each would compile both
         return
     fits = [replace(job, request=replace(job.request, search={})) for job in jobs]
     in_pairs = [job for pair in zip(jobs, fits, strict=True) for job in pair]
@@ -96,7 +96,7 @@ def _group_of(job: Job) -> tuple[str, int] | None:
 
 
 def owner_of(job: Job) -> Owner:
-    """Return what is equal for jobs whose solvers share a process: all of npbench do that run the same foreign code."""
+    """Return what is equal for jobs whose solvers share a process, as npbench's do with the same foreign code."""
     foreign = (name for name in job.code if not name.startswith("npbench"))
     return ("" if job.distribution == "npbench" else kind_of(job)), frozenset([*foreign, *job.versions])
 
@@ -138,7 +138,7 @@ class Server:
 
 
 class Judge:
-    """What runs tasks in a worker, which makes it before it opens data."""
+    """Runs tasks in a worker, which makes it before it opens data."""
 
     def __init__(self, gpu: str | None = None) -> None:
         if gpu is not None:
@@ -181,7 +181,7 @@ class Judge:
     def _prepare(self, kind: str, task: Task, data: BinaryData) -> float:
         """Let the owner's server warm up for a kind of task, unless it has, and return the seconds; raise Ended.
 
-        Fits of a kind in whose preparations a server ended start from the nursery, unprepared.
+        If a server ended while preparing for a kind, fits of that kind start from the nursery, unprepared.
         """
         from npbench.evaluation import measure
 
@@ -276,7 +276,7 @@ class Judge:
         while True:
             while (answer := process.answer()) is None:
                 wait([process])
-                # Later if it had to wait for a processor, or was suspended.
+                # The deadline moves if the process had to wait for a processor, or was suspended.
                 self._allow(max(0.0, process.deadline - time.monotonic()) + GRACE)
             facts, arrays = answer
             if not isinstance(facts, dict):

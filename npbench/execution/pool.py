@@ -43,7 +43,7 @@ Make = Callable[[], Callable[[Any, Allow], Any]]
 def outcomes(
     makes: Sequence[Make], tasks: Iterable[Any], group_of: Callable[[Any], Any] = lambda task: None
 ) -> Generator[tuple[Any, Outcome]]:
-    """Yield each task with its outcome as it ends, of a worker for each of ``makes``; leaving early kills the workers.
+    """Yield tasks with outcomes as they end, from a worker for each of ``makes``; leaving early kills the workers.
 
     A task whose worker dies is tried once more, in a new process. Tasks of one group, unless that is None, go to the
     worker that has begun it.
@@ -72,7 +72,7 @@ def outcomes(
 
 def _queues(tasks: Iterator[Any], n_workers: int, group_of: Callable[[Any], Any]) -> list[Iterator[Any]]:
     """Return an iterator for each worker, which draws from the tasks when it is asked."""
-    groups: dict[int, Any] = {}  # that the workers are at
+    groups: dict[int, Any] = {}  # the group that each worker has begun
     waiting: list[deque[Any]] = [deque() for _ in range(n_workers)]
 
     def queue(own: int) -> Iterator[Any]:
@@ -133,7 +133,7 @@ class Worker:
         except Ended as error:
             ended = error
             self.kill()
-            if isinstance(error, Died) and not self._is_last_attempt:  # maybe through what an earlier task left
+            if isinstance(error, Died) and not self._is_last_attempt:  # perhaps because of what an earlier task left
                 self._begin(is_last_attempt=True)
                 return None
         if ended is not None:

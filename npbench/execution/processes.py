@@ -62,7 +62,7 @@ class Died(Ended):
     """The exit code is minus the number of the signal that killed the process."""
 
     exit_code: int
-    fault: str = ""  # instead of the exit code, of a process that was killed for it
+    fault: str = ""  # replaces the exit code if the process was killed for it
 
 
 @dataclass(eq=False)
@@ -105,18 +105,18 @@ class Process:
         return _NUMBER.unpack(content)[0] if content else None
 
     def send(self, message: Any) -> None:
-        """Send an object; that the process has ended is seen in the next answer."""
+        """Send an object; if the process has ended, the next answer shows it."""
         with contextlib.suppress(OSError):
             self._channel.send(message)
 
     def tell(self, message: Any) -> None:
-        """Send an object to a process that serves forks, for it to hear between two of them."""
+        """Send an object to a process that serves forks, which hears it between two forks."""
         with contextlib.suppress(OSError):
             self.requests.sendall(HEAR)
         self.send(message)
 
     def allow(self, seconds: float) -> None:
-        """Let what comes next take so long, without the time that its main thread waits for a processor."""
+        """Allow this time for what comes next, not counting the time that the main thread waits for a processor."""
         self._allowed, self._waited, self._was_resumed = seconds, waited(self.pid), False
         self._seen = time.monotonic()
         self.deadline = self._seen + seconds
@@ -153,8 +153,8 @@ class Process:
         return None
 
     def wrote_rubbish(self) -> Died:
-        """Return the error for a process that wrote what is not an answer."""
-        return Died(self.phase, -signal.SIGKILL, "its process wrote into the channel of npbench what is not an answer")
+        """Return the error for a process that wrote something that is not an answer."""
+        return Died(self.phase, -signal.SIGKILL, "its process wrote an invalid answer into the channel of npbench")
 
     def has_ended(self, timeout: float = 0.0) -> bool:
         """Wait for the end, and return whether it was reported; note the exit code."""
@@ -209,7 +209,7 @@ class _Server:
         self._has_forked = False
 
     def fork(self, run: Callable[[Channel], None], output: int) -> Process:
-        """Start a process, from a new server if the present one was killed, as when memory ran out, or stopped."""
+        """Start a process, from a new server if the present one was stopped, or killed as when memory runs out."""
         with self._lock:
             try:
                 return self._fork(run, output)
@@ -272,7 +272,7 @@ class Nursery:
 
 
 def prepare_for(words: Sequence[str]) -> None:
-    """Start the server if, as far as the words of a command line tell, it runs here and has no results yet."""
+    """Start the server if a command line, judging by its words, runs here and has no results yet."""
     is_usual = all("=" in word or word in ("-m", "--multirun") for word in words)
     is_local = not any(word.startswith(("hydra", "execution=")) for word in words)
     named = [word.removeprefix("results=") for word in words if word.startswith("results=")]
@@ -295,7 +295,7 @@ def server_main(descriptor: int) -> NoReturn:
 
 
 def serve_forks(requests: socket.socket, hear: Callable[[], None] | None = None) -> NoReturn:
-    """Fork processes on request until the starter ends, then kill them; ``hear`` receives what it tells."""
+    """Fork processes on request until the starter ends, then kill them; ``hear`` receives its messages."""
     _control(PR_SET_CHILD_SUBREAPER, 1)
     ended, wakeup = os.pipe()
     for end in (ended, wakeup):
@@ -383,7 +383,7 @@ def _reap(statuses: dict[int, int]) -> None:
 
 
 def _report(status: int, number: int) -> None:
-    with contextlib.suppress(BrokenPipeError):  # the starter asks no more
+    with contextlib.suppress(BrokenPipeError):  # the starter no longer asks
         os.write(status, _NUMBER.pack(number))
 
 

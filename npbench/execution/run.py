@@ -32,8 +32,8 @@ class Limits:
     n_jobs: int = -1  # worker processes; -1 for one per core, or per GPU of ``gpus``
     seconds: float | None = None  # time of a job without compilation, after which it is killed
     memory_mb: float | None = None  # of 10^6 bytes; enforced on Linux
-    start_seconds: float = 12.0  # to import where ``seconds`` is given; half of it to warm up, beside compiling
-    gpus: int | None = None  # that workers of this machine are shared out among; None leaves the choice to the solver
+    start_seconds: float = 12.0  # to import if ``seconds`` is given; half of it to warm up, not counting compilation
+    gpus: int | None = None  # number of GPUs of this machine that workers share; None leaves the choice to the solver
 
     def workers(self, n_tasks: int) -> int:
         """Return the number of workers, never more than there are tasks."""
@@ -46,7 +46,7 @@ class Limits:
         return [*islice(cycle([*islice(names, self.gpus or 0)] or [None]), n_workers)]
 
     def with_memory_for(self, n_workers: int) -> Limits:
-        """Return these limits with that of memory: by default the share of each worker of this machine."""
+        """Return these limits with a limit on memory, by default each worker's share of this machine."""
         return replace(self, memory_mb=self.memory_mb or _machine_mb() / n_workers)
 
 
@@ -90,7 +90,7 @@ class WithinLimit:
         return len(self._jobs)
 
     def __iter__(self) -> Iterator[Job]:
-        """Yield first the first repeats of a solver on its data: the others are drawn when these have ended."""
+        """Yield the first repeats of a solver on its data first: the others are drawn when those have ended."""
         groups = groupby(self._jobs, lambda job: (job.data.data_sha256, job.request.solver.name))
         for job in chain.from_iterable(sorted(jobs, key=lambda job: job.repeat) for _, jobs in groups):
             if job.key_of(0) in self.timed_out:
@@ -103,7 +103,7 @@ class WithinLimit:
 def within_limit(
     jobs: JobStream, limits: Limits, context: RunContext, *, executor: Executor, timed_out: Set[str]
 ) -> Iterator[Record]:
-    """Run jobs with an executor and yield the record of each, also of repeats left out because another timed out."""
+    """Run jobs with an executor and yield the record of each, including repeats left out because another timed out."""
     within = WithinLimit(jobs, timed_out)
 
     def not_run() -> Iterator[Record]:

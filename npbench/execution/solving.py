@@ -31,13 +31,13 @@ IMPORTING, WARMING_UP = "importing the solver", "warming up on toy data"
 
 
 def serve_fits(channel: Channel) -> None:
-    """Warm up for each kind of fit of which the starter tells, and fork a process for each fit."""
+    """Warm up for each kind of fit that the starter announces, and fork a process for each fit."""
     _warm_up(channel)
     serve_forks(channel.socket, functools.partial(_warm_up, channel))
 
 
 def _warm_up(channel: Channel) -> None:
-    """Import a solver and fit on toy data; other kinds have been here before."""
+    """Import a solver and fit on toy data, perhaps after other kinds of fits."""
     toy, memory_mb = channel.receive()
     _base_mb.cache_clear()
     _base_mb()  # the limits of jobs count from here
@@ -76,7 +76,7 @@ def serve_fit(channel: Channel, toy: Fitting | None, memory_mb: float) -> None:
 
 
 def _gpu() -> dict[str, Any]:
-    """Return the GPU that this process used through PyTorch, and the memory that its tensors took at most."""
+    """Return the GPU that this process used through PyTorch, and the peak memory of its tensors."""
     cuda: Any = getattr(sys.modules.get("torch"), "cuda", None)
     with contextlib.suppress(Exception):  # whatever a solver has imported by that name
         if cuda.is_initialized():
@@ -85,7 +85,7 @@ def _gpu() -> dict[str, Any]:
 
 
 def _with_saved(answers: Iterator[Step], notes: Notes) -> Iterator[Step]:
-    """Yield the steps of a fit; its times are those that it takes where nothing is reused."""
+    """Yield the steps of a fit, with the times that it would take if nothing were reused."""
     saved: dict[str, float] = {}
     stage = ""
     for facts, arrays in answers:
@@ -109,7 +109,7 @@ def _load(channel: Channel, toy: Fitting, memory_mb: float) -> None:
     channel.answer({"phase": WARMING_UP})
     channel.answer({"compiling": False})
     logging.getLogger("npbench").addHandler(logging.NullHandler())  # the parent says what is compiled
-    gc.disable()  # which takes a sixth of the time to compile, and frees 100 MB
+    gc.disable()  # collection takes a sixth of the time to compile, and frees 100 MB
     numba_cache.on_compilation.append(lambda begins: channel.answer({"compiling": begins}))
     with at_most(max(memory_mb, COMPILER_MB), _base_mb()):
         for _ in steps(toy):
@@ -120,7 +120,7 @@ def _load(channel: Channel, toy: Fitting, memory_mb: float) -> None:
 
 @functools.cache
 def _libraries() -> ThreadpoolController:
-    """Return the libraries with threads: a search of milliseconds, which fits inherit from their server."""
+    """Return the libraries with threads: the search takes milliseconds, so fits inherit them from their server."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -204,7 +204,7 @@ def minimise(
         which are valid for every C, are reused and extended.
     watch : callable, optional
         ``watch(w, scores)`` is called for each trial direction as long as w = 0 is the best point: such a w may rank
-        the samples well even if it does not lower F. Of w and its multiples, one is passed.
+        the samples well even if it does not lower F. Only one of w and its multiples is passed.
     """
     search = _Search(X, risk, C, start, watch)
     started, trace, least, stalled = time.perf_counter(), [], np.inf, 0

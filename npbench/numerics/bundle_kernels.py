@@ -15,12 +15,12 @@ def maximise_on_simplex(H, p, c, x, tol, max_steps):
     Active set steps on the positive x, of O(m^2) each, maximise ``p'x - c/2 x'Hx - r/2 ||x - y||^2`` with a small ridge
     r. The proximal point y then moves to the solution, until the ridge has no effect. H is positive semi-definite, of
     any rank; its first m = len(p) rows and columns are used. Steps end when no gradient exceeds that of a positive x by
-    more than ``tol``, or its rounding error if larger. The value is then as near to the maximum.
+    more than ``tol``, or its rounding error if larger. The value is then equally close to the maximum.
     """
     m = len(p)
     # positive variables, and the scale of the ridge
     L, free, gradient = np.empty((m, m)), np.empty(m, np.int64), np.empty(m)
-    n_free = int(np.int64(0))  # for the literal 0, Numba would compile what it calls once more
+    n_free = int(np.int64(0))  # with the literal 0, Numba would compile the called functions once more
     curvature, spread = 1e-100, 0.0
     for j in range(m):
         curvature = max(curvature, c * H[j, j])

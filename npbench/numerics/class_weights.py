@@ -19,18 +19,18 @@ def least_weights(
 ) -> np.ndarray | None:
     """Return the smallest log-weights from ``floor`` on that keep the error rates of some classes, or None.
 
-    If two vectors of weights keep the rates, so does the smaller weight of each class: it is one of the two, and the
+    If two vectors of weights keep the rates, so does the vector of the smaller weights: each is one of the two, and its
     rivals are no stronger than there. So there is a least vector, with the smallest error rates of all classes without
     a bound. Raising the weights in turn, each as far as its bound asks, approaches it from below.
 
     ``log_p``, logarithms of probabilities, and ``shares`` have shape (n_samples, n_classes); the latter hold the share
-    of each sample in each class, and their columns sum to 1, as of labels or probabilities. ``rates`` bounds the error
+    of each sample in each class, and their columns sum to 1, as for labels or probabilities. ``rates`` bounds the error
     rates of some classes. ``floor`` has the smallest log-weights, -inf for a class that no sample goes to unless it has
     a bound.
     """
     members = {k: np.flatnonzero(shares[:, k]) for k in rates}
     parts = {k: (log_p[rows], shares[rows, k]) for k, rows in members.items()}
-    # the last rival of a chain of classes that outbid each other is at its floor; further away is no least vector
+    # the last rival of a chain of classes that outbid each other is at its floor; beyond that there is no least vector
     limit = np.max(floor) + (len(rates) + 1) * np.ptp(log_p) + 1
     log_c, margin = floor.copy(), MARGIN
     while True:

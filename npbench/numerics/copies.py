@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-COARSE = 0.05  # share of equal values, or of smallest steps, from which on equal values are chance
+COARSE = 0.05  # share of equal values, or of smallest steps, from which equal values count as chance
 
 
 def is_sparse(X: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Arrays of other libraries than NumPy, by the array API standard: PyTorch, also on a GPU; CuPy is untested."""
+"""Arrays of libraries other than NumPy, by the array API standard: PyTorch, also on a GPU; CuPy is untested."""
 
 from typing import Any
 

@@ -6,7 +6,7 @@ could depend on the number of threads. Distances, exponentials and checks follow
 the processor's cache, optionally with several threads.
 
 The matrix of a dense sample with itself is computed in square tiles on and above the diagonal, which are mirrored. This
-halves products and exponentials; half of the time or more is then writing 8 bytes a value.
+halves products and exponentials; half of the time or more then goes into writing 8 bytes a value.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 It solves the problem of :mod:`npbench.numerics.smo` with K replaced by a pivoted Cholesky factor ``L'L`` of low rank
 r (Fine and Scheinberg 2001): smooth kernels in few dimensions and linear kernels have r far below n. With Mehrotra's
-predictor and corrector, an iteration costs O(n r^2). Their number (20 to 40) hardly depends on the costs, while SMO
+predictor and corrector, iterations cost O(n r^2) each. Their number (20 to 40) hardly depends on the costs, while SMO
 needs millions of steps for high costs. If r is not small, K + D is factored.
 """
 

@@ -1,4 +1,4 @@
-"""The SVM dual of :mod:`npbench.numerics.smo` for many samples with up to some thousand features in single precision.
+"""The SVM dual of :mod:`npbench.numerics.smo` for many samples with up to a few thousand features in single precision.
 
 As in :mod:`npbench.numerics.proximal_svm`, rounds of the proximal point method solve a problem whose hinge is rounded
 over a width, by Newton steps in the weights of the features. They differ in what they save, since a pass over the
@@ -37,10 +37,10 @@ NEAR_PER_FEATURE = 4  # least number of samples near the margin per feature
 RESIDUAL_SHARE = 0.1  # error of X(w - X'x) that ends Newton's method, relative to the larger of width and tolerance
 MAX_NEWTON_STEPS = 30  # in a round
 MAX_ROUNDS = 12  # in a step
-MAX_FAILED_STEPS = 3  # more steps without a smaller violation are stopped: rounding prevents one
+MAX_FAILED_STEPS = 3  # after more steps without a smaller violation the search stops: rounding prevents one
 WIDENING = 10.0  # factor by which the width grows where Newton's method fails
 MAX_WIDENINGS = 2  # more in single precision do not help: rounding makes Newton's method fail
-GOOD_LENGTH = 0.5  # of a step that need not be taken with more samples
+GOOD_LENGTH = 0.5  # a shorter step makes the next one take more samples
 TARGET = 0.8  # share of the tolerance that rounding, and the error of w, leave for a solution
 LEAST_WIDTH = 1.0  # in units of the tolerance
 MAX_BALANCE_STEPS = 100
@@ -82,7 +82,7 @@ class Features:
     def divide(self, v: Array, index: Array, c: Array) -> Array:
         """Return ``H^-1 v`` for ``H = I + sum_i c_i (x_i - m)(x_i - m)'`` over some samples, with mean m weighted by c.
 
-        O(d k min(d, k)) for k samples: fewer than features give the small matrix of their products.
+        O(d k min(d, k)) for k samples; for k < d, the small matrix of their products is used.
         """
         xp, k, d = self.xp, index.shape[0], v.shape[0]
         if k == 0:

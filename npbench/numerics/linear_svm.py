@@ -40,7 +40,7 @@ def solve(
     matrix ``XX'``, and Newton steps as steps. The result's g is computed from its x.
 
     From the solution of a similar problem, one or two steps suffice. Each takes two or three passes over X, bound by
-    its bytes, and Newton steps on samples that fit the processor's cache. From zeros some twenty Newton steps on all
+    its bytes, and Newton steps on samples that fit the processor's cache. From zeros, about twenty Newton steps on all
     samples come first. Memory is O(n + d^2) and a copy of a seventh of X, besides X.
     """
     w = weights(X, x)

@@ -22,7 +22,7 @@ REACHED = ("converged", "inactive")  # statuses of a search, here or elsewhere, 
 ZERO_SHARE = 1e-9  # a share of accepted samples that counts as 0, in spite of rounding
 MAX_FACTOR = 2.0  # of a step outwards, or its inverse; larger ones can make all positives flat permanently
 RELATIVE_FLOOR, RELATIVE_CAP = 1e-6, 1e6  # smallest and largest multiplier, relative to the first one
-LARGE_DROP = 0.25  # drop of the rate across a closed interval from which no multiplier meets the bound
+LARGE_DROP = 0.25  # a larger drop of the rate across a closed interval means that no multiplier meets the bound
 MAX_REOPENINGS = 2  # times that a closed interval is opened again
 MAX_RESETS = 10  # times that a rate out of order resets the interval
 CLOSED_WIDTH = 1e-3  # relative width at which the interval counts as closed
@@ -115,7 +115,7 @@ def is_inside(interval: RateInterval, value: float) -> bool:
 
 @register_jitable
 def secant_change(value: float, rate: float, value_before: float, rate_before: float, bound: float) -> float:
-    """Return the change of log(multiplier) at which a secant of the rate meets the bound; NaN if it has no use."""
+    """Return the change of log(multiplier) at which a secant of the rate meets the bound; NaN if it is of no use."""
     if min(rate, rate_before) < LEAST_SLOPED_RATE * bound or (rate_before - rate) * (value_before - value) >= 0.0:
         return math.nan
     return (bound - rate) * math.log(value / value_before) / (rate - rate_before)
@@ -134,7 +134,7 @@ def between(interval: RateInterval, bound: float) -> float:
 
 @register_jitable
 def log_odds(p: float) -> float:
-    """Return ``log(p / (1 - p))``, with p kept from 0 and 1."""
+    """Return ``log(p / (1 - p))``, with p kept away from 0 and 1."""
     p = min(max(p, 1e-4), 1.0 - 1e-4)
     return math.log(p / (1.0 - p))
 

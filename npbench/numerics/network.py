@@ -1,6 +1,6 @@
 """Stochastic Neyman-Pearson and q-value search for networks with one hidden layer (Gasso et al. 2011, 3.3 and 4).
 
-For ``f(x) = v'tanh(W x + c) + b`` and a margin loss l with class means P_nd and P_fa, they seek a saddle point of
+For ``f(x) = v'tanh(W x + c) + b`` and a margin loss l with class means P_nd and P_fa, both seek a saddle point of
 
     lambda_c / 2 (||W||^2 + ||v||^2) + P_nd + lambda (P_fa - rho)                         Neyman-Pearson
     lambda_c / 2 (||W||^2 + ||v||^2) + P_nd + lambda (P_fa - q (1 - P_nd))                q-value, (13) over C

@@ -23,7 +23,7 @@ fitting: list[str] = []  # classes whose fits run, the innermost last
 
 @functools.cache
 def prepare() -> None:
-    """Choose a folder for the kernels of all plugins, before they are imported: Numba alone refuses to import them.
+    """Choose a folder for the kernels of all plugins, before they are imported: Numba by itself refuses the import.
 
     Where neither ``NUMBA_CACHE_DIR`` nor the user's cache can be written, it is a folder of the installation, or a
     temporary one of this user. ``NUMBA_DISABLE_JIT`` is ignored, as Python cannot run what kernels call.
@@ -92,7 +92,7 @@ def _folders(path: Path) -> Iterator[Path]:
 
 
 def seconds_to_compile(sources: Iterable[Path]) -> float:
-    """Estimate how long the kernels in these files take to compile, at most."""
+    """Return an upper estimate of how long the kernels in these files take to compile."""
     return SECONDS_PER_KERNEL * sum(path.read_bytes().count(b"@njit") for path in sources)
 
 

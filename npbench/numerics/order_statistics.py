@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 SHORT_RUN = 4000  # scores; below, sorting all runs is faster than bisection
-MANY_RANKS, MOST_SORTED = 100, 1 << 20  # so many ranks are found by sorting, if so few scores are between them
+MANY_RANKS, MOST_SORTED = 100, 1 << 20  # more ranks are found by sorting, if fewer scores are between them
 
 
 class Ascending:
     """Finite scores, sorted in runs of float64 that may be too long to be merged in memory.
 
-    ``release`` gives back the memory of runs in mapped files; it is called after each.
+    ``release`` gives back the memory of runs in mapped files; it is called after each run.
     """
 
     def __init__(self, runs: Sequence[np.ndarray], release: Callable[[], Any] | None = None) -> None:

@@ -37,7 +37,7 @@ SHRINKAGE = 0.2  # factor by which the width falls after a round
 LEAST_WIDTH = 0.25  # in units of the tolerance
 RESIDUAL_FACTOR = 0.1  # error of Xw that ends a round, relative to max(min(width, violation), tol)
 MAX_NEWTON_STEPS_PER_ROUND = 50
-MAX_STALLED_NEWTON_ROUNDS = 3  # more rounds without a smaller violation are stopped: rounding prevents one
+MAX_STALLED_NEWTON_ROUNDS = 3  # after more rounds without a smaller violation the search stops: rounding prevents one
 WIDENING = 25.0  # factor by which the width grows after a failed Newton round or a stall
 HESSIAN_BLOCK = 2048  # samples that enter a Hessian together
 MAX_BALANCE_STEPS = 200  # the search for b halves its interval at least every other step
@@ -126,7 +126,7 @@ class Rounds:
         else:
             self.width *= WIDENING  # from the w reached, Newton's method solves the problem of a larger width
         if self.stalled and not self._widened:
-            # x divides the rounding errors of g by the width: from this x, a larger one may do
+            # x has the rounding errors of g divided by the width: from this x, a larger width may help
             self.return_to_best()
             self.width, self._stalled, self._widened = WIDENING * self._width_of_best, 0, True
         return max(steps, 1)
@@ -146,7 +146,7 @@ class Rounds:
 
 
 def weights(X: Any, x: np.ndarray) -> np.ndarray:
-    """Return X'x, always summed in the same order: others give other digits where the features are large."""
+    """Return X'x, always summed in the same order: another one changes digits where the features are large."""
     return np.asarray(X.T @ x if issparse(X) else kernels.gradient(X, np.zeros(X.shape[1]), -x))
 
 
@@ -213,7 +213,7 @@ class _RoundedProblem:
 
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def _clip(anchor: Any, lower: Any, upper: Any, slopes: Any, g: Any, b: Any, x: Any) -> Any:
-    """Write x for b; return its sum and minus the derivative of the sum by b. Bound by the bytes of six arrays."""
+    """Write x for b; return its sum and minus the derivative of the sum in b. Bound by the bytes of six arrays."""
     total = slope = 0.0
     for i in range(g.shape[0]):
         value = anchor[i] + slopes[i] * (g[i] - b)

@@ -131,7 +131,7 @@ def next_multiplier(search, value, rate, bound, nu):
     # narrow the interval; rates out of order open it
     if not multipliers.in_order(interval, value, rate):
         interval, resets = open_interval(), resets + 1
-    stays = (interval.low if rate > bound else interval.high) == value_before  # the end that moves did so the last time
+    stays = (interval.low if rate > bound else interval.high) == value_before  # the end that moves also moved last time
     interval = multipliers.narrowed(interval, value, rate, bound, 0.5 if stays else 1.0)
     given_up = resets > MAX_RESETS
     if multipliers.is_closed(interval):
@@ -187,10 +187,10 @@ def _best_multiple(y, x, g, most):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def ramp_path(K, y, weight, costs, bound, miss_weight, nu, epsilon, tol, max_iter, max_steps):
-    """Search the multiplier of the ramp-loss SVM for every cost; see :func:`npbench.numerics.ramp_path.solve`.
+    """Search for the multiplier of the ramp-loss SVM at every cost; see :func:`npbench.numerics.ramp_path.solve`.
 
     Return x, b, whether each search converged, and the numbers of convex steps. With 432 samples pair updates take half
-    of the time, and the passes of convex steps between them the other; with 2600 samples two rows of K bound a pair
+    of the time, and the passes of convex steps between them the rest; with 2600 samples two rows of K bound a pair
     update.
     """
     n, m = y.shape[0], costs.shape[0]

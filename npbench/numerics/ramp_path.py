@@ -46,7 +46,7 @@ def solve(
     tol: float = 1e-3,
     max_iter: int = MAX_CONVEX_STEPS,
 ) -> Path:
-    """Search a multiplier for every ascending cost so that the surrogate rate meets its bound.
+    """Search for a multiplier for every ascending cost so that the surrogate rate meets its bound.
 
     K is the float32 Gram matrix of a kernel with nonnegative values, C-contiguous. ``nu``, ``epsilon`` and ``tol`` are
     those of :func:`npbench.numerics.multiplier_search.anneal`; convex steps end at TOL_FACTOR times ``tol``, and at

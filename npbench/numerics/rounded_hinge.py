@@ -43,7 +43,7 @@ def fit(features: Features, y: Array, costs: Array, w: Array, tol: float = 1e-3)
 
 
 def _step(features: Features, y: Array, costs: Array, w: Array, scores: Array) -> tuple[Array, float, float, float]:
-    """Return Newton's steps of w and b, the decrease to expect twice, and the objective."""
+    """Return Newton's steps of w and b, twice the decrease to expect, and the objective."""
     xp, u = features.xp, 1.0 - y * scores
     slopes = _slope(xp, u)
     curvatures = xp.where((slopes > 0.0) & (slopes < 1.0), costs / (2.0 * WIDTH), 0.0)

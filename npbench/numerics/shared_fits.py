@@ -30,7 +30,7 @@ class Notes:
         self.saved = {"seconds": 0.0, "cpu_seconds": 0.0}
 
     def get(self, identity: str, compute: Callable[[], Noted]) -> Noted:
-        """Return facts and numbers, known or computed; such with a fact ``private`` are not noted."""
+        """Return facts and numbers, known or computed; those with a fact ``private`` are not noted."""
         if identity in self.known:
             facts, numbers = self.known[identity]
             self.saved = {clock: saved + facts[clock] for clock, saved in self.saved.items()}

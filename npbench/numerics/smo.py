@@ -27,7 +27,7 @@ Array = np.ndarray
 # SMO steps per sample before each call of the interior point method, and whether that call includes settled samples.
 INTERIOR_POINT_CALLS = ((50, False), (5, False), (5, False), (5, True), (10, True))
 STEPS_PER_SAMPLE = 50  # in a round; then g is recomputed, since its rounding errors accumulate
-MAX_STALLED_SMO_ROUNDS = 20  # more rounds without a smaller violation are stopped: rounding prevents one
+MAX_STALLED_SMO_ROUNDS = 20  # after more rounds without a smaller violation the search stops: rounding prevents one
 WORKING_SET_SIZE = 2000  # samples, when the Gram matrix exceeds its budget
 
 

@@ -4,13 +4,13 @@ Arrays are float64 and C-contiguous; x and g are changed in place, with g = p - 
 notice changes in a kernel of another file: empty it after changes here.
 
 Users wait for the first compilation. Functions that only one other kernel calls are therefore ``register_jitable``:
-Numba compiles no wrapper for calls from Python. Loops replace ``np.where`` and ``np.argsort``, of two seconds each.
+Numba compiles no wrapper for calls from Python. Loops replace ``np.where`` and ``np.argsort`` (two seconds each).
 
 A pair update reads the rows of two samples and the vectors g, diagonal and bounds once each. Updates therefore run on
 a compact copy of the Gram matrix of the samples that are not settled at a bound (after Joachims 1999). Both passes are
 simple loops that LLVM vectorises; the position of a maximum is looked up afterwards. With 432 samples in single
 precision a step takes 0.27 us, about 800 cycles for 16 operations on each of 54 vectors: arithmetic in the second-level
-cache bounds it. From some thousand samples on, the bytes of the rows do.
+cache bounds it. From a few thousand samples on, the bytes of the rows do.
 """
 
 import numpy as np

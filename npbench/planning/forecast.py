@@ -1,4 +1,4 @@
-"""Why jobs of a plan would run or be skipped, and how long those to do take, from past records."""
+"""Why jobs of a plan would run or be skipped, and how long those left to do take, from past records."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from npbench.planning.plan import Jobs, Plan, fits_of
 from npbench.records.fields import Role, names
 from npbench.records.provenance import available_cores
 
-# What the reason depends on: of a record with the same key, and of one with the same setting but another key.
+# What the reason depends on: columns of a record with the same key, and of one with the same setting but another key.
 SAME_KEY = ["status", "error", "trace"]
 SAME_SETTING = names(Role.IDENTITY, without=Role.ASKED)
 
@@ -69,7 +69,7 @@ def _differences(before: str | None, now: Mapping[str, str]) -> list[tuple[str, 
 
 def count_reasons(parts: Sequence[tuple[Job, Sequence[int]]], frame: pl.DataFrame, trace: bool) -> list[Counter[str]]:
     """Return for each part why its repeats would run or be skipped, and how many of them."""
-    if frame.is_empty():  # then repeats need no memory each
+    if frame.is_empty():  # then no repeat needs memory of its own
         return [Counter({"new": len(repeats)}) for _, repeats in parts]
     found = [Counter[str]() for _ in parts]
     columns_of_each = (

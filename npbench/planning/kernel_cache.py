@@ -38,6 +38,6 @@ def _identity(job: Job) -> bytes:
 
 
 def seconds_to_compile(jobs: Iterable[Job]) -> float:
-    """Estimate how long the kernels of jobs take to compile, at most; those that are shared count once."""
+    """Return an upper estimate of how long the kernels of jobs take to compile; shared kernels count once."""
     sources = {path for job in jobs for path in provenance.sources(targets(job.request))}
     return numba_cache.seconds_to_compile(sources)

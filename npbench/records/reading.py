@@ -79,7 +79,7 @@ def _compact(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _usable(frame: pl.DataFrame, path: Path, on_fault: Callable[[str], None]) -> pl.DataFrame:
-    """Leave out columns that are no numbers though they should be, and records with broken JSON."""
+    """Leave out columns that should be numbers but are not, and records with broken JSON."""
     further = {name: dtype for name, dtype in frame.schema.items() if name not in SCHEMA and name != LABEL}
     odd = [name for name, dtype in further.items() if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null))]
     if odd:

@@ -1,7 +1,7 @@
 """Test scores on disk: one Parquet file for each data set, from which any metric can be computed without rerunning.
 
 A job writes its scores to a small file of their own when it ends; a command merges the files of a data set when it
-ends. A file is complete or does not exist, so a run may be killed any time.
+ends. A file is complete or does not exist, so a run may be killed at any time.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ def read_scores(results: str | Path) -> pl.DataFrame:
 
 
 class ScoreStore:
-    """Test scores in a folder of a results folder, which the first scores make."""
+    """Test scores in a folder of a results folder, which the first scores create."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

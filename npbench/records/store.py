@@ -1,7 +1,7 @@
 """Records on disk: Parquet files of primitive columns, written atomically, read back as one frame.
 
 Each job writes one small file when it ends. A command merges its files now and then, and old files of others. A file
-is complete or does not exist, and a record found twice counts once, so a run may be killed any time.
+is complete or does not exist, and a record found twice counts once, so a run may be killed at any time.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ SINGLE = "single"  # mark of a file of one record, in its name
 class RecordStore:
     """A folder of records, which several commands may write to at once: each writes files of its own.
 
-    The first record makes the folder; ``batch`` records are merged into one file.
+    The first record creates the folder; ``batch`` records are merged into one file.
     """
 
     def __init__(self, folder: str | os.PathLike[str], batch: int = 1000) -> None:
@@ -76,7 +76,7 @@ class RecordStore:
         return set(self.frame(["seconds"]).filter(pl.col("seconds") >= seconds, status="timeout")["key"])
 
     def _warn(self, fault: str) -> None:
-        warnings.warn(f"{fault} The same command runs jobs without a readable record again.", stacklevel=2)
+        warnings.warn(f"{fault} The same command reruns jobs without a readable record.", stacklevel=2)
 
     def _merge(self, frame: pl.DataFrame, singles: Iterable[Path]) -> None:
         write_new(self.folder, parquet(frame), "-merged")
@@ -84,7 +84,7 @@ class RecordStore:
             path.unlink(missing_ok=True)
 
     def _merge_left(self) -> None:
-        """Merge the single records of commands that were killed; one that goes on merges its own once more."""
+        """Merge the single records of commands that were killed; one that is still running merges its own once more."""
         with contextlib.suppress(OSError):
             remove_unfinished(self.folder)
             left = left_behind(self.folder, f"*-{SINGLE}.parquet")
@@ -97,7 +97,7 @@ class RecordStore:
 
 
 def _tabulated(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    # All rows decide on the type of a further column: a metric may be null or whole in the first ones.
+    # All rows decide the type of a further column: a metric may be null or whole in the first ones.
     further = {name: None for row in rows for name in row if name not in SCHEMA}
     known = [{**FEATURES, **row} for row in rows]
     return pl.DataFrame(known, schema={**SCHEMA, **further}, infer_schema_length=None, strict=False)

@@ -73,7 +73,7 @@ class Panel:
     level: tuple[str, float] | None = None  # label and height of a horizontal line
     x_labels: Sequence[str] = ()  # names shown at 0, 1, ... in place of numbers
     y_labels: Sequence[str] = ()
-    parted: Sequence[float] = ()  # heights of thin lines that part groups of rows
+    parted: Sequence[float] = ()  # heights of thin lines that separate groups of rows
     dataset: str = ""  # data set in the titles of points; by default the title
 
     def points(self, series: Series) -> Points:
@@ -114,7 +114,7 @@ class Panel:
 
     @property
     def measured_ticks(self) -> list[float]:
-        """The measured x values where few enough to label; empty if the axis should choose its own ticks."""
+        """The measured x values if they are few enough to label; empty if the axis should choose its own ticks."""
         values = self.xs
         is_long = any(len(f"{value:g}") > MAX_TICK_LENGTH for value in values)
         if self.x_labels or is_long or not 2 <= len(values) <= MAX_MEASURED_TICKS:

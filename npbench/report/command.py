@@ -76,7 +76,7 @@ def _parser() -> ArgumentParser:
     option("--against", type=Path, metavar="FOLDER", help="compare with the records in FOLDER")
     option("--force", action="store_true", help="compare even if data, splits or machines differ")
     option("--anyway", dest="force", action="store_true", help=SUPPRESS)  # its name in 0.1
-    option("--output", type=Path, metavar="FOLDER", help="default: results/report; with filters, one of their name")
+    option("--output", type=Path, metavar="FOLDER", help="default: results/report; with filters, named after them")
     return parser
 
 
@@ -113,7 +113,7 @@ def _of_folders(
 
 
 def _beside(source: Path, filters: Mapping[str, str]) -> Path:
-    """Return the folder ``report`` next to the folder ``records``; of some records only, it is named after them."""
+    """Return the folder ``report`` next to the folder ``records``; with filters, its name has them too."""
     records = source.parent if source.is_file() else source
     words = re.sub(r"[^\w.-]+", "-", "_".join(["", *(f"{name}-{value}" for name, value in filters.items())]))
     return (records.parent if records.name == RECORDS else records) / f"report{words[:80]}"

@@ -38,8 +38,8 @@ Made = tuple[list[Section], Collection, "dict[str, Callable[[], Figure]]", Path]
 def report(name: str, words: Sequence[str]) -> Made:
     """Return the sections of an experiment's report, their records, its drawings, and the folder to write it to.
 
-    Words without ``=`` are folders, whose records of other methods on the same tasks join. In a ranking, solvers that
-    are named are shown among the stored and published ones.
+    Words without ``=`` are folders; their records of other methods on the same tasks are added. In a ranking, solvers
+    that are named are shown among the stored and published ones.
     """
     odd = [word for word in words if "=" in word and Path(word).exists()]
     options = parse([*(word for word in words if word not in odd), f"+experiment={name}"])

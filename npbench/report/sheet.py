@@ -78,7 +78,7 @@ class Sheet:
 
 
 def cell(value: Entry) -> Cell:
-    """Return a value as a cell: a number as short as it is, or words.
+    """Return a value as a cell: a number in its shortest form, or words.
 
     >>> str(cell(3)), str(cell(0.1)), str(cell("pima")), str(cell(None))
     ('3', '0.1', 'pima', '-')

@@ -39,7 +39,7 @@ class Check:
                 self.body()
             except (AssertionError, Skipped):
                 raise
-            except Exception as error:  # whatever a plugin raises is what was to be found out
+            except Exception as error:  # whatever a plugin raises is a finding of the check
                 hint = "(`npbench check --traceback` shows where.)"
                 raise AssertionError(f"Unexpected {type(error).__name__}: {error} {hint}") from error
 
@@ -76,7 +76,7 @@ def _expected_to_fail(body: Callable[[], None], reason: str) -> None:
 
 
 def require(held: Any, sentence: str) -> None:
-    """Raise AssertionError with ``sentence`` unless ``held``; unlike assert, with ``python -O`` too."""
+    """Raise AssertionError with ``sentence`` unless ``held``; unlike assert, even with ``python -O``."""
     if not held:
         raise AssertionError(sentence)
 

@@ -107,7 +107,7 @@ def read(dataset: Dataset, paths: Any) -> Any:
 
     try:
         X, y, *rest = resolve(dataset.load)(*map(Path, paths))
-    except RequestError as error:  # as of a file that the user has to bring
+    except RequestError as error:  # such as one about a file that the user has to provide
         raise Skipped(str(error)) from error
     (more,) = rest or ({},)
     return BinaryData.checked(X, y, dataset.name, **more)

@@ -24,7 +24,7 @@ print(json.dumps([seconds, [name for name in sys.argv[2].split(",") if name in s
 
 
 def fresh_process(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a new process with the modules of this one in reach."""
+    """Run code in a new process that can import the modules of this one."""
     path = os.pathsep.join(filter(None, sys.path))
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],

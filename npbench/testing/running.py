@@ -13,7 +13,7 @@ from npbench.testing.check import Check, Skipped
 
 @dataclass(frozen=True)
 class Result:
-    """How a check ended: ok, failed or skipped, why, and for those who look closer where and after what output."""
+    """Outcome of a check (ok, failed or skipped), the reason and, for a closer look, where it failed and its output."""
 
     outcome: str
     reason: str = ""

@@ -23,7 +23,7 @@ def direction(solver: Solver) -> None:
     found = scores(solver, X, y, X)
     lowest, highest = found[y > 0].min(), found[y < 0].max()
     shown = f"the lowest score of a positive is {lowest:.3g}, the highest of a negative {highest:.3g}"
-    require(lowest > highest, f"For classes far apart, {shown}: larger must mean more positive, as classes_[1] is.")
+    require(lowest > highest, f"For classes far apart, {shown}: larger must mean more positive (classes_[1]).")
 
 
 def same_seed(solver: Solver) -> None:
@@ -90,7 +90,7 @@ def one_optimum(solver: Solver) -> None:
         "Solve it more precisely, or remove the tag convex.",
     )
     gap = float(getattr(models[0], "duality_gap_", 0.0))
-    require(gap >= -ZERO_OBJECTIVE * (1.0 + abs(first)), f"duality_gap_ is {gap:.3g}: a bound below the optimum.")
+    require(gap >= -ZERO_OBJECTIVE * (1.0 + abs(first)), f"duality_gap_ is {gap:.3g}: use a bound below the optimum.")
 
 
 def honest_claims(solver: Solver) -> None:

@@ -80,19 +80,19 @@ class NPThresholdClassifier(ThresholdedClassifier):
     pos_label : int, float, bool or str, optional
         Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
     cv : "prefit", "oob", int, splitter or iterable of (train, test), optional
-        By default, a random part of the negatives is held out. One split of an iterable is used in its place.
+        By default, a random part of the negatives is held out. An iterable with a single split replaces it.
         "prefit" expects a fitted classifier, and negatives in ``fit`` that it has not seen; so does a
         FrozenEstimator. "oob" takes the out-of-bag votes of a bagged ensemble with 50 members or more, such as a
         random forest, which may end a pipeline. An int or a splitter with several folds cross-fits: see Notes.
     calibration_size : "aligned", float or int, default="aligned"
         Share, or number, of the negatives to hold out by default. "aligned" holds out the fewest that allow as many
-        false alarms as a half of them does: 29, 46, 61, 76, ... at rho = .1; or, where a half is too few, the fewest
-        that the promise takes. Of positives, a half is held out if they set the threshold, and none otherwise.
+        false alarms as half of them does: 29, 46, 61, 76, ... at rho = .1; or, where half is too few, the fewest that
+        the promise needs. Half of the positives are held out if they set the threshold, and none otherwise.
     threshold : {"umbrella", "average", "empirical"} or callable, default="umbrella"
         Rule, as in :func:`npbench.threshold`.
     abstain : bool, int, float or str, default=False
         Whether to set two thresholds, as in :func:`npbench.threshold`. For samples in between, ``predict`` returns the
-        label given here, or None if it is True, and ``decision_function`` 0.
+        label given here, or None for True, and ``decision_function`` returns 0.
     random_state : int, RandomState or None, default=None
         Seed of the held-out samples or folds, of the coin, and of the negatives that weights keep.
 
@@ -130,8 +130,8 @@ class NPThresholdClassifier(ThresholdedClassifier):
 
     With several folds or "oob", each sample is scored by classifiers that have not seen it, and the one in use is
     fitted to all samples. No negative is lost, but the promise is measured, not proved: see the page "All negatives".
-    The folds need a common scale of scores, such as probabilities: a classifier that is trained for rho has another
-    offset in each.
+    The folds need a common scale of scores, such as probabilities: a classifier that is trained for rho has a
+    different offset in each.
 
     Samples of one of the ``groups``, and copies of a sample, stay on one side of a split that is drawn here, and one
     negative of each sets the threshold. The promise is about new negatives of the same population. Sample weights
@@ -154,7 +154,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
     (93, 59)
     """
 
-    # Some classifiers, such as a stack, have their methods for scores once they are fitted.
+    # Some classifiers, such as a stack, have their methods for scores only once they are fitted.
     estimator: Any = parameter(
         HasMethods(["fit", "decision_function"]), HasMethods(["fit", "predict_proba"]), ClassifierMixin, kw_only=False
     )
@@ -171,7 +171,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
     contamination: tuple[float, float] | None = parameter(tuple, list, None, default=None)
     random_state: Any = parameter("random_state", default=None)
     small: str = parameter(StrOptions({"refuse", "pool"}), default="refuse")
-    _n_shared = 0  # of the groups: those with several values of by
+    _n_shared = 0  # number of the groups with several values of by
 
     # Sample weights are the inner classifier's.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"sample_weight": UNUSED}
@@ -202,7 +202,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
             Names shared by samples that depend on each other, such as those of a customer. They stay on one side of a
             split, and one negative of each name sets the threshold: the promise is about a negative of a new name.
         calibration_weight : array of shape (n_samples,), optional
-            Probability to keep each negative for the threshold, so that it promises for another population: the
+            Probability of keeping each negative for the threshold, whose promise is then about another population: the
             ``weights`` of :func:`npbench.threshold`. The other negatives are for fitting only.
         sample_weight : array of shape (n_samples,), optional
             Weights for the fit of the classifier.
@@ -254,8 +254,8 @@ class NPThresholdClassifier(ThresholdedClassifier):
         Parameters
         ----------
         X, by, groups
-            As in :meth:`fit`, of negatives that the classifier has not seen. Where positives set the threshold, too,
-            fit a ``cv="prefit"``.
+            As in :meth:`fit`, for negatives that the classifier has not seen. If positives set the threshold, too,
+            fit with ``cv="prefit"`` instead.
         """
         X, by, groups = indexable(X, by, groups)
         positive, random = np.zeros(_num_samples(X), dtype=bool), check_random_state(self.random_state)
@@ -268,8 +268,8 @@ class NPThresholdClassifier(ThresholdedClassifier):
     def with_threshold(self, **params: Any) -> Self:
         """Return a copy with the same fitted classifier and another threshold, set on the same held-out scores.
 
-        Each keeps its promise, also where ``calibration_size="aligned"`` has counted the held-out samples for another
-        bound. One that is chosen among several by its false alarms on these samples does not.
+        Each copy keeps its promise, even where ``calibration_size="aligned"`` has counted the held-out samples for
+        another bound. One that is chosen among several by its false alarms on these samples does not.
 
         Parameters
         ----------
@@ -279,7 +279,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         """
         check_is_fitted(self)
         if of_fit := params.keys() & OF_FIT:
-            raise ValueError(f"{min(of_fit)} takes another fit: pass parameters of the threshold only.")
+            raise ValueError(f"{min(of_fit)} needs another fit: pass parameters of the threshold only.")
         other = copy.copy(self).set_params(**params)
         other._validate_params()
         random = check_random_state(other.random_state)
@@ -331,9 +331,9 @@ class NPThresholdClassifier(ThresholdedClassifier):
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, by: Any = None) -> float:
         """Return the share of positives that are detected, which searches such as GridSearchCV maximise by default.
 
-        The threshold bounds the false alarms, so that misses remain to compare. Accuracy would prefer the model with
+        The threshold bounds the false alarms, so misses remain to compare. Accuracy would prefer the model with
         fewer errors in the larger class. Where a recall alone is promised, return the share of negatives rejected.
-        Parameters are those of :meth:`fit`; the weights are of the samples.
+        Parameters are those of :meth:`fit`; ``sample_weight`` weights the samples here.
         """
         positive = classes(y, self.pos_label_)[0] > 0
         right = (self.predict(X, by=by) == self.pos_label_) == positive
@@ -358,7 +358,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         if type_of_target(y) != "binary":
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}: pass "
-                "y == label, so that all others are negative, or bound each class by npbench.NPMulticlassClassifier."
+                "y == label, so that all others are negative, or bound each class with npbench.NPMulticlassClassifier."
             )
         detects_outliers = is_outlier_detector(self.estimator)
         if self._is_fitted_before() and not detects_outliers:
@@ -387,8 +387,8 @@ class NPThresholdClassifier(ThresholdedClassifier):
             splits = own_splits(self.cv, X, y, groups)
         if len(splits) > 1 and isinstance(last_step(self.estimator), OneClassSVM):
             raise ValueError(
-                f"cv={self.cv}: scores of OneClassSVM grow with the number of samples, so that folds have another "
-                "scale than the fit to all: hold negatives out (cv=None), or use another detector."
+                f"cv={self.cv}: scores of OneClassSVM grow with the number of samples, so folds have a different "
+                "scale from the fit to all: hold negatives out (cv=None), or use another detector."
             )
         is_one_class = (positive[train].all() or not positive[train].any() for train, _ in splits)
         if not is_outlier_detector(self.estimator) and any(is_one_class):
@@ -461,7 +461,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         try:
             return clone(estimator).fit(part, None if detects_outliers else labels, **options)
         except (TypeError, ValueError):
-            # XGBoost takes the labels 0 and 1 only; others may not be coded, as class weights and scorers name them
+            # XGBoost takes the labels 0 and 1 only; others must see the real ones, which class weights and scorers name
             codes = (labels == self.pos_label_).astype(int)
             if not np.array_equal(codes, labels):
                 with contextlib.suppress(TypeError, ValueError):
@@ -481,7 +481,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
         return dict(process_routing(self, "fit", **params).estimator.fit) if is_routed else params
 
     def _asked(self, **drawn: bool) -> Asked:
-        """Return what the threshold is to keep, of samples drawn like this; raise a ValueError for faults."""
+        """Return what the threshold is to keep, for samples drawn like this; raise a ValueError for faults."""
         shared = {one.name for one in fields(Asked)} & self.get_params(deep=False).keys()
         given = {name: getattr(self, name) for name in shared}
         return Asked(**{**given, "rule": self.threshold, "abstain": self.abstain is not False, **drawn})
@@ -583,7 +583,7 @@ def one_of_each(rows: np.ndarray, units: np.ndarray, positive: np.ndarray, by: A
 
 
 def folds_by_class(n_folds: int, codes: np.ndarray, together: np.ndarray, random: RandomState) -> Splits:
-    """Draw folds with a share of each class; rows that belong together, counted as the last class, are in one."""
+    """Draw folds with a share of each class; rows that belong together count as the last class and stay in one fold."""
     _, first, place = np.unique(together, return_index=True, return_inverse=True)
     last = np.zeros(len(first), dtype=np.int64)
     np.maximum.at(last, place, codes)
@@ -600,13 +600,11 @@ def own_splits(cv: Any, X: Any, y: np.ndarray, groups: Any = None) -> Splits:
         # rows or masks; a row that is drawn twice is no further evidence
         splits = [(every[train], np.unique(every[test])) for train, test in found]
     except IndexError as error:
-        raise ValueError(
-            f"A split of cv has other rows than the {len(y)} of y, or a mask of another length."
-        ) from error
+        raise ValueError(f"A split of cv has rows beyond the {len(y)} of y, or a mask of another length.") from error
     if n_shared := max((len(np.intersect1d(*split)) for split in splits), default=0):
         raise ValueError(
-            f"A split of cv has {n_shared} rows on both sides: a classifier scores negatives that it was fitted to too "
-            "low, and false alarms would exceed the bound. Pass (train, test) without a row in common, or an int."
+            f"A split of cv has {n_shared} rows on both sides: a classifier gives too low scores to negatives that it "
+            "was fitted to, and false alarms would exceed the bound. Pass (train, test) without shared rows, or an int."
         )
     return splits
 
@@ -641,17 +639,17 @@ def _warn_if_scales_differ(splits: Splits, scores: np.ndarray, positive: np.ndar
         warnings.warn(
             f"The negative scores of the {len(splits)} folds differ in location or scale (p = {p_value:.2g}): one "
             "threshold does not fit all, and the promise may be broken. Either the folds hold different samples, or "
-            "each fit has an offset of its own, as of a method trained for rho: hold negatives out instead (cv=None), "
+            "each fit has its own offset, as with a method trained for rho: hold negatives out instead (cv=None), "
             "or use another classifier.",
             stacklevel=3,
         )
 
 
 def scoring(classifier: Any, pos_label: Any, *, by_votes: bool = False) -> tuple[str, Callable[[Any], np.ndarray]]:
-    """Return what the score of a label is, for readers without npbench, and the function that computes it.
+    """Return a description of a label's score, for readers without npbench, and the function that computes it.
 
-    It is the decision function, or the log-odds where there is none or ``by_votes``; of an outlier detector, minus the
-    score of its samples.
+    It is the decision function, or the log-odds if there is none or with ``by_votes``; for an outlier detector, minus
+    ``score_samples``.
     """
     name = type(last_step(classifier)).__name__
     if is_outlier_detector(classifier):
@@ -688,7 +686,7 @@ def scores_of(classifier: Any, X: Any, pos_label: Any, *, by_votes: bool = False
 def _log_odds(chance: Any, last: bool) -> np.ndarray:
     """Return the log-odds of the last of two classes, or of the first, from the probabilities of both.
 
-    They separate probabilities close to 1, where the next number below 1 is 1e-16 away. A probability of 0, as of a
+    They separate probabilities close to 1, where the next number below 1 is 1e-16 away. A probability of 0, as from a
     forest with unanimous trees, counts as the smallest normal number: such scores are tied, about 708 from 0.
     """
     chance = np.maximum(np.asarray(chance, dtype=np.float64), np.finfo(np.float64).tiny)

@@ -135,7 +135,7 @@ def compare(
     rho : float, default=0.05
         Bound on the false-alarm rate, in ]0, 1[.
     thresholds : pair of float or Threshold, optional
-        Deployed thresholds, to compare misses and false alarms at them, too. They were set on other samples.
+        Deployed thresholds, set on other samples, at which misses and false alarms are compared, too.
     pos_label : int, float, bool or str, optional
         Label of the positives; 1 for labels in {0, 1} or {-1, 1}, required for others.
     names : pair of str, default=("first", "second")
@@ -151,7 +151,7 @@ def compare(
     Thresholds are estimated from the same negatives, so misses vary with both classes. Their limits are quantiles of
     10,000 differences of a paired Bayesian bootstrap, and need 10 positives and ``5 / rho`` negatives. Limits of both
     areas combine to those of their difference by Zou's method, with DeLong's correlation. Deployed thresholds are
-    fixed: McNemar's exact test. The page "Two models" has the sources, and coverage in simulations.
+    fixed, so McNemar's exact test applies. The page "Two models" has the sources, and coverage in simulations.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def compare(
     require_rate("rho", rho)
     for name, pair in {"thresholds": thresholds, "names": names}.items():
         if pair is not None and (isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2):
-            raise ValueError(f"{name} is {pair!r:.60}: expected a pair, with one for each model.")
+            raise ValueError(f"{name} is {pair!r:.60}: expected a pair, one for each model.")
     first, positive = scored(first, y, pos_label)
     second = as_scores(second)
     same_length(len(first), second=second)
@@ -208,7 +208,7 @@ def misses_at(ranked: np.ndarray, positive: np.ndarray, rho: float) -> Differenc
     both, alone = rho * overlap, rho * (1.0 - overlap)
     rates = np.stack([both, alone, alone, np.maximum(1.0 - both - 2.0 * alone, 0.0)], axis=1)
     in_both, *in_one, _ = draws.multinomial(n_neg, rates).T
-    # each threshold lies between two negatives: at its upper or its lower end
+    # each threshold lies between two negatives: draw it at the upper or at the lower one
     end = draws.integers(0, 2, N_DRAWS) - 1
     return _paired(first, second, *_missed(of_positives, *(in_both + one + end for one in in_one)), n_pos, 0.5)
 

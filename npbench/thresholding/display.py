@@ -64,7 +64,7 @@ class NPRocDisplay:
         y : array of shape (n_samples,)
             Labels of both classes.
         rho : float, optional
-            Bound to mark by a line, and the threshold that keeps it; by default the ``rho`` of the classifier, if it
+            Bound to mark with a line, and the threshold that keeps it; by default the ``rho`` of the classifier, if it
             has one.
         delta : float, default=0.05
             Probability that a limit fails, in ]0, 1[.

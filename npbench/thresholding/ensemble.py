@@ -42,8 +42,8 @@ T = TypeVar("T")
 
 N_TREES = 150
 MAX_TREE_SAMPLES = 50_000  # drawn for each tree of a forest
-ONE_THREAD_SAMPLES = 10_000  # up to here, threads within a fit win nothing, and on a busy machine cost much
-MAX_SVM_SAMPLES = 2500  # an SVM takes time as their square
+ONE_THREAD_SAMPLES = 10_000  # up to here, threads within a fit gain nothing, and cost much on a busy machine
+MAX_SVM_SAMPLES = 2500  # the time of an SVM grows with their square
 MAX_SPLINE_VALUES = 5_000_000  # seven columns take the place of one
 MAX_CODES = 250  # words of a column: boosting takes 255 categories
 MAX_ONE_HOT = 40
@@ -80,8 +80,8 @@ class SoftVote(BinaryClassifier):
     Parameters
     ----------
     members : list of str, or mapping of str to classifier, optional
-        Further members: installed packages, of "lightgbm", "xgboost", "catboost", "tabpfn" and "tabicl", or classifiers
-        by a name of your own. They see a matrix with words as codes and NaN for missing values.
+        Further members: installed packages, from "lightgbm", "xgboost", "catboost", "tabpfn" and "tabicl", or your own
+        classifiers by name. They see a matrix with words as codes and NaN for missing values.
     n_estimators : int, default=150
         Number of trees of each forest.
     oob_score : bool, default=True
@@ -100,13 +100,13 @@ class SoftVote(BinaryClassifier):
     oob_decision_function_ : array of shape (n_samples, 2)
         Probabilities of the training samples, by models that were not fitted to them.
     resolution_ : float
-        Smallest such probability that says something about new samples; there is no limit as of a single forest.
+        Smallest such probability that says something about new samples; unlike a single forest, a vote has no floor.
 
     Notes
     -----
     The members are forests and extra trees with leaves of 1 to 20 samples, boosting with early stopping, logistic
-    regression of the features and of splines, and an SVM up to 2500 samples. With fewer than 10 samples of a class, the
-    forests vote alone. Sparse samples have no boosting and no splines.
+    regression of the features and of splines, and an SVM for up to 2500 samples. With fewer than 10 samples of a class,
+    the forests vote alone. Sparse samples get no boosting and no splines.
 
     Boosting takes the 250 most frequent words of a column as categories; other members see the 40 most frequent as
     indicators, standardized numbers, and medians for missing ones. A column with gaps and fewer than 20 values is left
@@ -154,7 +154,7 @@ class SoftVote(BinaryClassifier):
             if "boosting" in members:
                 members["boosting"] = _with_fixed_rounds(members["boosting"], X, y)
             models, scores = self._cross_fitted(members, len(encoded), X, y, random)
-        # put all scores on one scale, then weigh them
+        # put all scores on one scale, then weight them
         slopes, offsets = np.array([_calibration(column, y) for column in scores.T]).T
         weights = _weights(slopes * scores + offsets, y)
         used = np.argsort(-weights, kind="stable")[: np.count_nonzero(weights)]
@@ -188,7 +188,7 @@ class SoftVote(BinaryClassifier):
         for (_, test), of_fold in zip(folds, done[len(members) :], strict=True):
             scores[np.ix_(test, ~is_bagged)] = of_fold
         for place in np.flatnonzero(is_bagged):
-            # a sample in the bag of each tree has no score of its own
+            # a sample in the bag of every tree has no score of its own
             scores[:, place] = _log_odds(np.nan_to_num(models[place].oob_decision_function_[:, 1], nan=np.mean(y)))
         return models, scores
 
@@ -219,7 +219,7 @@ class SoftVote(BinaryClassifier):
 
 
 def _of_classifier(method: Callable[..., T]) -> Callable[..., T]:
-    """Return a method that calls this one of ``classifier_``."""
+    """Return a method that calls ``method`` of ``classifier_``."""
 
     @wraps(method)
     def call(self: Any, *args: Any, **options: Any) -> T:
@@ -272,10 +272,10 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
     Notes
     -----
     Weights are chosen on the training samples only. With "guaranteed" and "on average", the negatives that set the
-    threshold are not among them, so that the promise is exact. With "measured" they are, and no proof covers scores of
-    other fits; the page "The classifier to start with" has how often it was above the bound on other tables.
+    threshold are not among them, so the promise is exact. With "measured" they are, and no proof covers scores of
+    other fits; the page "The classifier to start with" says how often the bound was exceeded on other tables.
 
-    ``groups`` that set the threshold are held out as a whole, so that the promise is exact for them as well. Within the
+    ``groups`` that set the threshold are held out as a whole, so the promise is exact for them as well. Within the
     vote, members may score rows of a group that they know: this can cost misses.
 
     Examples
@@ -310,9 +310,9 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
         y : array of shape (n_samples,)
             Labels of two classes.
         by, groups, calibration_weight : array of shape (n_samples,), optional
-            Groups with a threshold each, names shared by samples that depend on each other, and probabilities to keep a
-            negative for the threshold, as in :class:`npbench.NPThresholdClassifier`. "measured" divides groups and
-            refuses them.
+            Groups with a threshold each, names shared by samples that depend on each other, and probabilities of
+            keeping a negative for the threshold, as in :class:`npbench.NPThresholdClassifier`. "measured" would divide
+            groups, and refuses them.
         """
         self._validate_params()
         rule, cv = THRESHOLDS[self.promise]
@@ -336,12 +336,12 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         **params
-            ``rho``, ``delta``, ``small``, or ``promise``; "measured" takes other scores than the other promises.
+            ``rho``, ``delta``, ``small``, or ``promise``; "measured" takes different scores from the other promises.
         """
         check_is_fitted(self)
         if others := sorted(params.keys() - {"rho", "delta", "small", "promise"}):
             raise ValueError(
-                f"{others[0]} is not one of rho, delta, small and promise. Parameters of the models take another "
+                f"{others[0]} is not one of rho, delta, small and promise. Parameters of the models need another "
                 "fit; NPThresholdClassifier(SoftVote()) has further bounds, such as recall."
             )
         other = copy.copy(self).set_params(**params)
@@ -349,7 +349,7 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
         if "promise" in params:
             params["threshold"], cv = THRESHOLDS[params.pop("promise")]
             if cv != self.classifier_.cv:
-                raise ValueError(f"promise={other.promise!r} takes another fit: it is set on other scores.")
+                raise ValueError(f"promise={other.promise!r} needs another fit: it is set on other scores.")
         other.classifier_ = self.classifier_.with_threshold(**params)
         return other
 
@@ -372,7 +372,7 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
 
 
 def _further(members: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
-    """Return copies of the user's members, or those of packages by the names of these."""
+    """Return copies of the user's members, or new ones from the packages that are named."""
     if isinstance(members, Mapping):
         return {name: clone(member) for name, member in members.items()}
     found = {}
@@ -432,7 +432,7 @@ def _boosting(words: list[int]) -> Any:
 def _with_fixed_rounds(boosting: Any, X: Any, y: np.ndarray) -> Any:
     """Return boosting that takes as many rounds as early stopping does now.
 
-    If each fold stopped on its own, their scores would spread by their rounds, and false alarms would exceed the bound.
+    If each fold stopped on its own, scores would spread with the rounds, and false alarms would exceed the bound.
     """
     return boosting.set_params(max_iter=clone(boosting).fit(X, y).n_iter_, early_stopping=False)
 
@@ -479,7 +479,7 @@ def _fold_scores(
 
 
 def _scores_of(models: list[Any], is_encoded: np.ndarray, samples: tuple[Any, Any]) -> np.ndarray:
-    """Return a column of scores for each model; ``samples`` are as codes, and encoded."""
+    """Return a column of scores for each model; ``samples`` are the codes, and the encoded columns."""
     return np.column_stack([_raw(model, samples[int(place)]) for model, place in zip(models, is_encoded, strict=True)])
 
 
@@ -499,7 +499,7 @@ def _probabilities(log_odds: np.ndarray) -> np.ndarray:
 
 
 def _calibration(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Return the slope and offset that make log-odds of scores; a slope is not negative."""
+    """Return the slope and offset that turn scores into log-odds; the slope is not negative."""
     line = LogisticRegression().fit(scores[:, np.newaxis], y)
     return max(0.0, float(line.coef_[0, 0])), float(line.intercept_[0])
 

@@ -54,7 +54,7 @@ def tpr_at_fpr(
     sample_weight : array of shape (n_samples,), optional
         Weights, 0 or more.
     confidence : float, optional
-        Coverage of confidence limits, in ]0, 1[, which take no weights. They include the uncertainty of the threshold.
+        Coverage of confidence limits, in ]0, 1[. The limits take no weights; they include the threshold's uncertainty.
 
     Returns
     -------
@@ -205,9 +205,9 @@ def scorer(metric: str, **options: Any) -> Any:
     Parameters
     ----------
     metric : str
-        "tpr_at_fpr", "fpr_at_tpr", "partial_auc", "np_score", or a name of ``npbench list metrics``, such as "p_fa",
-        also of a plugin. Metrics of decisions take ``predict``, where "don't know" raises no alarm, all others the
-        scores. The sign of those where smaller is better is changed, as in scikit-learn.
+        "tpr_at_fpr", "fpr_at_tpr", "partial_auc", "np_score", or a name from ``npbench list metrics``, such as "p_fa",
+        plugins included. Metrics of decisions take ``predict``, where "don't know" raises no alarm; all others take
+        the scores. If smaller is better, the sign is changed, as in scikit-learn.
     **options
         Parameters of the metric, such as ``fpr`` and ``rho``, and ``pos_label``: by default the ``pos_label_`` of the
         classifier, or 1 for labels in {0, 1} or {-1, 1}.
@@ -273,13 +273,13 @@ def _of_plugin(
         y, found = _decided(y_true, found, pos_label)
     else:
         y, found, _ = _checked(y_true, found, pos_label, None)
-        y = y.astype(np.int64)  # of which a plugin may take multiples
+        y = y.astype(np.int64)  # a plugin may take multiples of them
     value = resolve(metric.compute)(y, found, problem=problem, estimator=estimator)
     return float(value.value if isinstance(value, Estimate) else value)
 
 
 def _problem(metric: Metric, options: dict[str, Any]) -> Problem:
-    """Return the problem of a metric with these parameters, of several the first that has them."""
+    """Return the problem of a metric with these parameters: the first that has them."""
     known = [PROBLEMS[name] for name in metric.problems or PROBLEMS]
     fitting = [one for one in known if options.keys() <= fields(one).keys()]
     if not fitting:

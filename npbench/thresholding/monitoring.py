@@ -35,7 +35,7 @@ class Monitoring:
     exceeded_after : int, optional
         Number of negatives after which the bound is rejected; None if it is not.
     shift_p_value, smallest_shift : float, optional
-        P-value of the test for equal scores, and the distance of two distribution functions that it finds with
+        P-value of the test for equal scores, and the distance between distribution functions that it finds with
         probability 1 - alpha or more; None without quantiles to compare with.
     labelled : bool
         Whether positives were left out. Otherwise each alarm counts as false.
@@ -46,7 +46,7 @@ class Monitoring:
     promised : float, optional
         Bound of the threshold, if it promises nothing about a single sample and ``rho`` is therefore larger.
     tested : bool
-        Whether the bound is tested. If it is for true negatives, where some labels are wrong, only scores are.
+        Whether the bound is tested. If the bound is on true negatives and some labels are wrong, only the scores are.
     """
 
     rho: float
@@ -103,19 +103,19 @@ class Monitoring:
                 f"not tested: the bound of {self.rho:g} is on true negatives, and some labels may be wrong. "
                 "Count alarms on negatives that a person has checked."
             )
-        lines = ["no negatives with a label yet, so that nothing is tested."]
+        lines = ["no negatives with a label yet, so nothing is tested."]
         if self.n_negatives:
             rate = f"{self.false_alarms / self.n_negatives:.2%}"
             lines = [f"false alarms: {self.false_alarms} of {self.n_negatives} negatives, {rate}; {test}"]
         if self.promised is not None:
             lines.append(
-                f"Tested is {self.rho:g}, the most that the calibration sample explains: this threshold may exceed "
-                f"{self.promised:g} without any change."
+                f"The tested rate is {self.rho:g}, the most that the calibration sample explains: this threshold may "
+                f"exceed {self.promised:g} without any change."
             )
         if self.n_pending:
             lines.append(f"{self.n_pending} samples without a label yet count as neither negative nor positive.")
         if not self.labelled:
-            lines.append("No labels: every alarm counts as false, so that positives raise the rate.")
+            lines.append("No labels: every alarm counts as false, so positives raise the rate.")
         if self.shift_p_value is not None:
             found = "differ from" if self.shifted else "do not differ significantly from"
             lines.append(
@@ -143,25 +143,25 @@ def monitor(
     calibration sample by the two-sample test of Kolmogorov and Smirnov at the quantiles that the threshold keeps: it is
     valid once, on a file that is not chosen by looking at it.
 
-    A threshold by the rule "average" or "empirical" exceeds rho about every other time from the start; tested is then
-    whether the rate exceeds what the calibration sample explains, at level alpha together. One with ``contamination``
-    bounds the rate of true negatives, which labels do not show: tested are the scores alone.
+    A threshold by the rule "average" or "empirical" exceeds rho about half the time from the start. The test is then
+    whether the rate exceeds what the calibration sample explains, at level alpha overall. One with ``contamination``
+    bounds the rate of true negatives, which labels do not show: only the scores are tested.
 
     Parameters
     ----------
     scores : array of shape (n_samples,)
         Scores in the order of time, independent of the calibration sample.
     y : array of shape (n_samples,), optional
-        Labels, and None or NaN where they have not come yet. Without y, every sample counts as a negative.
+        Labels, and None or NaN where they have not arrived yet. Without y, every sample counts as a negative.
     threshold : Threshold
-        The deployed threshold; of several groups, one of ``groups`` with the scores of that group.
+        The deployed threshold; if each group has its own, that of one group, with the scores of that group.
     alpha : float, default=0.05
         Level of each test, in ]0, 1[.
     pos_label : int, float, bool or str, optional
         Label of the positives; by default both labels are those of the threshold.
     window : int, optional
         Number of the latest negatives to test alone, so that a long good past hides no change. The level is that of
-        one window, fixed beforehand: of many windows, each rejects wrongly with probability up to alpha.
+        one window, fixed beforehand: with many windows, each rejects wrongly with probability up to alpha.
     groups : array of shape (n_samples,), optional
         Group of each sample, such as a customer, of which the first negative counts; required for a threshold that was
         set with ``groups``.
@@ -184,8 +184,8 @@ def monitor(
     """
     if not isinstance(threshold, Threshold):
         raise ValueError(
-            f"threshold is a {type(threshold).__name__}, expected a Threshold: make one by npbench.threshold, and test "
-            "each of GroupThresholds.groups on its own."
+            f"threshold is a {type(threshold).__name__}, expected a Threshold: make one with npbench.threshold, and "
+            "test each of GroupThresholds.groups on its own."
         )
     scores, n_pending = as_scores(scores), 0
     negatives, of_group = np.arange(len(scores)), None if groups is None else complete(groups, "groups")
@@ -211,7 +211,7 @@ def first_of_each(rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def placed_scores(threshold: Threshold, scores: np.ndarray) -> np.ndarray:
-    """Return the number of marks below each score, in a byte if it can: all that the tests take of a score."""
+    """Return the number of marks below each score, in a byte if it fits: all that the tests need of a score."""
     marks = _marks(threshold)
     return np.searchsorted(marks, scores).astype(np.min_scalar_type(len(marks)))
 
@@ -231,10 +231,10 @@ def monitor_placed(
     labelled: bool,
     by_group: bool,
 ) -> Monitoring:
-    """Return the tests of :func:`monitor` for negatives by :func:`placed_scores`, in blocks."""
+    """Return the tests of :func:`monitor` for blocks of negatives, as :func:`placed_scores` returns them."""
     require_rate("alpha", alpha)
     if threshold.rho is None:
-        raise ValueError("The threshold has no bound on false alarms, so that there is nothing to test.")
+        raise ValueError("The threshold has no bound on false alarms, so there is nothing to test.")
     if threshold.grouped and not by_group:
         raise ValueError(
             "The bound is on one sample of each group: pass groups, such as the customer of each sample. On the "
@@ -255,9 +255,9 @@ def monitor_placed(
         m, not_above = len(placed), np.cumsum(counts)[np.searchsorted(marks, at)]
         # at some scores only, the largest distance is at most that of Kolmogorov and Smirnov, which keeps the level
         largest = np.max(np.abs(not_above / m - shares))
-        least = math.exp(math.lgamma(n + 1) + math.lgamma(m + 1) - math.lgamma(n + m + 1))  # of two samples apart
+        least = math.exp(math.lgamma(n + 1) + math.lgamma(m + 1) - math.lgamma(n + m + 1))  # for disjoint samples
         p_value = max(least, float(kstwo.sf(largest, max(1, round(n * m / (n + m))))))
-        step = float(np.max(np.diff(shares, prepend=0, append=1)))  # between these scores, a distance is seen less it
+        step = float(np.max(np.diff(shares, prepend=0, append=1)))  # hidden part of a distance, between these scores
         distance = min(1.0, _surely_found(n, m, alpha) + step)
     alarms = placed > np.searchsorted(marks, threshold.value)
     tested = threshold.contamination is None
@@ -311,9 +311,9 @@ def _tested(threshold: Threshold, rho: float, alpha: float) -> tuple[float, floa
 
 
 def _surely_found(n: int, m: int, alpha: float) -> float:
-    """Return a distance of two distribution functions that the test misses with probability at most alpha.
+    """Return a distance between distribution functions that the test misses with probability at most alpha.
 
-    It is the critical distance and the largest deviations of both samples (Dvoretzky, Kiefer, Wolfowitz, Massart).
+    It is the critical distance plus the largest deviations of both samples (Dvoretzky, Kiefer, Wolfowitz, Massart).
     """
     critical = math.sqrt(math.log(2 / alpha) / 2 * (1 / n + 1 / m))
     return critical + sum(math.sqrt(math.log(4 / alpha) / (2 * size)) for size in (n, m))
@@ -330,7 +330,7 @@ def evidence_bound(alarms: np.ndarray, n: np.ndarray, rho: float) -> np.ndarray:
 def betting_evidence(alarms: np.ndarray, n: np.ndarray, rho: float) -> np.ndarray:
     """Return the logarithm of an e-value against a rate of at most rho, after ``alarms`` among the first ``n`` samples.
 
-    Bets on rates p > rho multiply their stakes by ``p / rho`` at an alarm and by ``(1 - p) / (1 - rho)`` otherwise, no
+    Bets on rates p > rho multiply their stakes by ``p / rho`` at an alarm and by ``(1 - p) / (1 - rho)`` otherwise: no
     gain on average while the rate is at most rho. The stakes are spread over p, exponentially with mean excess rho::
 
         E_n = int_rho^1 (p / rho)^k ((1 - p) / (1 - rho))^(n - k) w(p) dp,   w(p) ~ (1 - p)^(1 / rho - 2)

@@ -36,7 +36,7 @@ from npbench.values import is_number
 # The rule that counts the errors allowed to a class, and the promises that hold out samples for it.
 RULE_OF = {"guaranteed": "umbrella", "on average": "average", "measured": "umbrella", "none": "empirical"}
 HOLD_OUT = ("guaranteed", "on average")
-FACTORS = 1.05 ** np.arange(1, 200)  # of bounds that an error may advise
+FACTORS = 1.05 ** np.arange(1, 200)  # of the larger bounds that an error may suggest
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ClassBounds:
         Number of errors and of samples of each class. Samples of a class with a bound are held out if the promise needs
         it; all others are scored out of fold.
     grouped : bool
-        Whether a sample of each group counts.
+        Whether one sample of each group counts.
     """
 
     bounds: Mapping[Any, float]
@@ -111,14 +111,14 @@ class NPMulticlassClassifier(ThresholdedClassifier):
     promise : {"guaranteed", "on average", "measured", "none"}, default="guaranteed"
         "guaranteed" keeps all bounds with probability 1 - delta, "on average" in the mean over samples; both hold out
         samples of the classes with bounds. "measured" counts errors out of fold, and no sample is lost. "none"
-        keeps the bounds on these errors only, as the methods of Tian and Feng.
+        keeps the bounds on these errors only, as the methods of Tian and Feng do.
     delta : float, default=0.05
         Probability with which any bound may be exceeded, in ]0, 1[.
     strategy : {"er", "cx"}, default="er"
-        "er" finds multipliers by errors of labelled samples. "cx" trusts the probabilities, which must be calibrated;
+        "er" finds multipliers from errors on labelled samples. "cx" trusts the probabilities, which must be calibrated;
         it then varies less, and cannot be "measured".
     cv : int or splitter, default=5
-        Folds, so that probabilities are of samples that the classifier has not seen.
+        Folds, so that probabilities are for samples that the classifier has not seen.
     random_state : int, RandomState or None, default=None
         Seed of the held-out samples and the folds.
 
@@ -146,7 +146,7 @@ class NPMulticlassClassifier(ThresholdedClassifier):
     with its part of delta: the page "Several classes" has the proof. Bounds that can only just be kept are often
     refused. "measured" applies the same counts out of fold, without proof: the same samples set the weights.
 
-    Copies of a sample count once, and stay on one side of a split that is drawn here; so should they in splits of your
+    Copies of a sample count once, and stay on one side of a split that is drawn here, as they should in splits of your
     own. Of each of the ``groups``, one sample counts, drawn at random. Sample weights reach the classifier; errors are
     counted without them.
 
@@ -200,7 +200,7 @@ class NPMulticlassClassifier(ThresholdedClassifier):
         if len(self.classes_) < 2:
             raise ValueError(f"Classifier can't train when only one class is present: {self.classes_}.")
         if self.strategy == "cx" and self.promise == "measured":
-            raise ValueError("strategy='cx' trusts the probabilities, and no promise of it is measured: use 'er'.")
+            raise ValueError("strategy='cx' trusts the probabilities, so its promise cannot be measured: use 'er'.")
         bounds, weights = self._bounds(labels), self._weights(labels)
         # samples that depend on each other stay on one side of a split, and say as much as one of them
         together = copies(canonical(X)) if groups is None else complete(groups, "groups").codes
@@ -280,7 +280,7 @@ class NPMulticlassClassifier(ThresholdedClassifier):
     def _out_of_fold(
         self, X: Any, y: np.ndarray, rows: np.ndarray, together: np.ndarray, grouped: bool, params: Mapping[str, Any]
     ) -> np.ndarray:
-        """Return log-probabilities of rows by classifiers that have not seen them, nor copies if cv is a number."""
+        """Return log-probabilities of rows by classifiers that saw neither them nor, if cv is a number, copies."""
         if isinstance(self.cv, int):
             codes, random = np.unique(y[rows], return_inverse=True)[1], check_random_state(self.random_state)
             splits = folds_by_class(self.cv, codes, together, random)
@@ -303,7 +303,7 @@ class NPMulticlassClassifier(ThresholdedClassifier):
     def _log_p(self, model: Any, X: Any) -> np.ndarray:
         """Return log-probabilities in the order of ``classes_``, the smallest for a class that a fold lacks."""
         if not hasattr(model, "predict_proba"):
-            raise ValueError(f"{type(model).__name__} gives no probabilities: use CalibratedClassifierCV around it.")
+            raise ValueError(f"{type(model).__name__} gives no probabilities: wrap it in CalibratedClassifierCV.")
         given = np.asarray(model.predict_proba(X), dtype=np.float64)
         if wrong := int(np.sum(~np.isfinite(given).all(axis=1))):
             raise ValueError(f"{type(model).__name__} gave NaN or infinite probabilities to {wrong} samples.")
@@ -365,7 +365,7 @@ def _by_place(name: str, given: Mapping[Any, Any], labels: Labels) -> dict[int, 
     found = {}
     for label, value in given.items():
         if (place := labels.find(label)) is None:
-            raise ValueError(f"{name} has {label!r}, which is no label of y. There are {labels.shown()}.")
+            raise ValueError(f"{name} has {label!r}, which is not a label of y. There are {labels.shown()}.")
         found[place] = value
     return found
 

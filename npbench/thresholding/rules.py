@@ -104,8 +104,8 @@ def threshold(
         Label of the positives; 1 for labels in {0, 1} or {-1, 1}.
     rule : {"umbrella", "average", "empirical"} or callable, default="umbrella"
         "umbrella" keeps rho on new samples with probability 1 - delta. "average" keeps it in the mean over samples like
-        these, from 1 / rho - 1 negatives on. "empirical" keeps it on these samples only. A callable receives labels in
-        {-1, 1} and scores, and returns the threshold.
+        these, with 1 / rho - 1 negatives or more. "empirical" keeps it on these samples only. A callable receives
+        labels in {-1, 1} and scores, and returns the threshold.
     recall, precision : float, optional
         Lower bounds to promise together with rho, in ]0, 1[. All promises share delta evenly. They need held-out
         positives and the rule "umbrella"; a precision needs them as frequent as among new samples. With probability
@@ -115,10 +115,10 @@ def threshold(
         Whether scores between two thresholds are answered by "don't know", so that rho and ``recall`` are always kept:
         false alarms lie above the first, at most rho, and misses below the second, at most 1 - recall.
     contamination : pair of float, optional
-        Shares (m0, m1) of wrong labels: of the samples labelled negative at most m0 are negative, of those labelled
-        positive at least m1, as (0.95, 0). The bound then holds for the true negatives.
+        Shares (m0, m1) where labels are wrong: at most m0 of the samples labelled negative, and at least m1 of those
+        labelled positive, are negative, as in (0.95, 0). The bound then holds for the true negatives.
     weights : array of shape (n_samples,), optional
-        Density ratios of the negatives in a population to come and in this one, divided by the largest that can occur:
+        Density ratios of the negatives in a future population and in this one, divided by the largest that can occur:
         each negative is kept with this probability. The promise is about that population; positives need no weight.
     randomized : bool, default=False
         Whether a coin decides between two neighbouring thresholds, so that the bound is met exactly over samples and
@@ -126,8 +126,8 @@ def threshold(
     random_state : int, RandomState or None, default=None
         Seed of the coin and of the negatives that weights keep.
     small : {"refuse", "pool"}, default="refuse"
-        What to do with groups of too few negatives. "pool" gives the fewest of the smallest groups one threshold
-        together, whose promise is for all their negatives, mixed as here, and not for each of these groups.
+        What to do with groups of too few negatives. "pool" gives as few of the smallest groups as it can one common
+        threshold, whose promise is for all their negatives, mixed as here, and not for each of these groups.
     keep_scores : bool, default=False
         Whether the result, and its JSON, keep the scores of all negatives. By default they keep at most 99 quantiles
         for :func:`npbench.monitor`.
@@ -195,7 +195,7 @@ def kept_by_weight(
 
 @dataclass(frozen=True)
 class Asked:
-    """What a threshold is to keep, by the parameters of :func:`threshold`, and how its samples were drawn."""
+    """Request for a threshold: the parameters of :func:`threshold`, and how its samples were drawn."""
 
     rho: float | None = 0.05
     delta: float = 0.05
@@ -211,7 +211,7 @@ class Asked:
     grouped: bool = False
 
     def __post_init__(self) -> None:
-        """Raise a ValueError for rates out of range, and for what does not go together."""
+        """Raise a ValueError for rates out of range, and for options that exclude each other."""
         for name in ("rho", "delta", "recall", "precision"):
             if (rate := getattr(self, name)) is not None:
                 require_rate(name, rate)
@@ -269,7 +269,7 @@ class Asked:
 
 
 def rows_by_group(by: Any, n: int) -> dict[Any, np.ndarray]:
-    """Return the rows of each group; without groups, all rows under None. Of dates, each day is a group."""
+    """Return the rows of each group; without groups, all rows under None. With times, each day is a group."""
     if by is None:
         return {None: np.arange(n)}
     labels = complete(by, "by")
@@ -280,7 +280,7 @@ def rows_by_group(by: Any, n: int) -> dict[Any, np.ndarray]:
 
 @dataclass(frozen=True)
 class Part:
-    """Scores of a group by class, and for a rule of the caller as they were given, with which are positive."""
+    """Scores of a group by class, and for a rule of the caller as given, with which of them are positive."""
 
     negatives: Ascending
     positives: Ascending
@@ -339,7 +339,7 @@ def _values(
     parts: Parts, asked: Asked, share: float, coin: np.random.RandomState | None
 ) -> dict[Any, tuple[float, float | None]]:
     """Return for each part the threshold, and the lower one below which no sample is left open, if there is one."""
-    # the bound on false alarms gives the lowest threshold; a precision may raise it, a recall forbids it
+    # the bound on false alarms gives the lowest threshold; a precision may raise it, a recall may rule it out
     values = dict.fromkeys(parts, -math.inf)
     if asked.rho is not None:
         values = {name: _value(part, asked, share, coin) for name, part in parts.items()}
@@ -362,7 +362,7 @@ def _counted(part: Part, value: float, lower: float | None, asked: Asked, delta:
     _, unsure_positives, misses = _divided(part.positives, value, lower)
     stored = {one.name: getattr(asked, one.name) for one in fields(Asked) if one.name in STORED}
     rates = {name: None if stored[name] is None else float(stored[name]) for name in ("rho", "recall", "precision")}
-    known: dict[str, Any] = {**stored, **rates, "delta": float(delta)}  # JSON takes no numbers of NumPy
+    known: dict[str, Any] = {**stored, **rates, "delta": float(delta)}  # JSON takes no NumPy numbers
     known["rule"] = asked.rule if isinstance(asked.rule, str) else CUSTOM
     return Threshold(
         value,
@@ -496,7 +496,7 @@ def _require_positives(bound: str, positives: Ascending, name: Any = None) -> No
     if not len(positives):
         raise ValueError(
             f"0 held-out positives{_in_group(name)}, expected some for {bound}: pass samples labelled positive. A "
-            f"classifier holds them out if it is fitted with {bound}, and those of fit are held out if cv='prefit'."
+            f"classifier holds them out if fitted with {bound}, and takes those of fit as held out if cv='prefit'."
         )
 
 
@@ -542,7 +542,7 @@ def _require_negatives(
 
 
 def _pooled(counts: Mapping[Any, int], rho: float, delta: float, rule: str) -> tuple[Any, ...] | None:
-    """Return the fewest of the smallest groups that, as one, leave none with too few negatives; None if all are few."""
+    """Return the fewest of the smallest groups that, as one, leave none too small; None if all together are too few."""
     ascending = sorted(counts, key=counts.__getitem__)
     sizes = [counts[name] for name in ascending]
     unions = [math.inf, *accumulate(sizes)]

@@ -1,4 +1,4 @@
-"""Metrics at low false-positive rates of more scores than memory holds: the ROC curve in parts, from sorted runs.
+"""Metrics at low false-positive rates for more scores than memory holds: the ROC curve in parts, from sorted runs.
 
 Values and limits are those of :mod:`npbench.numerics.pauc_metrics` for the same scores in memory, up to rounding.
 """
@@ -88,7 +88,7 @@ def levels(positives: Ascending, negatives: Ascending, low: float, high: float) 
     above = np.array([len(one) - one.count(cuts) for one in classes])
     at = np.array([len(one) - one.count(cuts, "left") for one in classes]) - above
     for place, cut in enumerate(cuts):
-        # the scores at the cut are counted only, as they may be most of all; those up to the next one are few
+        # the scores at the cut are only counted, as they may be the majority; those up to the next one are few
         following = cuts[place + 1] if place + 1 < len(cuts) else cut
         inside = [one.between(following, cut) for one in classes]
         scores = np.unique(np.concatenate(inside))[::-1]

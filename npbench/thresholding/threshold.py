@@ -1,6 +1,6 @@
 """A threshold with its promise and the evidence of its calibration sample, to print, store and deploy.
 
-The last functions check samples that are compared with one: their scores, labels, and other columns.
+The last functions check samples that are compared with a threshold: their scores, labels, and other columns.
 """
 
 import json
@@ -33,7 +33,7 @@ class _Stored(ABC):
 
     @property
     def guaranteed(self) -> bool:
-        """True if a threshold that breaks a bound, or those of groups, are returned with probability at most delta."""
+        """True if a threshold, or a set of them, that breaks a bound is returned with probability at most delta."""
         return self.promise_kind == "guaranteed"
 
     @abstractmethod
@@ -62,7 +62,7 @@ class Threshold(_Stored):
     value : float
         The threshold: a sample is positive if its score is larger.
     rho, delta, rule, recall, precision, randomized, contamination
-        As asked of :func:`npbench.threshold`; a rule of the caller is "custom". Of a group, delta is its share.
+        As asked of :func:`npbench.threshold`; a rule of the caller is "custom". For a group, delta is its share.
     n_negatives, false_alarms : int
         Number of negatives in the calibration sample, and of those above the threshold.
     n_positives, misses : int
@@ -262,7 +262,7 @@ class GroupThresholds(_Stored):
 
     @property
     def promise_kind(self) -> str:
-        """Kind of the promise, of several the weakest: "guaranteed", "on average", "measured" or "none"."""
+        """Kind of the promise, the weakest among the groups: "guaranteed", "on average", "measured" or "none"."""
         return max((one.promise_kind for one in self.groups.values()), key=[*thresholds.PROMISES].index)
 
     @property
@@ -298,8 +298,8 @@ class GroupThresholds(_Stored):
         known = {meaning(name): (one.value, one.lower) for name, one in self.groups.items()}
         if unknown := [name for name in labels.values if meaning(name) not in known]:
             raise ValueError(
-                f"No threshold, and no promise, for the new group {unknown[0]!r}: use a group that was there, "
-                f"{listed(map(repr, self.groups))}, or set the thresholds again with the group."
+                f"No threshold, and no promise, for the new group {unknown[0]!r}: use a known group, "
+                f"{listed(map(repr, self.groups))}, or set the thresholds again with this group."
             )
         values, lower = (np.array(each) for each in zip(*(known[meaning(name)] for name in labels.values), strict=True))
         abstains = next(iter(self.groups.values())).lower is not None
@@ -358,14 +358,14 @@ def from_json(text: str) -> Threshold | GroupThresholds:
     except RecursionError as error:  # brackets too deep for Python
         raise ValueError("The JSON is nested too deeply.") from error
     except json.JSONDecodeError as error:
-        raise ValueError(f"The text is not JSON: {error}. Of a file, pass its text: Path(file).read_text().") from error
+        raise ValueError(f"The text is not JSON: {error}. For a file, pass Path(file).read_text().") from error
     if not isinstance(stored, dict):
         raise ValueError("The JSON is not a threshold.")
     return _groups(stored) if "groups" in stored else _one(stored)
 
 
 def _groups(stored: Mapping[str, Any]) -> GroupThresholds:
-    """Return the thresholds by group in a JSON object of a stranger; raise a ValueError if there are none."""
+    """Return the thresholds by group in an untrusted JSON object; raise a ValueError if there are none."""
     each, delta, pooled = stored["groups"], stored.get("delta", 0.0), stored.get("pooled", [])
     if not isinstance(each, list) or not each:
         raise ValueError("The JSON has no groups.")
@@ -397,7 +397,7 @@ VALID: dict[Any, tuple[Callable[[Any], bool], str]] = {
 
 
 def _one(stored: Mapping[str, Any]) -> Threshold:
-    """Return the threshold in a JSON object of a stranger; raise a ValueError if it is not a threshold."""
+    """Return the threshold in an untrusted JSON object; raise a ValueError if it is not a threshold."""
     # ignore what is derived, or was added by a later version
     known = {one.name: stored[one.name] for one in fields(Threshold) if one.name in stored}
     if lacking := {"value", "rho", "delta", "rule", "n_negatives", "false_alarms"} - known.keys():
@@ -460,8 +460,8 @@ def _answers(scores: np.ndarray, value: Any, lower: Any) -> np.ndarray:
 
 
 def quantiles_of(negatives: Ascending) -> tuple[tuple[float, float], ...]:
-    """Return shares and scores, as in :class:`Threshold`; with ties, of the last of them."""
-    # each stands for ten scores, so that few of a small sample show
+    """Return shares and scores, as in :class:`Threshold`; tied scores have the share of the last."""
+    # each stands for ten scores, so a small sample shows few of them
     count = min(MAX_QUANTILES, len(negatives) // 10)
     ranks = np.round(np.arange(1, count + 1) * len(negatives) / (count + 1)).astype(int)
     scores = np.unique(negatives.smallest(ranks) if count else [])
@@ -535,7 +535,7 @@ def require_rate(name: str, rate: Any, *, ends: bool = False) -> None:
 
 
 def same_length(n: int, **columns: Any) -> None:
-    """Raise a ValueError if a column has another length than the scores."""
+    """Raise a ValueError if a column differs from the scores in length."""
     for name, column in columns.items():
         if column is not None and not hasattr(column, "__len__"):
             raise ValueError(f"{name} is {column!r:.40}: expected a value for each sample.")

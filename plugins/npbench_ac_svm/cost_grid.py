@@ -4,9 +4,9 @@ SMO visits the pairs of costs in ascending order. A pair starts from the best of
 of the positives, of the negatives, and of both. Each is multiplied by the factor with the largest dual value in the new
 box, for which y'x and x'Kx suffice. This takes about a tenth of the steps of cold starts.
 
-The pair updates are in single precision, which halves the bytes of the Gram matrix; g is kept in double precision. The
-duality gap decides when a solution is accepted, recomputed from all samples: the least one at three intercepts between
-the ends of g.
+The pair updates are in single precision, which halves the bytes of the Gram matrix; g is kept in double precision. A
+solution is accepted by its duality gap, recomputed from all samples: the least gap at three intercepts between the ends
+of g.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from npbench.numerics.gram import Gram
 from npbench.numerics.smo_kernels import bias
 from npbench_ac_svm import cost_grid_kernels as kernels
 
-MIN_GAP = 1e-5  # smallest relative duality gap that the rounding of the Gram matrix allows, about
+MIN_GAP = 1e-5  # about the smallest relative duality gap that the rounding of the Gram matrix allows
 SINGLE_STEPS = 20  # SMO steps per sample in single precision, after which :func:`npbench.numerics.smo.solve` continues
 
 
@@ -26,7 +26,7 @@ class Solutions(NamedTuple):
     """Signed multipliers, intercepts, whether the tolerance was met, and SMO steps, for each pair of costs."""
 
     x: np.ndarray  # (n_positive_costs, n_negative_costs, n)
-    b: np.ndarray  # (n_positive_costs, n_negative_costs), as the others
+    b: np.ndarray  # (n_positive_costs, n_negative_costs), like the others
     converged: np.ndarray
     n_iter: np.ndarray
 
@@ -42,8 +42,8 @@ def solve(
     """Minimise ``1/2 ||f_0||^2 + sum_i c_i max(0, 1 - y_i f(x_i))`` for every pair of ascending class costs.
 
     K is the float32 Gram matrix, C-contiguous. ``tol`` bounds the duality gap relative to the objective of the best
-    constant f, ``2 min(C_pos n_pos, C_neg n_neg)``; at least MIN_GAP is used. Pairs that single precision does not
-    bring there have an error of at most ``tol`` in the optimality conditions, in units of the margin. ``max_iter``
+    constant f, ``2 min(C_pos n_pos, C_neg n_neg)``; at least MIN_GAP is used. Pairs that do not reach this gap in
+    single precision have an error of at most ``tol`` in the optimality conditions, in units of the margin. ``max_iter``
     limits the SMO steps, of O(n) each, for one pair. Memory is 16 n bytes for each pair of costs.
     """
     tol, budget = max(tol, MIN_GAP), min(max_iter, SINGLE_STEPS * len(y))

@@ -12,10 +12,10 @@ INNER_TOL_FACTOR = 0.7  # a round of steps aims at this share of the tolerance
 
 @register_jitable(fastmath=FAST, error_model="numpy")
 def _certificate(x, g, lower, upper):
-    """Return the ends of g (see :func:`ends`) and the least duality gap at a b at one of them or midway.
+    """Return the ends of g (see :func:`ends`) and the least duality gap for b at either end or midway.
 
-    Where the costs of the classes differ by orders of magnitude, b at the end that suits the dear class needs a
-    violation that single precision reaches.
+    Where the costs of the classes differ by orders of magnitude, b at the end that suits the costlier class
+    needs a violation that single precision can reach.
     """
     high, low = g[0] - 2.0 * INFINITE, g[0] + 2.0 * INFINITE
     for i in range(x.shape[0]):

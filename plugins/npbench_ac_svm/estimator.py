@@ -14,8 +14,8 @@ from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics import linear_svm, smo
 from npbench.numerics.smo_kernels import bias, ends, gap
 
-MAX_SMO_STEPS = 1_000_000  # seconds, for some thousand samples
-REFINING = 40  # further SMO steps per sample that separate scores which differ little, short of an interior point call
+MAX_SMO_STEPS = 1_000_000  # seconds, for a few thousand samples
+REFINING = 40  # further SMO steps per sample to separate scores that differ little, too few for an interior point call
 FINEST = 1e-9  # violation
 MAX_LIBLINEAR_PASSES = 1_000
 NEAR_GAP = 0.01  # duality gap of a fit that counts as converged, relative to its objective
@@ -31,7 +31,7 @@ class ACSVM(NystroemClassifier):
         1/2 ||f_0||^2 + C_pos sum_{positives} max(0, 1 - f(x_i)) + C_neg sum_{negatives} max(0, 1 + f(x_i)).
 
     The costs are the only way to meet a bound on the false-alarm rate: the threshold is not moved after training. Model
-    selection chooses them by the validation loss, which knows the bound.
+    selection chooses them by the validation loss, which depends on the bound.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ class ACSVM(NystroemClassifier):
         The objective, for LIBLINEAR with ``b^2 / 2``.
     duality_gap_ : float
         Upper bound on ``objective_`` minus the optimum, from kernel values read again after the last step. For the
-        linear kernel it is there if LIBLINEAR used up its passes, from the dual solution of another method, with 500
-        features or fewer.
+        linear kernel it exists only if LIBLINEAR used up its passes and there are at most 500 features; it then comes
+        from the dual solution of another method.
     n_iter_ : int
         Number of pairs updated, or of passes.
     converged_ : bool

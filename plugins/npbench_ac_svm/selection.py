@@ -3,10 +3,10 @@
 One matrix of squared distances serves all bandwidths, and one Gram matrix all folds and costs of a kernel. On each
 fold, :mod:`npbench_ac_svm.cost_grid` solves all pairs of costs, each from the solution for lower costs. One product
 with the kernel values of the validation samples gives all scores. With landmarks of many samples, Newton steps in the
-weights of their features take the place of SMO; with the linear kernel of as many as have no Gram matrix, in those of
-the samples, of LIBLINEAR. There the intercept is free, which LIBLINEAR counts among the weights.
+weights of their features replace SMO. With the linear kernel and too many samples for a Gram matrix, Newton steps in
+the weights of the features replace LIBLINEAR, and the intercept, which LIBLINEAR counts among the weights, is free.
 
-Errors of all candidates on the folds are noted for jobs that differ in the bound only: these fit nothing twice.
+Errors of all candidates on the folds are noted for jobs that differ only in the bound, so these fit nothing twice.
 """
 
 import itertools
@@ -33,10 +33,10 @@ from npbench_ac_svm import cost_grid
 from npbench_ac_svm.estimator import ACSVM
 
 COSTS = ("C_pos", "C_neg")
-PAIRS = 8  # of C_pos and gamma, which compete on all rows in rungs
+PAIRS = 8  # pairs of C_pos and gamma that compete on all rows, in the last rung
 
 
-@halved(20_000_000, PAIRS, COSTS)  # the default grid, of 20,000 samples
+@halved(20_000_000, PAIRS, COSTS)  # the default grid on 20,000 samples
 def select(
     make: Make[ACSVM], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
@@ -47,7 +47,7 @@ def select(
     the best constant, or of 1e-5 if the loss depends on the order of scores, which differ little at low costs. Falls
     back on independent fits if no work can be shared: for the linear kernel of few samples (LIBLINEAR takes no Gram
     matrix), if neither cost is searched, if the Gram matrix of all rows exceeds ``cache_size``, or if a kernel is not
-    the same function on every fold. Beyond the default grid on 20,000 samples, it is by successive halving.
+    the same function on every fold. Searches larger than the default grid on 20,000 samples use successive halving.
     """
     rows, local_folds = kernel_sample.ordered_by_fold(folds)
     make, candidates = with_landmarks(make, len(y), len(rows)), combinations(search)
@@ -68,7 +68,7 @@ def select(
         pairs = list(itertools.product(positive, negative))
         tol = cost_grid.MIN_GAP if problem.ranks else models[0].tol
         found = cost_grid.solve(K, y, positive, negative, tol, models[0].step_limit)
-        # scores in single precision, as the Gram matrix
+        # scores in single precision, like the Gram matrix
         scores = found.x.reshape(len(pairs), -1).astype(np.float32) @ between.T + found.b.reshape(-1, 1)
         entries = dict(zip(pairs, zip(scores, found.converged.ravel().tolist(), strict=True), strict=True))
         return [entries[model.C_pos, model.C_neg] for model in models]

@@ -14,9 +14,9 @@ from npbench_benchmark import leaderboard
 from npbench_benchmark.leaderboard import League, Setting, Standing, bounded, separable, settings
 
 LOGISTIC = "sklearn.linear_model.LogisticRegression"
-# Linear methods that train for a range of the curve, as typed.
+# Linear methods that train for a range of the curve, by the names that users type.
 FOR_RANGE = ("pauc_struct", "pauc_dc", "pauc_sbcd", "pauc_minimax", "asvm", "greedy_pauc", "tau_fpl_ranked")
-# Of a fit with w = 0 as its optimum; a scorer has the warning only.
+# A fit with w = 0 as its optimum; a scorer has only the warning.
 LEARNT_NOTHING = (pl.col("solver_status") == COLLAPSED) | pl.col("warnings").str.contains(
     "w = 0 is optimal", literal=True
 )
@@ -44,7 +44,7 @@ class First(NamedTuple):
     def cheapest(self) -> Standing:
         """The fastest of those that share the place, are nearly as good and take half the seconds; else the best.
 
-        Seconds count to two digits; of the same, the better is named.
+        Seconds count to two digits; between equals, the better is named.
         """
         near = [one for one in sharing(self.league) if one.ranked <= self.best.ranked + NEAR]
         fast = (one for one in near if 2 * one.seconds <= self.best.seconds)
@@ -66,9 +66,9 @@ def lines(records: pl.DataFrame, printed: Sequence[Any]) -> list[str]:
 def advice(records: pl.DataFrame, quote: Quote = str) -> list[str]:
     """Return what to use for each promise, the strongest first, and for large data sets: a line for each sentence.
 
-    Named are the method with the lowest mean rank in the first place of its league, the cheapest that shares this
-    place and is nearly as good, and the first with few negatives where it is another; at settings with enough data sets
-    to separate methods, if there are any. Without a bound, a sentence says whether linear methods that train for a
+    Each line names the method with the lowest mean rank in the first place of its league, the cheapest that shares this
+    place and is nearly as good, and the first with few negatives if that is another one, at settings with enough data
+    sets to separate methods, if there are any. Without a bound, a sentence says whether linear methods that train for a
     range gain on logistic regression.
     """
     made = _by_promise(separable(settings(records)), quote)
@@ -125,7 +125,7 @@ def _line(promise: str, firsts: Sequence[First], quote: Quote, is_timed: bool) -
 
 
 def _with_promise(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
-    """Yield at which bounds a method that keeps a promise has a lower score than every method without one."""
+    """Yield the bounds at which a method that keeps a promise has a lower score than every method without one."""
     found = []
     for one in firsts:
         n, leagues = one.setting.results["dataset"].n_unique(), one.setting.leagues
@@ -144,13 +144,13 @@ def _with_promise(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
 
 
 def _of_place(alike: Sequence[First]) -> str:
-    """Return of how many methods the best is one, with a comma before it, if it shares the first place."""
+    """Return the number of methods in the first place, with a comma before it, if the best shares it."""
     sizes = [len(sharing(one.league)) for one in alike if len(one.league.datasets) >= MIN_VALUES]
     return f", one of {', '.join(map(str, sizes))} in the first place" if max(sizes, default=1) > 1 else ""
 
 
 def _on_common(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
-    """Yield what the best of each setting reaches on the data sets of all settings, if some setting has more."""
+    """Yield what the best of each setting reaches on the data sets of every setting, if some setting has more."""
     common = set.intersection(*({*one.league.datasets} for one in firsts))
     if common and any(len(one.league.datasets) > len(common) for one in firsts):
         groups = _alike(firsts, "best")
@@ -176,7 +176,7 @@ def _reached(found: Sequence[Standing]) -> str:
 
 
 def _alarms(found: Sequence[Standing]) -> str:
-    """Return what is known of the false alarms of a method, with a comma before it."""
+    """Return what is known about the false alarms of a method, with a comma before it."""
     if found[0].promise == "on average":
         return f", with a mean P_fa of {', '.join(f'{one.p_fa:.3f}' for one in found)}"
     return f", above rho on {_percent(found, 'share')} %" if found[0].promise else ""

@@ -13,7 +13,7 @@ from npbench.report.sheet import MISSING, Cell, Row, Sheet, ends, interval, numb
 from npbench.report.stats.paired import mean_limits
 from npbench_benchmark.leaderboard import table
 
-# What the names of methods, as typed, say about their thresholds, and the search that serves all of these.
+# Words in the names of methods, as typed, about their thresholds and about the search that serves all thresholds.
 OF_THRESHOLD = re.compile(
     r"(?:[ ,_]+(?:umbrella|half|aligned|average|measured|oob|folds|empirical|ranked))+(?=$|[ ,]+\w+=)"
     r"|[ ,]+(?:threshold|calibration_size|cv|n_splits|randomized)=\S+"

@@ -28,7 +28,7 @@ from npbench_benchmark.promises import SIZES, Promise, expected, tails
 STANDARDISED = "pauc_mcclish"  # metric of the area under straight lines: 1/2 by chance, 1 at best
 SCORE_OF_FAILURE = 1.0  # of a classifier that accepts nothing
 NOISE = 1.96  # standard deviations
-SURPRISING = 0.025  # one-sided, as the limits of a share
+SURPRISING = 0.025  # one-sided, like the limits of a share
 UNKNOWN = (math.nan, math.nan)  # limits over fewer than six data sets
 MOST_ALARMS = 0.95  # quantile over test parts
 FEW_NEGATIVES, LARGE = 320, 100_000  # negatives, samples of a data set: fewer than, more than
@@ -176,7 +176,7 @@ _KNOWN: deque[tuple[pl.DataFrame, list[Setting]]] = deque(maxlen=2)  # the leade
 
 
 def settings(records: pl.DataFrame) -> list[Setting]:
-    """Return the settings of the problem, the largest first; the same ones when asked again of the same frame."""
+    """Return the settings of the problem, the largest first; the same objects if called again with the same frame."""
     for frame, known in _KNOWN:
         if frame is records:
             return known
@@ -187,7 +187,7 @@ def settings(records: pl.DataFrame) -> list[Setting]:
 
 
 def _of_one_code(records: pl.DataFrame) -> pl.DataFrame:
-    """Return records in which repeats of a method have the same parameters: older code lacks those added since."""
+    """Return records in which repeats of a method have the same parameters: older records lack those added since."""
     labelled = records.with_columns(method_labels(records))
     return labelled.with_columns(pl.last(*METHOD).over("label")).drop("label")
 
@@ -291,11 +291,11 @@ def by_dataset(records: pl.DataFrame) -> pl.DataFrame:
 
 
 def np_scores(results: pl.DataFrame, weight: float = 1.0) -> np.ndarray:
-    """Return the score of each method on each data set: misses and relative excess, as on endless test parts.
+    """Return the score of each method on each data set: misses and relative excess, as on infinitely large test parts.
 
     ``min(1, P_nd + w E max(0, N(m, v)) / rho)``, where m is the mean of ``P_fa - rho`` over repeats and v the variance
     of ``P_fa`` beyond the noise of a test part. The expectation is ``m Phi(m / s) + s phi(m / s)`` for ``v = s^2``.
-    One repeat does not tell v: then m is the excess beyond one standard deviation of the noise, and v is 0.
+    One repeat does not determine v: then m is the excess beyond one standard deviation of the noise, and v is 0.
     """
     columns = results.select("p_nd", "p_fa", "rho", "variance", "n_test").cast(pl.Float64)
     p_nd, p_fa, rho, variance, n_test = columns.to_numpy().T
@@ -308,7 +308,7 @@ def np_scores(results: pl.DataFrame, weight: float = 1.0) -> np.ndarray:
 
 
 def misses_at_rho(records: pl.DataFrame) -> pl.Series:
-    """Return the misses of records at one rho with a threshold there on the curve of their test part; null without."""
+    """Return the misses of records at one rho, with this rate on the curve of their test part; null without a curve."""
     rho = records["rho"][0]
     place = int(np.searchsorted(FPR_GRID[:-1], rho, side="right")) - 1
     share = float((rho - FPR_GRID[place]) / (FPR_GRID[place + 1] - FPR_GRID[place]))

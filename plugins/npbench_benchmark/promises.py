@@ -20,7 +20,7 @@ SIZES = ("n_samples", "n_positive", "n_test_positive")
 
 @dataclass(frozen=True)
 class Promise:
-    """The promise of a method, as the parameters in its records have it."""
+    """The promise of a method, as the parameters in its records give it."""
 
     kind: str  # a word of npbench.numerics.thresholds.PROMISES
     rule: str = ""
@@ -50,8 +50,8 @@ class Promise:
 def expected(promise: Promise, sizes: Iterable[Mapping[str, Any]]) -> tuple[float, float]:
     """Return the share of test parts above rho to expect if the promise is kept, and the noise of the mean rate.
 
-    ``sizes`` are rho and :data:`SIZES` of each record. The noise is a standard deviation. They are delta and NaN if
-    sizes are unknown, and NaN without a promise.
+    ``sizes`` are rho and :data:`SIZES` of each record. The noise is a standard deviation. Without a promise
+    both values are NaN; if sizes are unknown, they are delta and NaN.
     """
     if promise.kind == "none":
         return math.nan, math.nan
@@ -126,10 +126,10 @@ def _alarms(
 
 
 def false_alarms(n_calibration: int, accepted: int, n_test: int) -> Any:
-    """Return the distribution of the number of false alarms on a test part, of scipy.stats.
+    """Return the distribution of the number of false alarms on a test part, from scipy.stats.
 
     The threshold lies above all but ``accepted`` of n calibration negatives, without ties. Its true rate has a
-    Beta(accepted + 1, n - accepted) distribution, so that the number among the test negatives is beta-binomial. With
+    Beta(accepted + 1, n - accepted) distribution, so the number among the test negatives is beta-binomial. With
     many of both, and twice as many in the test part, an umbrella threshold is above rho on nearly 9 % of the test parts
     for delta = .05.
     """

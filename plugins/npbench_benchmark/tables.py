@@ -29,8 +29,8 @@ SCORES = {
 }
 RATE_NOTE = (
     "Above: test parts with P_fa > rho. Share: with Clopper and Pearson's limits for independent test parts; those of "
-    "one data set overlap, so the limits are too narrow. Allowed: the share to expect if the promise is kept, by the "
-    "numbers of negatives. P_fa/rho: 95 % of the test parts have no more. P_nd: misses. Common: misses where all of "
+    "one data set overlap, so the limits are too narrow. Allowed: the share to expect from a kept promise, given the "
+    "numbers of negatives. P_fa/rho: not exceeded on 95 % of the test parts. P_nd: misses. Common: misses where all of "
     "these methods have all answers."
 )
 VERDICT_NOTE = (
@@ -41,7 +41,7 @@ VERDICT_NOTE = (
 )
 RANK_NOTES = [
     PLACES_NOTE,
-    "Seconds: of the processor, in selection and fit, geometric mean. Candidates: median number in a selection. "
+    "Seconds: processor time of selection and fit, geometric mean. Candidates: median number in a selection. "
     "Unconverged: share of final fits.",
     LOST_NOTE,
 ]
@@ -51,7 +51,7 @@ KIND_NOTE = (
     f"others; large: over {leaderboard.LARGE:,} samples."
 ).replace("%", " %")
 WEIGHT_NOTE = (
-    "Mean ranks by P_nd + w max(0, P_fa - rho) / rho for some weights w; as the score, but with the noise of test "
+    "Mean ranks by P_nd + w max(0, P_fa - rho) / rho for several weights w; by the score with the noise of test "
     "parts; by misses, with 1 where the test part is above rho; and by misses at rho."
 )
 
@@ -104,7 +104,7 @@ def places(records: pl.DataFrame, keys: Sequence[str]) -> list[Sheet]:
         if any(one.keys & own for one in league.methods)
         for one in [*_near(league.standings, own), *(one for one in league.broken if one.keys & own)]
     ]
-    note = "The best method, and > those of this run between their neighbours."
+    note = "The best method, and those of this run, marked >, between their neighbours."
     return [Sheet("places: among the stored methods", *_by_column(rows), [note, _scored(records)])]
 
 
@@ -136,7 +136,7 @@ def _datasets(records: pl.DataFrame) -> Sheet:
         .sort(pl.all())
     )
     is_one = texts.n_unique() == 1
-    note = protocols(records) if is_one else f"{protocols(records)} Their results do not compare."
+    note = protocols(records) if is_one else f"{protocols(records)} Their results are not comparable."
     rows = [[Cell(text, float(text)) if text.isdecimal() else text for text in row] for row in found.rows()]
     columns = ["data set", "samples", "features", "positive", *about[3:]]
     return Sheet("data sets: sizes and protocols", columns, rows, [note], detail=is_one)
@@ -184,7 +184,7 @@ def _left(league: League) -> Iterator[str]:
 
 
 def _evidence(one: Standing) -> str:
-    """Return by what the promise of a method is judged."""
+    """Return the numbers by which the promise of a method is judged."""
     mean = f"mean P_fa {one.p_fa:.4f}" if one.promise == "on average" else f"{one.above} of {one.n_jobs} above rho"
     return f"{mean}, P_fa/rho {one.worst:.2f} on one part" if one.is_surprising else mean
 
@@ -265,7 +265,7 @@ def _scorers(setting: Setting) -> Sheet:
         for one in np.lexsort([ranked.ranks, ranked.places]).tolist()
     ]
     note = (
-        "Misses with a threshold that makes P_fa on the test part rho. Nobody knows it, so that promises do not count. "
+        "Misses with a threshold that makes P_fa on the test part rho. Nobody knows it, so promises do not count. "
         "Methods that hold out negatives train on fewer."
     )
     columns = ["method", "promise", "place", "places", "rank", "at rho"]

@@ -27,7 +27,7 @@ Pairs = Mapping[str, list[Pair]]  # of all data sets and each
 
 
 def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
-    """Return what the order of time costs, and for each setting how methods do in it and shuffled."""
+    """Return what the order of time costs, and for each setting how methods do in this order and shuffled."""
     each = [(setting, _by_dataset(setting.records)) for setting in settings(records)]
     costs = [cells for setting, found in each for cells in _costs(setting, found)]
     found = [Sheet("what the order of time costs", COSTS, costs, [COST_NOTE])] if costs else []
@@ -41,7 +41,7 @@ def _by_dataset(records: pl.DataFrame) -> Pairs:
 
 
 def _kinds(records: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the records in the order of time and the shuffled ones, of jobs that are there in both ways."""
+    """Return the records in the order of time and the shuffled ones, of jobs that have both."""
     is_shuffled = pl.Series(['"shuffled":true' in params for params in records["protocol_params"]], dtype=pl.Boolean)
     one, other = records.filter(~is_shuffled), records.filter(is_shuffled)
     job = [*METHOD, "dataset", "repeat"]
@@ -49,14 +49,14 @@ def _kinds(records: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _pairs(*kinds: pl.DataFrame) -> list[Pair]:
-    """Return each method in both ways."""
+    """Return each method in the order of time and shuffled."""
     leagues = (Setting("", part).leagues for part in kinds if len(part))
     every = [{one.label: one for league in found for one in league.methods} for found in leagues]
     return [(one, every[1][label]) for label, one in every[0].items()] if every else []
 
 
 def _costs(setting: Setting, found: Pairs) -> list[Row]:
-    """Return for each data set how many promises are exceeded in both ways, and what the order of time adds."""
+    """Return for each data set how many promises are exceeded in each order, and what the order of time adds."""
     rows: list[Row] = []
     for name, pairs in found.items():
         if name != ALL and (promised := [pair for pair in pairs if pair[0].promise != "none"]):

@@ -45,15 +45,15 @@ if TYPE_CHECKING:
 
 SECONDS_TO_CONNECT = 10.0
 SECONDS_TO_ANSWER = 60.0  # for a scheduler or a worker; one that is stopped never answers
-SECONDS_OF_SILENCE = 60.0  # without a heartbeat, which workers send each second or so
+SECONDS_OF_SILENCE = 60.0  # without a heartbeat, which workers send every second or so
 SECONDS_TO_SEND = 600.0  # data to all workers
 SECONDS_TO_CLOSE = 5.0
 SECONDS_BETWEEN_LOOKS = 0.2
 SECONDS_WITHOUT_WORKERS = 120.0  # a batch system may replace the last one
 JOBS_PER_THREAD = 2  # one that runs, and one that is there when it ends
 ATTEMPTS = 5  # at a job whose workers are lost
-LOGGERS = ("distributed", "asyncio", "tornado")  # of what they lose, as tracebacks
-# Ignore interrupts in this process, and in those that it starts: for what ends within seconds.
+LOGGERS = ("distributed", "asyncio", "tornado")  # they log lost connections and workers as tracebacks
+# Ignore interrupts in this process, and in those that it starts: for steps that end within seconds.
 _uninterrupted = functools.partial(signals_handled, signal.SIG_IGN, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOCAL = {
     "distributed.worker.daemon": False,
@@ -88,7 +88,7 @@ class _Cluster:
     """The jobs of one run on a cluster, whose workers come and go."""
 
     def __init__(self, client: Client, job: Job, limits: Limits, context: RunContext) -> None:
-        """Raise RequestError without workers that can run the job."""
+        """Raise RequestError if no worker can run the job."""
         self._client, self._job, self._limits, self._context = client, job, limits, context
         self._sent: dict[str, Future] = {}  # data by content hash
         self._running: dict[Future, Job] = {}
@@ -107,7 +107,7 @@ class _Cluster:
             raise RequestError(*sorted(f"{fault} ({worker})" for worker, fault in self._faults.items() if fault))
 
     def _threads(self) -> dict[str, int]:
-        """Return the number of threads of each worker that can run jobs; those that cannot are named once."""
+        """Return the number of threads of each worker that can run jobs; warn once about those that cannot."""
         workers = _answered(self._client, self._scheduler.identity)["workers"]
         if new := [worker for worker in workers if worker not in self._faults]:
             found = _asked(self._client, new, _fault, self._job)
@@ -125,7 +125,7 @@ class _Cluster:
         return {worker: workers[worker]["nthreads"] for worker in usable}
 
     def _silent(self, heartbeats: Mapping[str, float]) -> set[str]:
-        """Return the workers without a new heartbeat, as of a machine that hangs; cancel the jobs that they hold."""
+        """Return the workers without a new heartbeat, as on a machine that hangs; cancel the jobs that they hold."""
         now = time.monotonic()
         for worker, heartbeat in heartbeats.items():
             if self._heard.get(worker, (None,))[0] != heartbeat:
@@ -136,7 +136,7 @@ class _Cluster:
             held = _answered(self._client, self._scheduler.processing, workers=[*silent])
             keys = set(chain(*held.values()))
             if lost := [future for future in self._running if future.status == "pending" and future.key in keys]:
-                warnings.warn(f"no heartbeat of {', '.join(silent)}: their jobs go to other workers.", stacklevel=2)
+                warnings.warn(f"no heartbeat from {', '.join(silent)}: their jobs go to other workers.", stacklevel=2)
                 _answered(self._client, self._client.cancel, lost)
         return silent
 
@@ -162,7 +162,7 @@ class _Cluster:
         ] = job
 
     def _data(self, sha256: str, workers: list[str]) -> Future:
-        """Return the data on the workers; they are sent again where they were lost with the last worker."""
+        """Return the data on the workers; they are sent again if they were lost with the last worker."""
         sent = self._sent.get(sha256)
         if sent is None or sent.status != "finished":
             options: dict[str, Any] = {"broadcast": True, "hash": False, "workers": workers}
@@ -182,7 +182,7 @@ class _Cluster:
             yield self._running.pop(future), future
 
     def record(self, job: Job, future: Future) -> Mapping[str, Primitive] | None:
-        """Return the record of a job, or None if it is repeated: its worker was lost, or one that cannot run it."""
+        """Return the record of a job, or None if it is repeated: its worker was lost, or cannot run it."""
         if future.status == "finished":
             with contextlib.suppress(Exception):  # the worker that held it was lost after the job, or hangs
                 return cast(Mapping[str, Primitive], future.result(SECONDS_TO_ANSWER))
@@ -196,7 +196,7 @@ def _answered(
     """Return what a method of the client returns; raise RequestError if the scheduler does not answer."""
     try:
         return client.sync(question, *arguments, callback_timeout=seconds or SECONDS_TO_ANSWER, **options)
-    except Exception as error:  # whatever a connection raises that ends
+    except Exception as error:  # whatever a lost connection raises
         raise RequestError(f"the Dask scheduler does not answer ({type(error).__name__}): rerun to resume") from error
 
 
@@ -226,7 +226,7 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
     except ImportError as error:
         raise RequestError(f'execution=dask needs Dask ({error}): pip install "npbench[dask]".') from error
     with contextlib.ExitStack() as stack:
-        # what matters of lost connections and workers is an error or a record
+        # lost connections and workers that matter end in an error or a record
         for name in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in LOGGERS]:
             stack.enter_context(patch.object(logging.getLogger(name), "disabled", True))
         if address is None:
@@ -242,7 +242,7 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
             yield client
         finally:
             with _uninterrupted():
-                with contextlib.suppress(RequestError):  # it is lost
+                with contextlib.suppress(RequestError):  # the scheduler is lost
                     there = list(_answered(client, client.nthreads, seconds=SECONDS_TO_CLOSE))
                     _asked(client, there, _end_idle, seconds=SECONDS_TO_CLOSE)
                 client.close(timeout=SECONDS_TO_CLOSE)
@@ -250,7 +250,7 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
 
 
 def _connected(address: str) -> Client:
-    """Return a client; a port that takes a connection and is silent would hold it for ever."""
+    """Return a client, made in a thread: a port that accepts a connection and stays silent would block for ever."""
     from distributed import Client
 
     found: Promise[Client] = Promise()
@@ -274,8 +274,8 @@ def _connected(address: str) -> Client:
 async def _reach(address: str) -> None:
     """Connect to an address and close the connection; raise OSError if nothing answers.
 
-    A client that could not connect would be worse: when it is deleted, it waits for any other that starts, and may make
-    it wait.
+    A client that could not connect would be worse: when deleted, it waits for any other client that starts, and may
+    make that one wait.
     """
     from distributed.comm import connect
     from distributed.security import Security
@@ -357,7 +357,7 @@ _facts = functools.cache(provenance.facts)
 
 
 def _fault(job: Job) -> str | None:
-    """Return what is wrong with this worker, if anything: its answers must be those of the command's machine."""
+    """Return what is wrong with this worker, if anything: its answers must match the command's machine."""
     if multiprocessing.current_process().daemon:
         hint = "--no-nanny, or set DASK_DISTRIBUTED__WORKER__DAEMON=False"
         return f"a Dask worker is daemonic and cannot start processes for jobs: start workers with {hint}"

@@ -29,7 +29,7 @@ def load_synthetic(n_pos: int = 1250, n_neg: int = 1250, seed: int = 0) -> tuple
     the classes overlap, with curved optimal boundaries: the best test misses 72 %, 36 %, 12 %, 1 % at rho = 0.01, 0.05,
     0.1, 0.2, the best line up to 12 points more. Training under an extreme cost asymmetry fails, as Bach et al. show
     for data of this kind: with m the difference of the means, their
-    ``A = 1 / (m' S_neg^-1 m) - 1 / (m' S_neg^-1 S_pos S_neg^-1 m)`` is -1.07, so that classifiers of a convex loss are
+    ``A = 1 / (m' S_neg^-1 m) - 1 / (m' S_neg^-1 S_pos S_neg^-1 m)`` is -1.07, so classifiers with a convex loss are
     worse than trivial if false alarms cost most.
     """
     return _planar(SYNTHETIC, n_pos, n_neg, seed)
@@ -43,7 +43,7 @@ def load_gaussians(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple
         positive: mean (1.75, 1.75), covariance [[1.75, 0.75], [0.75, 2.5]]
         negative: mean (0, 0),       covariance [[2,    0],    [0,    1.5]]
 
-    The paper gives the 2000 samples and a figure without axes. The densities are ours, chosen to have its numbers: the
+    The paper gives the 2000 samples and a figure without axes. The densities are ours, chosen to match its numbers: the
     constant A of proposition 3, ``1 / (m' S_neg^-1 m) - 1 / (m' S_neg^-1 S_pos S_neg^-1 m)`` with m the difference of
     the means, is 0.12; at an asymmetry gamma of 0.067, the cost ``gamma P_nd + (1 - gamma) P_fa`` in table 2 is 0.067
     for the line trained with it (0.067 in the paper) and 0.051 for the best line (0.051 +- 0.006). The best test misses
@@ -61,7 +61,7 @@ def load_mixtures(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
         negative: 1/2 N((3, 1), 1.25^2 I) + 1/2 N((-3, -2), 1.25^2 I)
 
     The paper gives the 2000 samples and a figure without axes. The densities are ours, with two modes in each class and
-    the costs of its table 2: the SVM trained at an asymmetry gamma of 0.327 calls all negative and costs gamma (0.298
+    the costs of its table 2: the SVM trained at an asymmetry gamma of 0.327 rejects all and costs gamma (0.298
     +- 0.026 in the paper), the best line 0.189 (0.167 +- 0.022 and 0.197 +- 0.018). The best test, which is not linear,
     misses 23 %, 6 %, 2 %, 0.5 % at rho = 0.01, 0.05, 0.1, 0.2.
     """
@@ -85,11 +85,11 @@ def load_ringnorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
         negative: N(0, 4 I)
 
     The best score is minus the distance to 4/3 m. At rho = 0.01, 0.05, 0.1, 0.2 it misses 92 %, 67 %, 45 %, 19 % of the
-    positives: the squared distances follow chi-square laws, not central, with d degrees of freedom.
+    positives: the squared distances follow non-central chi-square laws with d degrees of freedom.
 
     Bach, Heckerman and Horvitz (2006) give the name, the 2000 samples and d. The densities are those of Breiman (1996).
     The positive class is the one that agrees with their table 2: at their asymmetry of 0.327 the best line costs 0.252,
-    and theirs 0.252 and 0.255; with the wide class positive it costs 0.174.
+    theirs cost 0.252 and 0.255; with the wide class positive it costs 0.174.
     """
     return _norms(2, n_pos, n_neg, seed, shift=0.0, scale=2.0)
 

@@ -33,7 +33,7 @@ def load_kddcup06(path: str | None = None) -> tuple[np.ndarray, np.ndarray, dict
 
     Both files have a row for each region, with blanks between patient, label (0: no embolism; above 0: its number) and
     features; the rows of ``KDDPETrain.txt`` come first. ``KDDPETest.txt`` came with -1 for unknown labels: replace them
-    by the labels published later. Its patients 3111 and 3126 are 3103 and 3115 of the other file.
+    with the labels published later. Its patients 3111 and 3126 are 3103 and 3115 of the other file.
 
     ``path`` is the folder that holds both files, by default ``kddcup06`` in a data folder.
     """

@@ -44,7 +44,7 @@ def load_rcv1() -> tuple[sparse.csr_array, np.ndarray]:
 
     scikit-learn downloads and checks the files once and keeps the result in its own data folder. Rows are in the
     official order, the 23149 documents of the training part first. Their TF/IDF weights come from that part and are
-    divided by the norm of the row, so that they cannot be recomputed from another part.
+    divided by the norm of the row, so they cannot be recomputed from another part.
     """
     from sklearn.datasets import fetch_rcv1, get_data_home
 

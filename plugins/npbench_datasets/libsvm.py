@@ -7,7 +7,7 @@ from scipy import sparse
 
 
 def load_a9a(train: Path, test: Path) -> tuple[sparse.csr_array, np.ndarray]:
-    """Return 48842 x 123 binary features and labels, the training part first; its 123rd feature occurs only there."""
+    """Return 48842 x 123 binary features and labels, the training part first; only that part has the 123rd feature."""
     return read(train, test, n_features=123)
 
 

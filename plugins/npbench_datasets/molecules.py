@@ -73,8 +73,8 @@ def load_cod_rna(path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
 def load_tcga(path: str | None = None, psi: float | None = 6.0) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     """Return transformed read counts of genes in tissue samples and labels, +1 for a tumour; groups are patients.
 
-    The table has a row for each gene, its name first, and a column for each sample, with a TCGA barcode as header such
-    as ``TCGA-05-4244-01A``: the second and third part name the patient, the fourth begins with the type of the sample,
+    The table has a row for each gene, its name first, and a column for each sample, headed by a TCGA barcode such as
+    ``TCGA-05-4244-01A``: the second and third part name the patient, the fourth begins with the type of the sample,
     01 to 09 for a tumour, 10 to 19 for normal tissue. Other samples are left out, as are counts of reads outside genes,
     whose names begin with ``__``. Barlaud et al. (2015) bound the errors on normal tissue, the minority.
 
@@ -127,10 +127,10 @@ def load_proteomics(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 19674 x 19 features of matches and labels, +1 for targets and -1 for decoys.
 
     The columns are SpecId, Label, ScanNr, ExpMass, CalcMass, the features lnrSp, ..., absdM, Peptide, and a column
-    for each protein, so that rows differ in length. Columns that identify a match are dropped; all features are kept,
+    for each protein, so rows differ in length. Columns that identify a match are dropped; all features are kept,
     including enzInt, which is constant. The line below the header holds initial weights and is not a match.
 
-    A spectrum has up to 9 matches with targets and up to 9 with decoys, so that its rows can be on both sides of a
+    A spectrum has up to 9 matches with targets and up to 9 with decoys, so its rows can be on both sides of a
     split. Of the targets, 7141 match only random proteins that were added to the database as a check (named mimic):
     at least 72 % of the positives are false.
     """

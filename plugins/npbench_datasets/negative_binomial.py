@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri
 from npbench_datasets.gaussians import two_classes
 from npbench_datasets.ranges import between, integer, refuse, sizes
 
-LENGTH_SPREAD = 0.7  # standard deviation of log lengths: within a factor of four, as of transcripts
+LENGTH_SPREAD = 0.7  # standard deviation of log lengths: within a factor of four, like those of transcripts
 MIN_DEPTH = 0.1
 
 
@@ -40,7 +40,7 @@ def load_negative_binomial(
         D_j      ~ N(1, depth_spread^2), above 0.1
 
     Features are ln(X + psi / 2) (equation 39). A gene's standard deviation is then about the root of the trigamma
-    function at psi, 0.43, so that by default the means of the classes are some 5 standard deviations apart along the
+    function at psi, 0.43, so by default the means of the classes are about 5 standard deviations apart along the
     best direction. With a thousand genes, a logistic regression separates half of the samples without error, and errs
     on 2 to 3 % of the other half.
 
@@ -49,7 +49,7 @@ def load_negative_binomial(
     n_features : int
         Number of genes, at least 1.
     psi : float
-        Dispersion, in ]0.1, 1e6[: the larger, the closer the counts are to Poisson's.
+        Dispersion, in ]0.1, 1e6[: the larger, the closer the counts are to Poisson counts.
     share_changed : float
         Share of the genes that negatives express differently, in ]0, 1[; their number is rounded to the nearest.
     offset : float

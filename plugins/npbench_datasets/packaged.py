@@ -99,7 +99,7 @@ def load_email(path: Path) -> Loaded:
 def load_flchain(path: Path) -> Loaded:
     """Return blood tests with the years of the samples, and labels, +1 for death within five years.
 
-    Left out are 195 persons who were seen alive for a shorter time, and what was known at the end only.
+    Leaves out 195 persons who were seen alive for a shorter time, and what was known only at the end.
     """
     table, horizon = unpickled(path), 5 * 365.25
     table["died"] = (table["death"] == 1) & (table["futime"] <= horizon)

@@ -58,7 +58,7 @@ def largest_share(q: float, share_false: float, separation: float) -> float:
     """Return the largest share of the positives that any score can accept at a q-value of at most ``q``.
 
     The best score is the mean of the features, by the Neyman-Pearson lemma. Times ``sqrt(n_features)``, it is N(0, 1)
-    for negatives and N(separation, 1) for true positives, so that the samples above a threshold t have::
+    for negatives and N(separation, 1) for true positives, so the samples above a threshold t have::
 
         P_fa(t)     = Phi(-t)
         accepted(t) = share_false Phi(-t) + (1 - share_false) Phi(separation - t)

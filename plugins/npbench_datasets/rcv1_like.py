@@ -25,7 +25,7 @@ def load_rcv1_like(
     """Draw documents as bags of words, weighted by TF/IDF, of unit norm.
 
     Words come in pairs. A document of 1 + Poisson(m) draws takes the k-th pair with a probability proportional to
-    ``log(1 + 1/k)``, which is about 1/k, and of the pair the word associated with the document's class with probability
+    ``log(1 + 1/k)``, about 1/k, and from the pair the word associated with the document's class with probability
     ``(1 + separation) / 2``. The length m makes the expected number of distinct words ``density n_features``. A word
     that occurs tf times in the document, and in a share s of all documents, has the weight
     ``(1 + log tf) (1 - log s)``; the row is then divided by its norm.

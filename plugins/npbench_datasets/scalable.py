@@ -31,9 +31,9 @@ def load_scalable(
         positive: N(c, 1),   c = separation / sqrt(density n_features)
         negative: N(0, 1)
 
-    Dense, the best score is the sum of the features, and misses ``Phi(Phi^-1(1 - rho) - separation)`` of the
-    positives: 63 %, 36 %, 24 % by default at rho = 0.01, 0.05, 0.1. Sparse, it is the sum minus c/2 for each entry that
-    is present.
+    If dense, the best score is the sum of the features, and misses ``Phi(Phi^-1(1 - rho) - separation)`` of the
+    positives: 63 %, 36 %, 24 % by default at rho = 0.01, 0.05, 0.1. If sparse, it is the sum minus c/2 for each entry
+    that is present.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ BIT_DENSITY = 0.1  # among negatives that are not look-alikes
 def load_kddcup08_like(
     n_pos: int = 623, n_neg: int = 101_671, separation: float = 1.5, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Draw regions of 1712 patients with 117 features; positives are of at most 118 patients.
+    """Draw regions of 1712 patients with 117 features; positives come from at most 118 patients.
 
     Rows have unit covariance around these means, with orthogonal unit vectors u, constant on the first half of the
     features, and v, constant on the second::
@@ -28,7 +28,7 @@ def load_kddcup08_like(
         other negatives:           0
 
     So the best linear score for a small range of false-positive rates relies on v more than the best for the full AUC.
-    Each patient has a number of its own for each feature, which accounts for half of the variance.
+    Each patient has an offset of its own for each feature, which accounts for half of the variance.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def loader(
 ) -> Callable[[Path], tuple[np.ndarray, np.ndarray]]:
     """Return a loader of complete rows.
 
-    ``label`` and ``drop`` are columns that are no features. With ``negative``, rows of other labels are left out. Rows
+    ``label`` and ``drop`` are columns that are not features. With ``negative``, rows of other labels are left out. Rows
     of a ``mirror`` are brought into the order of the official file.
     """
 

@@ -56,9 +56,9 @@ def load_file(
     drop : list of str
         Names of columns that are not features.
     format : {"csv", "tsv", "parquet", "arrow", "svmlight", "arff", "mat", "npz"}
-        Format; by default chosen by the end of the name.
+        Format; by default chosen by the file extension.
     delimiter : {"comma", "semicolon", "tab", "bar"} or a single character
-        Separator of the columns of a text; by default the one of the four that splits the first line into most columns.
+        Column separator of a text; by default the one of the four that splits the first line into the most columns.
     header : bool
         Whether the first line of a text holds names; by default it does if it has no numbers, and does not if it has
         only numbers. Without names the columns are ``column_0``, ``column_1``, ...

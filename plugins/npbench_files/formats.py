@@ -25,7 +25,7 @@ def read_arff(stream: IO[bytes]) -> Table:
         raise RequestError(message) from error
     lines = [line.decode() for line in stream]
     n_columns = sum(line.lstrip()[:10].lower() == "@attribute" for line in lines)
-    require_fits(POINTER_BYTES * n_columns * len(lines))  # rows that list few columns become whole
+    require_fits(POINTER_BYTES * n_columns * len(lines))  # sparse rows become dense
     content = _arff.load(iter(lines), return_type=_arff.DENSE)
     names = [name for name, _ in content["attributes"]]
     refuse_repeated(names)

@@ -1,4 +1,4 @@
-"""Check the structure of a MATLAB file before SciPy reads it, which trusts types and sizes and may end the process."""
+"""Check the structure of a MATLAB file before SciPy reads it, which trusts types and sizes and may crash."""
 
 import math
 import struct

@@ -56,7 +56,7 @@ def read_npz(stream: IO[bytes], *, label: str | None = None, features: str | Non
     arrays = {}
     with np.load(stream, allow_pickle=False) as archive:
         n_bytes = sum(member.file_size for member in archive.zip.infolist())
-        if n_bytes > stream.seek(0, io.SEEK_END):  # arrays that are not packed take what the file does
+        if n_bytes > stream.seek(0, io.SEEK_END):  # uncompressed arrays take as much memory as the file
             require_fits(n_bytes)
         for name in archive.files:
             try:
@@ -92,7 +92,7 @@ def chosen(arrays: Mapping[str, Any], label: str | None, features: str | None) -
 
 
 def _check_sparse(name: str, array: Any) -> None:
-    """Refuse indices beyond the shape, with which SciPy would read and write foreign memory."""
+    """Refuse indices beyond the shape, with which SciPy would read and write memory outside the array."""
     try:
         if sparse.issparse(array) and hasattr(array, "check_format"):
             array.check_format(full_check=True)

@@ -17,7 +17,7 @@ from npbench.values import MAX_LISTED, listed
 TABLE_SETTINGS = ("label", "group", "time", "columns", "drop")  # settings that name columns
 EXACT_LIMIT = 2**53  # float64 represents all smaller integers
 JOINT_ROWS = 100  # rows for each place where a counter may start again
-SURE_PAIRS = 20  # equal numbers that are expected, of which none is there
+SURE_PAIRS = 20  # pairs of equal numbers to expect by accident, where none occurs
 MIN_IDENTIFIERS = 20  # fewer rows may count up, and fewer words may differ, by accident
 WORDS = cs.by_dtype(pl.String, pl.Categorical, pl.Enum)
 DATE_OR_TIME = rf"^({DATE}([T ]{TIME})?|{TIME})$"
@@ -99,7 +99,7 @@ def _are_dates(words: pl.Series) -> bool:
 
 
 def _counting(frame: pl.DataFrame, table: Table) -> Iterator[str]:
-    """Yield the error for columns that number the rows, or that pandas saved to tell them apart."""
+    """Yield the error for columns that number the rows, or that pandas saved to identify them."""
     many = [name for name, n_values in _of_first_rows(frame).items() if n_values >= MIN_IDENTIFIERS // 2]
     saved = {name for name in frame.columns if name in table.index or re.fullmatch(INDEX_NAME, name)}
     saved.update(name for name in many if _is_counter(frame[name]))
@@ -109,13 +109,13 @@ def _counting(frame: pl.DataFrame, table: Table) -> Iterator[str]:
 
 
 def _of_first_rows(frame: pl.DataFrame) -> dict[str, int]:
-    """Return how many values each column has in its first rows, which spares most columns a look at all."""
+    """Return how many values each column has in its first rows, which spares most columns a full scan."""
     first = frame.head(MIN_IDENTIFIERS).select(cs.numeric() | cs.boolean() | WORDS)
     return dict(zip(first.columns, first.select(pl.all().n_unique()).row(0), strict=True)) if first.width else {}
 
 
 def _is_counter(column: pl.Series) -> bool:
-    """Return whether a column of whole numbers tells rows apart: they rise or fall, or none occurs twice."""
+    """Return whether a column of whole numbers identifies rows: they rise or fall, or none occurs twice."""
     n_rows = len(column)
     if n_rows < MIN_IDENTIFIERS or not column.dtype.is_numeric() or column.null_count():
         return False
@@ -131,7 +131,7 @@ def _is_counter(column: pl.Series) -> bool:
 
 
 def _label_again(frame: pl.DataFrame, labels: pl.Series) -> Iterator[str]:
-    """Yield the error for columns that hold the labels, also by other names."""
+    """Yield the error for columns that hold the labels, even under other names."""
     if len(labels) < MIN_IDENTIFIERS:
         return
     n_first, n_labels = MIN_IDENTIFIERS, labels.head(MIN_IDENTIFIERS).n_unique()

@@ -43,11 +43,11 @@ class GenerativeNP(NystroemClassifier):
         ``kappa = Phi^-1(1 - rho)``.
     ridge : float, default=1e-4
         Multiple of the identity added to both covariances, in units of the total variance of the training sample;
-        positive. Both are taken in the space of the kernel; for the linear kernel this is the space of features scaled
-        to unit variance, so that the classifier does not depend on their units. With fewer samples of a class than
-        dimensions, hence for most kernels, covariances are singular, and the ridge decides how far they are trusted.
+        positive. The covariances are those in the space of the kernel; for the linear kernel this is the space of
+        features scaled to unit variance, so that the classifier does not depend on their units. With fewer samples of a
+        class than dimensions, as for most kernels, covariances are singular; the ridge decides how far to trust them.
     cache_size : float, default=1000
-        Memory for one Gram or covariance matrix, in megabytes; positive. Up to ten are held at the same time where they
+        Memory for one Gram or covariance matrix, in megabytes; positive. Up to ten are held at the same time if they
         are of features or of at most 1000 samples, else two.
 
     Attributes
@@ -181,7 +181,7 @@ class GenerativeNP(NystroemClassifier):
         self.status_ = "vacuous" if vacuous else "converged" if converged else "imprecise"
 
     def _recomputed(self, scores: np.ndarray, signs: np.ndarray) -> dict[str, Any]:
-        # b makes the bound on false alarms rho, so that F is the mean score of the positives in its deviations.
+        # b makes the bound on false alarms rho, so F is the mean score of the positives in units of its deviation.
         if self.is_linear:
             varies = self._inverse_spreads > 0
             squared_norm = float(np.sum((self.coef_[0, varies] / self._inverse_spreads[varies]) ** 2))

@@ -22,7 +22,7 @@ RESIDUAL_TOL = 1e-10  # in units of the largest term
 WIDEST_TOL = 1e-5  # residual of the widest direction, relative to its eigenvalue, whose error is the square
 JITTER = 1e-8  # added to the diagonal of K, in units of the ridge: directions that K cannot see get a length
 MIN_NEW_LENGTH = 1e-6  # a smaller part of a unit direction outside the subspace is rounding
-ROUNDING_FACTOR = 1e4  # times these tolerances is what rounding may leave
+ROUNDING_FACTOR = 1e4  # rounding may leave residuals of this many tolerances
 MAX_SUBSPACE_DIMENSION = 300  # 60 suffice in most cases
 
 
@@ -40,8 +40,8 @@ class KernelMoments:
     """Means and covariances of two classes in the space of a kernel, as operators on expansions.
 
     K, of shape (n, n) in C order with the negatives first, has its diagonal changed. ``ridge`` is the multiple of the
-    identity in both covariances, in units of ``unit``, by which K is divided. O(n_neg^3 / 3) operations, and 8 n_neg^2
-    bytes for the Cholesky factor of the negatives' centred Gram matrix.
+    identity in both covariances, in units of ``unit``, by which K is divided. Takes O(n_neg^3 / 3) operations, and
+    8 n_neg^2 bytes for the Cholesky factor of the negatives' centred Gram matrix.
     """
 
     @one_blas_thread()
@@ -88,7 +88,7 @@ class KernelMoments:
         return result / self._ridge
 
     def expansion(self, x: Array, kappa: float, n_iter: int, converged: bool) -> Expansion:
-        """Return the expansion with multipliers proportional to x; its scores, scale and margin are computed again."""
+        """Return the expansion with multipliers proportional to x; its scores, scale and margin are recomputed."""
         f = self.scores(x)
         length, width = (float(np.sqrt(self.products(c, x[None], f[None], x, f)[0])) for c in (self.neg, self.pos))
         margin = (float(f @ self.difference) - kappa * length) / width

@@ -48,7 +48,7 @@ class GreedyPAUC(FprRangeClassifier, LinearClassifier):
     converged_ : bool
         Whether the scores of training samples differ.
     status_ : {"complete", "constant"}
-        "constant" if they do not.
+        "constant" if all training scores are equal.
     objective_ : float
         Partial AUC in training, over whole ranks; ties count as errors.
     trace_ : list of Step
@@ -136,7 +136,7 @@ class _Features:
         best = np.arange(len(classes[1][0]))
         for place, t in enumerate(ascending):
             positives, negatives = ((1.0 - abs(t)) * s + t * x for s, x in classes)
-            # the best negatives for one t bound those for the next from below, so that only few others compete
+            # the best negatives for one t bound those for the next from below, so only a few others compete
             # (selecting from all of them takes long where many scores are equal)
             near = np.flatnonzero(negatives >= negatives[best].min())
             ranked = np.sort(negatives[near])[len(near) - last :]

@@ -1,4 +1,4 @@
-"""Runs that Hydra launches: its launchers and sweepers, as ``hydra/launcher=joblib``, and settings under ``hydra``."""
+"""Runs that Hydra launches: launchers and sweepers, such as ``hydra/launcher=joblib``, and settings under ``hydra``."""
 
 from npbench import hookimpl
 

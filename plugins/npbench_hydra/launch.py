@@ -77,7 +77,7 @@ class HydraLaunch:
 
     def _report_trials(self, asked: Requested, launch_id: str, report: Callable[..., Exit]) -> Exit:
         """Print the trials, and the measurements of the best; the sweeper's choices are in the descriptions of runs."""
-        from npbench_hydra.trials import print_trials  # what draws, which a process of a launcher does not need
+        from npbench_hydra.trials import print_trials  # imports drawing code, which a launcher's process does not need
 
         settings = replace(asked.settings, force=False)
         paths = sorted((settings.results / RUNS).glob(f"{launch_id}-*.json"))
@@ -90,7 +90,7 @@ class HydraLaunch:
         return report(plan, asked, skipped=_n_skipped(plan, launch_id), columns=columns, chosen=best)
 
     def _launch(self, task: RunCombination, listed: Sequence[Sequence[str]] | None, asked: Requested) -> Exit:
-        """Let Hydra launch the task; print an error, beside which the other combinations have their records."""
+        """Let Hydra launch the task and print its error; the other combinations keep their records."""
         try:
             self._launch_by_hydra(task, listed, asked)
         except KeyboardInterrupt:
@@ -154,7 +154,7 @@ class RunCombination:
     launch_id: str  # beginning of the run id of each combination
     words: Sequence[str]  # the command line, for the description of the run
     adaptive: bool  # a sweeper needs the number to choose the next values
-    starter: int  # process that launches; only there, progress is shown
+    starter: int  # process that launches; progress is shown only there
     folder: Path  # of relative paths, wherever the task runs
 
     def __call__(self, config: DictConfig) -> float:

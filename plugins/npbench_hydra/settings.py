@@ -1,4 +1,4 @@
-"""Settings of Hydra itself: whether they differ from npbench's own, have an effect, and what they say of a run."""
+"""Settings of Hydra itself: whether they differ from npbench's own, have an effect, and what they say about a run."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -54,12 +54,12 @@ def _compared(node: DictConfig) -> Mapping[str, Any]:
 
 
 def is_adaptive(node: DictConfig) -> bool:
-    """Return whether the sweeper chooses values as it goes, so that the jobs are not known before."""
+    """Return whether the sweeper chooses values as it goes, so the jobs are not known in advance."""
     return OmegaConf.select(node, "sweeper._target_") not in (None, BASIC_SWEEPER)
 
 
 def is_maximised(node: DictConfig) -> bool:
-    """Return whether the sweeper prefers large values of its objective, as Optuna or Nevergrad says it."""
+    """Return whether the sweeper prefers large values of its objective, in the terms of Optuna or Nevergrad."""
     direction = OmegaConf.select(node, "sweeper.direction")
     return "maximize" in str(direction).lower() or OmegaConf.select(node, "sweeper.optim.maximize") is True
 
@@ -84,7 +84,7 @@ def sweeper_words(node: DictConfig, typed: Sequence[str]) -> list[str]:
 
 
 def lines_of_trials(loader: ConfigLoader, line: Sequence[str]) -> list[list[str]]:
-    """Return lines in which each value that a sweeper may choose, or end of an interval, stands once."""
+    """Return lines in which each value that a sweeper may choose, or end of an interval, occurs once."""
     parser = OverridesParser.create(config_loader=loader)
     spread = [_values(parser, word) for word in line]
     first = [values[0] for values in spread]
@@ -93,7 +93,7 @@ def lines_of_trials(loader: ConfigLoader, line: Sequence[str]) -> list[list[str]
 
 
 def _values(parser: OverridesParser, word: str) -> list[str]:
-    """Return a setting with each of its values; as it is if it cannot be read, of which composing says why."""
+    """Return a setting with each of its values, or as it is if it cannot be read: composing then says why."""
     try:
         override = parser.parse_override(word)
     except HydraException:

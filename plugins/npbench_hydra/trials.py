@@ -11,8 +11,8 @@ from npbench.report.sections import overview
 from npbench_hydra.settings import VALIDATION_LOSS
 
 MAX_TRIALS_SHOWN = 20
-RATES_NOTE = "Its test rates follow; those of other trials are in the records: to choose by them would be optimistic."
-METRIC_NOTE = "It is measured on the test parts, so that its best value is optimistic."
+RATES_NOTE = "Its test rates follow; those of other trials are in the records: choosing by them would be optimistic."
+METRIC_NOTE = "It is measured on the test parts, so its best value is optimistic."
 
 
 def print_trials(frame: pl.DataFrame, objective: str | None, *, maximised: bool) -> pl.DataFrame:
@@ -45,7 +45,7 @@ def _order(row: overview.Row, column: str, maximised: bool) -> tuple[bool, float
 
 
 def _best(frame: pl.DataFrame, column: str, maximised: bool) -> pl.DataFrame:
-    """Return the records of the setting with the best mean, of those whose jobs all have a value; none without one."""
+    """Return the records of the setting with the best mean, among those whose jobs all have a value, or none."""
     if column not in frame.columns:
         return frame.clear()
     value = pl.col(column)

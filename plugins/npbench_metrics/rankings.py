@@ -13,7 +13,7 @@ from npbench.thresholding.sorted_metrics import tpr_at_fpr
 def auc(y: np.ndarray, scores: np.ndarray, *, problem: Any, estimator: Any) -> Estimate:
     """Return the share of (positive, negative) pairs in the right order, ties one half, with 95 % limits.
 
-    Unlike :func:`sklearn.metrics.roc_auc_score` it accepts infinite scores, as of a classifier that rejects everything.
+    Unlike :func:`sklearn.metrics.roc_auc_score` it accepts infinite scores, as a classifier that rejects all may give.
     """
     area = pauc_metrics.pairwise(y, scores, 0.0, 1.0)
     return Estimate(area.value, *area.limits())

@@ -34,7 +34,7 @@ def traced(
     size: tuple[float, float],
     n_columns: int = 1,
 ) -> Figure:
-    """Let ``fill`` draw into a row of panels for each record whose trace has these columns; a sentence without any."""
+    """Let ``fill`` draw into a row of panels for each record whose trace has these columns; a notice without any."""
     found = [(record, course) for record, course in with_traces(records, columns) if len(course)]
     if not found:
         return notice("No record has such a trace: run with execution.trace=true")

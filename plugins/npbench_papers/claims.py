@@ -36,7 +36,7 @@ from npbench.report.sheet import Cell, Row, Sheet, ends
 from npbench.report.stats.paired import hodges_lehmann, mean_limits, shift_interval
 from npbench.values import canonical
 from npbench_papers.records import CPU_SECONDS, MACHINE, Printed, is_stand_in, unhindered
-from npbench_papers.verdicts import explained, judge_within
+from npbench_papers.verdicts import explained, judge_within, tally
 
 PARAMETERS = ("params", "problem_params", "protocol_params", "dataset_params")
 CELLS, UNITS = ["dataset", "problem_params"], ["dataset", "dataset_params", "seed", "repeat"]
@@ -83,9 +83,10 @@ def with_claims(table: Table) -> Table:
 
 def as_sheet(found: Sequence[Judged]) -> Sheet:
     """Return claims with their verdicts."""
-    about = "Here: the estimate, its 95 % limits over splits, and the number of cases that hold the claim."
+    verdicts = [one.verdict for one in found]
+    here = "Here: the estimate, its 95 % limits over splits, and the number of cases that hold the claim."
     rows: list[Row] = [[*one[:4], f'"{one.quotation}"'] for one in found]
-    return Sheet(TITLE, COLUMNS, rows, explained(about, (one.verdict for one in found)))
+    return Sheet(TITLE, COLUMNS, rows, explained(f"Verdicts: {tally(verdicts)}. {here}", verdicts))
 
 
 def judged(records: pl.DataFrame, printed: Printed, sheets: Sequence[Sheet]) -> Iterator[Judged]:
@@ -141,7 +142,7 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
 
 
 def _bounds(ends: Sequence[float | None], neutral: float | None) -> tuple[float, float]:
-    """Return the bounds of a claim; one that something is smaller or larger excludes equality."""
+    """Return the bounds of a claim; a claim that something is smaller or larger excludes equality."""
     low, high = ends
     if low is None and high == neutral is not None:
         return -inf, nextafter(neutral, -inf)
@@ -209,7 +210,7 @@ def _relative(entries: Sequence[Entry], base: str) -> list[Entry]:
 
 
 def _of_tables(claim: Claim, sheets: Sequence[Sheet]) -> Iterator[Entry]:
-    """Yield the values of a column in all tables that have it, but those of rows of the paper's own numbers."""
+    """Yield the values of a column in all tables that have it, except in rows of the paper's own numbers."""
     places = [(one, name) for one in sheets for name in _listed(claim["column"]) if name in one.columns]
     for one, name in places:
         for cells in one.cells if claim.get("table", "") in one.title else ():

@@ -13,7 +13,7 @@ from npbench.report.sheet import MISSING, Cell, number
 Printed = Sequence[Mapping[str, Any]]
 MACHINE = ["cpu", "n_jobs", "n_threads"]  # equal for seconds whose ratio means something
 CPU_SECONDS = pl.col("select_cpu_seconds").fill_null(0.0) + pl.col("fit_cpu_seconds")  # of selection and fit
-MAX_WAIT = 1.5  # wall clock over processor seconds; more where a busy machine lets a fit wait
+MAX_WAIT = 1.5  # wall clock over processor seconds; more where a busy machine makes a fit wait
 
 
 def with_labels(records: pl.DataFrame) -> pl.DataFrame:
@@ -68,7 +68,7 @@ def difference(ours: Cell, theirs: Cell, form: str = ".3f") -> Cell:
 
 
 def unhindered(records: pl.DataFrame) -> pl.DataFrame:
-    """Return the records whose training did not wait for a processor: the seconds of others are of a busy machine."""
+    """Return the records whose training did not wait for a processor: the seconds of others are from a busy machine."""
     return records.filter((TRAINING_SECONDS <= MAX_WAIT * CPU_SECONDS).fill_null(True))
 
 
@@ -77,7 +77,7 @@ def timing_notes(records: pl.DataFrame) -> list[str]:
     used = unhindered(records)
     machines = dict.fromkeys(used.select(MACHINE).rows())
     waited, about = len(records) - len(used), f"{MAX_WAIT:g} times their processor seconds"
-    busy = [f"Seconds of {waited} of {len(records)} jobs are left out: a busy machine let them take {about}."]
+    busy = [f"Seconds of {waited} of {len(records)} jobs are left out: a busy machine made them take {about}."]
     return (busy if waited else []) + [
         f"Timed on {cpu}; parallel jobs: {jobs}, threads of each: {threads}." for cpu, jobs, threads in machines
     ]

@@ -1,5 +1,6 @@
 """Verdicts on results compared with those printed in a paper."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import inf, isfinite, nextafter
 from statistics import fmean
@@ -40,7 +41,7 @@ def judge(
     """Return the verdict on a result, or "-" if none is printed.
 
     ``limits`` are 95 % limits of our result, from ``n`` repeats. Results on the same side of ``neutral`` have the same
-    conclusion, as speed-ups above 1; our limits must be there too. A printed result equal to it is on no side.
+    conclusion, like speed-ups above 1; our limits must be there too. A printed result equal to it is on neither side.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def judge_within(
 ) -> str:
     """Return the verdict on a claim that puts a result within ``bounds``, held by a ``share`` of the cases.
 
-    ``hold`` is the share that the claim needs; for "some" the result itself does not matter. Others as in
+    ``hold`` is the share that the claim needs; for "some" the result itself does not matter. The others are as in
     :func:`judge`. Limits that reach beyond an end leave a claim open, unless they are on its side of ``neutral``, or
     exclude the middle of two ends.
 
@@ -128,7 +129,7 @@ def _beyond(here: float, high: float, *, same_side: bool) -> str:
 
 
 def judge_speedup(here: float | None, printed: float | None, limits: Limits | None = None, n: int = 0) -> str:
-    """Return the verdict on a speed-up, to :data:`SPEEDUP_TOLERANCE` of the printed one, as :func:`judge`."""
+    """Return the verdict on a speed-up, to :data:`SPEEDUP_TOLERANCE` of the printed one, like :func:`judge`."""
     return judge(here, printed, SPEEDUP_TOLERANCE * (printed or 0), limits=limits, n=n, neutral=1)
 
 
@@ -140,6 +141,16 @@ def _power(n: int, noise: float, detects: str = "") -> str:
 def word(verdict: object) -> str:
     """Return a verdict without what is in brackets."""
     return str(verdict).partition(" (")[0]
+
+
+def tally(verdicts: Iterable[object]) -> str:
+    """Return how often each word is given.
+
+    >>> tally(["agrees", "undecided (9 pairs)", "agrees"])
+    'agrees (2), undecided (1)'
+    """
+    words = Counter(map(word, verdicts))
+    return ", ".join(f"{one} ({words[one]})" for one in MEANINGS if words[one])
 
 
 def explained(margin: str, used: Iterable[object]) -> list[str]:

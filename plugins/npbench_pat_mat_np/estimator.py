@@ -10,7 +10,7 @@ from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.estimators.pauc_linear import TopClassifier, Trained
 from npbench.numerics.bundle import Risk, Solution, minimise
 
-MAX_NEWTON_STEPS = 100  # they converge quadratically, in some ten
+MAX_NEWTON_STEPS = 100  # they converge quadratically, in about ten
 
 
 @keyword_parameters

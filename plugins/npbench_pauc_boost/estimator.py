@@ -25,7 +25,7 @@ class PAUCBoost(FprRangeClassifier):
     """Sum of stumps, each added where the smoothed partial AUC rises most steeply, by the best step.
 
     The score F begins as 0. A round takes the stump f that maximises the derivative of A(F + b f) at b = 0 and adds it
-    with the b of the largest A(F + b f) among some from 1/64 to 2, where
+    with the b of the largest A(F + b f) among several from 1/64 to 2, where
 
         A(F) = 1/(m k) sum_i sum_j Phi(F(x_i) - F(x_j))
 

@@ -29,7 +29,7 @@ class Stumps:
     def steepest(self, gradient: np.ndarray) -> tuple[int, float, float]:
         """Return feature, threshold and sign of the stump f with the largest ``abs(gradient'f)``, in O(n n_features).
 
-        The gradient has the sum 0. The sign belongs to the product, and is 0 without a stump.
+        The gradient sums to 0. The sign belongs to the product, and is 0 without a stump.
         """
         rows = np.flatnonzero(gradient)
         best = (0, 0.0, 0.0)

@@ -15,7 +15,7 @@ from npbench_pauc_gbdt.pairs import derivatives
 
 NARROWING_SHARE = 0.6  # of the rounds
 LIGHTGBM_ZERO = 1e-35  # smaller values count as 0
-LEAST_TOP = 20  # negatives; trees on fewer only learn these
+LEAST_TOP = 20  # negatives; trees on fewer would only learn those
 
 
 @keyword_parameters

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit
 
-N_GROUPS = 256  # of scores that stand for many, as the bins of features
+N_GROUPS = 256  # of scores that stand for many, like the bins of features
 N_PLACES = 2048  # at which a sum over groups is computed, to interpolate between
 
 
@@ -11,7 +11,7 @@ def derivatives(scores: np.ndarray, positive: np.ndarray, top: np.ndarray) -> tu
     """Return the first and second derivatives of ``1/k sum_i sum_{j in top} log(1 + exp(s_j - s_i))``.
 
     i runs through the rows ``positive`` and j through the k rows ``top``; all other rows have 0. O(n log n). Up to
-    N_GROUPS samples of a class are taken exactly; of more, neighbours count as one.
+    N_GROUPS samples of a class are taken exactly; with more, neighbours count as one.
     """
     gradient, curvature = np.zeros(len(scores)), np.zeros(len(scores))
     s_i, s_j = scores[positive], scores[top]

@@ -46,12 +46,12 @@ class PAUCMinimax(FprRangeClassifier, FeatureMapClassifier):
     Parameters
     ----------
     tpr_range : (float, float)
-        Range of true-positive rates, as ``fpr_range``; at least one training positive must be ranked in it.
+        Range of true-positive rates, like ``fpr_range``; at least one training positive must be ranked in it.
     C : float
         Weight of F; positive.
     kappa : float
         Sharpness of the ends of the ranges; positive. As it grows, F tends to the mean over pairs. A small one, such
-        as the authors' 2, also counts samples beside the ranges.
+        as the authors' 2, also counts samples outside the ranges.
     batch_size : int, optional
         Samples in a minibatch of the authors' stochastic descent and ascent; None for all samples and L-BFGS.
     learning_rate : float
@@ -75,7 +75,7 @@ class PAUCMinimax(FprRangeClassifier, FeatureMapClassifier):
     converged_ : bool
         Whether the imbalance met ``tol`` at weights other than 0: a stationary point, not always a minimum.
     status_ : {"converged", "collapsed", "stalled", "max_iter"}
-        How the fit ended; "collapsed" if w = 0 is stationary, so that all scores are equal.
+        How the fit ended; "collapsed" if w = 0 is stationary, so all scores are equal.
     trace_ : list of Step
         Seconds and objective after each iteration or pass.
 
@@ -174,7 +174,7 @@ class Objective:
         return np.asarray(self.Z[rows] @ (v[:-1] / self.unit)) + v[-1]
 
     def gradient(self, rows: Any, slopes: np.ndarray) -> np.ndarray:
-        """Return the gradients of functions of the scores of some rows, from the slopes, of one in each column."""
+        """Return the gradients of functions of the scores of some rows, from their slopes, one function a column."""
         return np.append(np.asarray(self.Z[rows].T @ slopes) / self.unit, slopes.sum(axis=0, keepdims=True), axis=0)
 
     def __call__(self, v: np.ndarray) -> tuple[float, np.ndarray]:
@@ -183,7 +183,7 @@ class Objective:
         return value, pulls.sum(axis=1)
 
     def at(self, v: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return :meth:`pulls` at v, those of the last v without a pass over the samples."""
+        """Return :meth:`pulls` at v; at the last v, without a pass over the samples."""
         if not np.array_equal(v, self._last):
             self._last, self._pulls = v.copy(), self.pulls(v, self.scores(v))
         return self._pulls

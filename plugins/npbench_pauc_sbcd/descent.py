@@ -20,7 +20,7 @@ PROXIMITY = 10.0, 1.0  # mu at the first and the last outer step, in units of ||
 FIRST_STEP = 0.3  # of ||start||
 LEAST_RANKED = 20  # negatives of a minibatch in the range
 SAMPLE = 10_000  # of each class, for the metric
-MOST_WHITENED = 1000  # features; of more, only the variances are equal in the metric
+MOST_WHITENED = 1000  # features; with more, only the variances are equal in the metric
 LEAST_EIGENVALUE = 1e-10  # of a correlation matrix
 
 
@@ -80,7 +80,7 @@ class Descent:
         return sums / (BLOCK_STEPS - BLOCK_STEPS // 2)
 
     def _rows(self, sizes: tuple[int, int]) -> list[np.ndarray]:
-        """Draw rows of positives and of negatives, or return all if they are no more."""
+        """Draw rows of positives and of negatives, or return all if there are no more."""
         return [
             rows if len(rows) <= size else rows[self._rng.randint(len(rows), size=size)]
             for rows, size in zip(self._classes, sizes, strict=True)

@@ -57,7 +57,7 @@ class PAUCSBCD(FprRangeClassifier, FeatureMapClassifier):
     status_ : {"converged", "collapsed", "max_iter"}
         How the fit ended; "collapsed" if nothing better than w = 0 was found. The weights then still rank.
     trace_ : list of Step
-        Seconds and objective of some 20 of the outer steps.
+        Seconds and objective of about 20 of the outer steps.
 
     References
     ----------

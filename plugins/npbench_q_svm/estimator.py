@@ -10,7 +10,7 @@ from npbench.numerics.multipliers import QValueBound
 class QSVM(RampClassifier):
     """Support vector machine that accepts the most positives at a bounded q-value.
 
-    Searches a saddle point over f = f_0 + b and lambda >= 0 of
+    Searches for a saddle point over f = f_0 + b and lambda >= 0 of
 
         1/2 ||f_0||^2 + (C n_pos + lambda q) P_nd(f) + lambda (P_fa(f) - q),
 

@@ -33,8 +33,8 @@ class Scorer(BinaryClassifier):
     """Any classifier or solver, with a threshold set on held-out samples.
 
     The classifier is fitted on a part of the training sample and scores the rest; a rule turns these scores into a
-    threshold t, and ``f = score - t``. :class:`npbench.NPThresholdClassifier` has the same threshold for other purposes
-    than a benchmark, and says more of its parameters.
+    threshold t, and ``f = score - t``. :class:`npbench.NPThresholdClassifier` has the same threshold for purposes other
+    than a benchmark, and says more about its parameters.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ class Scorer(BinaryClassifier):
     Parameters chosen by a search on the same training sample are chosen with the held-out negatives, too, in other
     folds; the guarantee then holds as for a fixed choice.
 
-    With M splits, a false alarm of the majority is one of more than M/2 classifiers, so that its P_fa is at most
-    ``M / (floor(M/2) + 1)`` times the mean of theirs, less than twice: from the umbrella's guarantee for each follows
+    With M splits, a false alarm of the majority is one of more than M/2 classifiers, so its P_fa is at most
+    ``M / (floor(M/2) + 1)`` times the mean of theirs, less than twice: the umbrella's guarantee for each implies
     ``P_fa <= 2 rho`` with probability ``1 - M delta``. In practice the majority exceeds rho less often than one.
 
     References

@@ -19,7 +19,7 @@ class Fit:
     def __init__(self, classifier: Any, X: Any, labels: np.ndarray, parts: Any) -> None:
         """``parts`` are the rows to fit to and to score, or another ``cv`` of NPThresholdClassifier."""
         self._model: NPThresholdClassifier | None = None
-        # the rows are given: what the seed decides sets no threshold
+        # the rows are given, so the seed does not affect the threshold
         model = NPThresholdClassifier(classifier, cv=parts, threshold=_nowhere, random_state=0)
         fit = partial(self._fitted, model, X, labels)
         kind = f"{type(classifier).__module__}.{type(classifier).__qualname__}"
@@ -47,7 +47,7 @@ class Fit:
         warning, of_bound, warned = inner.fit(model, X, labels)
         self._model = model
         n_iter = getattr(model.estimator_, "n_iter_", None)
-        # what else it warned of is printed by the job that fits
+        # its other warnings are printed by the job that fits
         n_iter = None if n_iter is None else int(np.max(n_iter))
         facts = {"warning": warning, "of_bound": of_bound, "n_iter": n_iter, "private": warned}
         return facts, np.stack([model.calibration_scores_, model.calibration_positive_])

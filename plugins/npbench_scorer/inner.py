@@ -99,9 +99,9 @@ def seed(model: Any, random: np.random.RandomState) -> None:
 
 
 def fit(model: Any, X: Any, y: np.ndarray) -> tuple[str | None, bool, bool]:
-    """Fit the classifier; return its first warning about convergence, whether it is about the bound, and other ones.
+    """Fit the classifier; return its first convergence warning, whether it is about the bound, and whether others came.
 
-    Those about convergence of the scores come first. Other warnings go on.
+    Those about convergence of the scores come first. Other warnings are passed on.
     """
     try:
         with warnings.catch_warnings(record=True) as caught:

@@ -48,9 +48,9 @@ def select(
 ) -> Selection:
     """Choose parameters by grid search; an inner solver with a search of its own uses it.
 
-    Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`, and so are the losses,
-    to the tolerance of the solver's own search. Falls back on it if ``params`` has fewer than two candidates, or such
-    of different names, for several splits, for out-of-bag scores, and for classifiers without a ``grid_search``. By
+    Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`, with the same losses
+    to the tolerance of the solver's own search. Falls back on it if ``params`` has fewer than two candidates, or some
+    with different names, for several splits, for out-of-bag scores, and for classifiers without a ``grid_search``. By
     ranking, where validation parts have both classes, the losses are those of :class:`_Ranking`, without a threshold.
     """
     window = problem.fpr_window() if make().search_by == "ranking" else None
@@ -104,7 +104,7 @@ def _search(
     kind: Make[Any] = type(classifier)
     inside = partial(kind, **classifier.get_params(deep=False))
     judged: Any = _Thresholded(problem, rules)
-    # of all rows, by whose number the rules find the samples that set the threshold
+    # without rungs: by the number of rows the rules find the samples that set the threshold
     search = getattr(_search_of(scorer), "__wrapped__", _search_of(scorer))
 
     def find() -> Noted:
@@ -112,7 +112,7 @@ def _search(
         return {"unconverged": found.n_unconverged}, np.array(found.losses)
 
     identity = ""
-    if scorer.threshold == "zero":  # of which jobs share the search
+    if scorer.threshold == "zero":  # jobs share such a search
         about = kind.__qualname__, classifier.get_params(deep=False), combinations(grid), repr(problem)
         identity = identity_of(*about, X, y, *itertools.chain.from_iterable(parts))
     facts, losses = shared(identity, find)

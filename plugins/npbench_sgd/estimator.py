@@ -51,7 +51,7 @@ class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
         Number of initial epochs of ``fit`` with lambda = 1; the last epoch always updates lambda. If weights learn
         slowly, lambda would otherwise rise until everything is rejected, where the loss is flat.
     sampling : {"shuffle", "balanced"}
-        Samples of an epoch: each one once, in random order, or as many draws, half of them from each class.
+        Samples of an epoch: each one once, in random order, or the same number of draws, half from each class.
     average : bool
         Whether the classifier is the average of the iterates, iterate t weighted by ``t^3``, instead of the last one.
 

@@ -52,7 +52,7 @@ class SplittingNP(LinearClassifier):
     rho : float, default=0.05
         Bound on the false-alarm rate of the negative class, in ]0, 1[; the tau of the paper's experiments.
     tau : float, optional
-        Bound on phi_neg. Default: ``rho``. It implies P_fa <= tau / phi(0) on the training sample, so that
+        Bound on phi_neg. Default: ``rho``. It implies P_fa <= tau / phi(0) on the training sample, so
         ``rho * phi(0)`` guarantees rho there; phi(0) is ln 2 for "logistic" and 1/2 for "matsusita". In practice P_fa
         is far below tau.
     loss : {"logistic", "matsusita", "hinge"}, default="logistic"
@@ -163,7 +163,7 @@ class SplittingNP(LinearClassifier):
             Group of each sample, a number or a string. The negatives of each group get their own bound, ``group_tau``;
             groups without negatives have none.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the samples, at least 0; each class needs a positive one. A weight of k is that of k equal
+            Weights of the samples, at least 0; each class needs a positive one. A weight of k counts as k equal
             samples: all risks are weighted means. Multiplying the weights of a class by a number changes nothing.
 
         Raises

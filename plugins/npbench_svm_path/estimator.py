@@ -55,7 +55,7 @@ class SVMPath(KernelClassifier):
     ratios : array of shape (n_ratios,), default=(10, 0.1, 100, 0.01)
         Multiples of an explored ``total`` that compete for ``all``; positive. May be empty.
     max_rows : int, default=50000
-        Most samples among which a fit chooses with a linear kernel: time grows with their square, and 50,000 take some
+        Most samples among which a fit chooses with a linear kernel: time grows with their square, and 50,000 take about
         half an hour. ``cache_size`` bounds those of other kernels.
     n_asymmetries : int, default=1000
         Number of training asymmetries to compare, evenly between 0 and 1, in addition to ``asymmetry``.
@@ -94,7 +94,7 @@ class SVMPath(KernelClassifier):
         Whether the gap is at most 1e-6 of the objective, here and at 8 breakpoints of each line of ``trace_``, for
         costs of up to 1000 to 1.
     status_ : {"converged", "imprecise"}
-        "imprecise" if it is not.
+        "imprecise" if the gap is larger.
     trace_ : list of Stage
         Asymmetry, kind (0 one, 1 int, 2 all), total, train_asymmetry, shift and kept of each stage; kept is False if
         ``one`` replaces the kind.
@@ -103,7 +103,7 @@ class SVMPath(KernelClassifier):
     ------
     ValueError
         In ``fit``: if parameters contradict each other, the Gram matrix exceeds ``cache_size``, or a classifier must be
-        chosen and a class has only one sample, or all together are more than ``max_rows``.
+        chosen and a class has only one sample, or there are more than ``max_rows`` samples.
     ArithmeticError
         In ``fit``: if rounding errors keep a line from being followed to its end.
 

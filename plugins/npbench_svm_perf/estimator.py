@@ -103,7 +103,7 @@ def precision_at_k(y: np.ndarray, k: int, scores: np.ndarray) -> tuple[float, np
 
         k R(s) = max_y' [ b(y') + sum_i (y'_i - y_i) s_i / 2 ]
 
-    where b counts its false alarms, so that ``b / k`` is 1 less its precision. Half the difference of labels is 1 for a
+    where b counts its false alarms, so ``b / k`` is 1 minus its precision. Half the difference of labels is 1 for a
     false alarm and -1 for a miss; hence, with ``u_i = s_i + 1[y_i = -1]``,
 
         k R(s) = (sum of the k largest u_i) - (sum of s_i over the positives),

@@ -40,7 +40,7 @@ class TauFPL(TopClassifier):
     The authors solve the dual by projected gradients. Here planes below the loss, as for :class:`PAUCStruct`, prove the
     duality gap and are shared along C. The loss is at most that of pairs, ``1/(m k) sum_i sum_{j<=k} max(0, 1 + s_(j) -
     s_i)^2``, by Jensen's inequality. An iteration takes a pass over X. The bound holds on the training sample only: put
-    the classifier into :class:`npbench.NPThresholdClassifier` for new ones.
+    the classifier into :class:`npbench.NPThresholdClassifier` for new samples.
 
     References
     ----------

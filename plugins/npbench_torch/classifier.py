@@ -1,4 +1,4 @@
-"""Networks trained with PyTorch, as scikit-learn classifiers; scores need NumPy only."""
+"""Networks trained with PyTorch, as scikit-learn classifiers; scores need only NumPy."""
 
 import importlib
 import math

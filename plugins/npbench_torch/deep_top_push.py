@@ -16,7 +16,7 @@ class DeepTopPush(TorchNetworkClassifier):
 
         1/m sum_i max(0, 1 + max_j s_j - s_i)^2 + weight_decay / 2 sum w^2
 
-    in minibatches. Each has, beside its own negatives, the one that was the largest in the minibatch before: the
+    in minibatches. Each has, besides its own negatives, the one that was the largest in the minibatch before: the
     largest of a minibatch alone is too small. The bound rho enters the threshold and the stopping only.
 
     Parameters

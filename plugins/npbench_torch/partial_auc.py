@@ -41,7 +41,7 @@ class PartialAUCLoss(torch.nn.Module):
     n_positive : int
         Number of positives in the training sample.
     temperature : float
-        The parameter lambda; positive. The smaller it is, the more weight have the negatives of largest score.
+        The parameter lambda; positive. The smaller it is, the more weight the negatives of largest score have.
     averaging : float
         Weight of the present minibatch in the averages, in ]0, 1]. With 1 the gradient is that of the loss.
 

@@ -26,7 +26,7 @@ class SOPAS(FprRangeClassifier, TorchNetworkClassifier):
         ranked in it.
     temperature : float, optional
         The parameter lambda; positive. None sets it, every 30 steps, so that the weights have a mean Kullback-Leibler
-        divergence of ``log(1 / beta)`` from equal ones: equal weights of a share beta of the negatives have as much.
+        divergence of ``log(1 / beta)`` from equal ones, like equal weights on a share beta of the negatives.
     averaging : float
         Weight of the present minibatch in the moving averages, in ]0, 1].
 

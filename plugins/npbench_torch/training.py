@@ -15,7 +15,7 @@ LEAST_STEPS = 10  # of an epoch, or small samples would need thousands of epochs
 
 Array = np.ndarray
 Layers = list[tuple[Array, Array]]  # weights and intercepts
-Scores = Callable[[Tensor], Tensor]  # of the samples of one class with some numbers
+Scores = Callable[[Tensor], Tensor]  # of the samples of one class with given numbers
 Objective = Callable[[Scores, Scores, Tensor, Tensor], Tensor]  # loss of the minibatch of positives i and negatives j
 
 
@@ -45,7 +45,7 @@ def epochs(
 
 
 def _minibatches(n: int, size: int, random: np.random.Generator) -> Iterator[Tensor]:
-    """Yield disjoint parts of one random order after the other; what is left of an order is dropped."""
+    """Yield disjoint parts of one random order after the other; the rest of an order is dropped."""
     size = min(n, size)
     while True:
         order = torch.from_numpy(random.permutation(n))

@@ -1,8 +1,8 @@
 """Conjugate gradients over many free weights, projected onto their bounds.
 
-An inverse over m free weights takes O(m^2) memory and O(m^3) time. Beyond some hundred of them a few products with Q_FF
+An inverse over m free weights takes O(m^2) memory and O(m^3) time. Beyond a few hundred, a few products with Q_FF
 take less, above all under narrow kernels, where Q is well-conditioned; where it is not, the caller turns to an inverse.
-The products are bound by the bytes of Q_FF, hence read the upper triangle of a copy in single precision: 2 m^2 bytes.
+The products are bound by the bytes of Q_FF, so they read the upper triangle of a copy in single precision: 2 m^2 bytes.
 The caller takes the step in double precision.
 """
 
@@ -15,7 +15,7 @@ from npbench.numerics.extrema import larger
 MAX_STEPS = 300  # each takes a product with Q_FF
 FREE_STEPS = 8  # after these, steps end when a weight leaves its bounds
 RESIDUAL_REDUCTION = 0.1  # steps end when the norm of the residual has fallen by this factor
-NEGLIGIBLE = 1e-15  # beside 1 in single precision; smaller products would underflow, which is slow
+NEGLIGIBLE = 1e-15  # compared to 1 in single precision; smaller products would underflow, which is slow
 PROJECTION_BISECTIONS = 60
 FAST = {"reassoc", "nsz", "contract", "arcp"}
 

@@ -251,7 +251,7 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
     """
     n = len(u)
     v, H, state, diagonal = np.empty(n), np.empty(n), np.empty(n, np.int8), Q.diagonal().copy()
-    # no two samples are further apart, nor then an error of a margin per distance of w
+    # no two samples are further apart, which bounds the error of a margin per distance of w
     widest = 2.0 * float(np.sqrt(max(diagonal.max(), 0.0)))
     exchanges = refits = 0
     accurate = True
@@ -270,7 +270,7 @@ def leave_one_out(Q, p, caps, upper, u, G, work, size, spare, table, tol, scale,
         cap = float(caps[c, c])
         bounds[first:end] = cap
 
-        # decide what intervals decide, and exchange weights for the others
+        # decide margins by intervals where they can, and exchange weights for the others
         optimum = bounds, u, G, A, B, gap, apart, meet
         undecided, mean = _screen(Q, diagonal, p, c, full, optimum, widest, margins, doubt)
         exchanges += len(undecided)

@@ -17,7 +17,7 @@ FLOOR = 1e-8  # a smaller objective, relative to the same scale, is a rounding e
 
 @register_jitable(error_model="numpy")
 def _face_step(Q, p, upper, u, G, members, small):
-    """Move towards the optimum over the free weights; return whether the objective decreases, and how many products."""
+    """Move towards the optimum over the free weights; return whether the objective decreases, and product count."""
     n, m = u.shape[0], members.shape[0]
     # step to the target, in double precision
     block = np.empty(Q.shape, np.float32)  # takes memory where it is used

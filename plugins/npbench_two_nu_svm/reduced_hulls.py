@@ -24,7 +24,7 @@ the inverse of the bordered matrix ``[[Q_FF + ridge, E], [E', 0]]`` of the free 
 class. ``members`` gives the content of each row: a sample, or n + c for the border of class c. ``slot`` gives the row
 of each sample and border, or -1.
 
-On compilation and its cache see :mod:`npbench.numerics.smo_kernels`; each slice also takes Numba up to half a second.
+For compilation and its cache see :mod:`npbench.numerics.smo_kernels`; each slice also takes Numba up to half a second.
 """
 
 from collections.abc import Callable
@@ -109,11 +109,11 @@ class LeftOut(NamedTuple):
 class ReducedHulls:
     """Nearest points of reduced hulls for one Gram matrix and many caps, each solved from the previous solution.
 
-    Labels are in {-1, +1}, both present, for :meth:`leave_one_out` twice. ``tol`` is the largest duality gap, relative
+    Labels are in {-1, +1}, each present, for :meth:`leave_one_out` twice. ``tol`` is the largest duality gap, relative
     to the objective. With ``overwrite_K``, K is overwritten if all positives come first, which saves its memory.
 
     A pair step takes O(n). A Newton step over m free weights takes O(m^2) for each change of their set and O(n m) for
-    the levels. A conjugate gradient step takes O(m^2), and copying their matrix as much. All leave-one-out margins take
+    the levels. A conjugate gradient step takes O(m^2), and so does copying their matrix. All leave-one-out margins take
     about 2 to 10 solutions, not n: a full one for each class, O(n) for the interval of each sample with weight, and an
     exchange of a few weights where that contains 0.
     """
@@ -125,7 +125,7 @@ class ReducedHulls:
         self._unit = 2.0 ** np.frexp(largest)[1]  # unit of K: no square of its entries overflows
         self._rounding = OBJECTIVE_ROUNDING * largest / self._unit
         K = np.ascontiguousarray(K, float)
-        # The weights x sum to zero, so that centring only changes f by a constant. The entries keep their digits where
+        # The weights x sum to zero, so centring only changes f by a constant. The entries keep their digits where
         # all samples look alike, as at large bandwidths. The mean of some samples serves as well as the mean of all.
         some = np.linspace(0, len(y) - 1, min(len(y), CENTRING_SAMPLES)).astype(int)
         mean = K[some].mean(axis=0) / self._unit
@@ -163,7 +163,7 @@ class ReducedHulls:
         return Solution(x, b, margin, objective, gap, converged, meet, steps)
 
     def leave_one_out(self, caps: Caps) -> LeftOut:
-        """Return the margin of each sample under the classifier of all others; signs as of n separate fits.
+        """Return the margin of each sample under the classifier of all others, with the signs of n separate fits.
 
         ``caps`` is called with the class counts of the remaining samples; ValueError if it is infeasible for them.
         """

@@ -38,7 +38,7 @@ def search(
 ) -> Found:
     """Return the best candidate under several kernels, from X of shape (n, d) and y in {-1, +1}.
 
-    ``folds`` estimate the rates, or leave-one-out if None, which folds of single rows imply too; ``n_threads`` kernels
+    ``folds`` estimate the rates, or leave-one-out if None or if each fold is a single row; ``n_threads`` kernels
     are searched at the same time. Kernels that are equal on the sample, such as very small bandwidths, are searched
     once. ValueError if a class has too few samples to hold some out.
     """

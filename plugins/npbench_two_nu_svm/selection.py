@@ -36,7 +36,7 @@ def select(
     Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`, except that ``losses``
     is empty: the trace has the rates of every point visited on all rows, and ``n_candidates`` counts them. Folds of
     single rows give the rates of the estimator's leave-one-out. Kernels are the same on all folds: "scale" refers to
-    all rows. Beyond ten bandwidths on 7000 samples these are searched in rungs.
+    all rows. Beyond ten bandwidths on 7000 samples, bandwidths are searched in rungs.
     """
     nus = {name: values for name, values in search.items() if name in SEARCHED and name != "gamma"}
     others = combinations({name: values for name, values in search.items() if name not in SEARCHED})

@@ -50,7 +50,7 @@ def bias_shifting(plane: Plane, rank: Rank, axes: Sequence[int] = ()) -> Candida
 
 
 def balanced_bias_shifting(plane: Plane, rank: Rank, axes: Sequence[int] = ()) -> Candidate:
-    """Return the best point with nu_pos = nu_neg, from the grid of nu_pos (section 3.1), as :func:`bias_shifting`."""
+    """Return the best point with nu_pos = nu_neg, from the grid of nu_pos (section 3.1), like :func:`bias_shifting`."""
     points = np.stack([plane.grid.nu_pos] * 2, axis=-1)[None]
     return plane.least(points, smoothed(plane.rates(points), axes), rank)
 

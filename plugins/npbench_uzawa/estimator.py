@@ -16,7 +16,7 @@ from npbench.numerics.ramp_svm import RampSVM
 class UzawaSVM(RampClassifier):
     """Nonconvex NP-SVM by Uzawa's algorithm: the problem of each multiplier is solved to the end.
 
-    Searches a saddle point over f = f_0 + b and lambda >= 0 of
+    Searches for a saddle point over f = f_0 + b and lambda >= 0 of
 
         1/2 ||f_0||^2 + C n_pos P_nd(f) + lambda (P_fa(f) - rho),
 

@@ -10,7 +10,7 @@ GREEK = {"rho", "alpha", "gamma", "lambda", "nu", "delta", "eta"}
 MAX_ROWS = 40  # lines of one page
 # An article has 80 characters of this size side by side, which adjustbox shrinks to three quarters at most.
 SIZE, LINE, MAX_CHARACTERS = r"\footnotesize", 80, 106
-MAX_WORDS, WORDS_WIDTH, WORDS_A_LINE = 56, r"0.4\linewidth", 32  # longer texts are paragraphs, with such lines
+MAX_WORDS, WORDS_WIDTH, WORDS_A_LINE = 56, r"0.4\linewidth", 32  # longer texts are paragraphs with lines like these
 RAGGED = r"\hyphenpenalty=10000\def\sloppy{\rightskip=0pt plus 1fil}"  # LaTeX begins these with \sloppy
 MAX_FLOATS = 10  # that LaTeX still has to place
 MAX_REPEATED = 70  # characters of the columns that each part repeats
@@ -20,8 +20,8 @@ GAP = 2  # characters between columns
 def table(sheet: Sheet, name: str = "") -> str:
     r"""Return a table with its title as the caption and its notes below; columns of numbers are aligned on the right.
 
-    Of one that is larger than a page, return several, each with the columns that identify a row, or its number.
-    Requires ``\usepackage{booktabs,adjustbox}``. The label is ``tab:name``, of further parts ``tab:name-2``.
+    For one that is larger than a page, return several, each with the columns that identify a row, or its number.
+    Requires ``\usepackage{booktabs,adjustbox}``. The label is ``tab:name``, for further parts ``tab:name-2``.
 
     >>> from npbench.report.sheet import Cell
     >>> rows = [["np_svm", Cell("0.03±0.01", 0.03, "best")], ["gen", Cell("0.12±0.10", 0.12, "above")]]

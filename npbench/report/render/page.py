@@ -85,7 +85,7 @@ def _themed(svg: str) -> str:
 
 
 def packed(texts: Iterable[str]) -> str:
-    """Return texts behind each other, in UTF-8, compressed (zlib), in base64."""
+    """Return texts one after the other, in UTF-8, compressed (zlib), in base64."""
     packer = zlib.compressobj()
     parts = [packer.compress(text.encode()) for text in texts]
     return base64.b64encode(b"".join([*parts, packer.flush()])).decode("ascii")

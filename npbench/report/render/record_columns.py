@@ -26,7 +26,7 @@ def columns(records: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield the columns of records that have values.
 
     Each has its ``name``, its ``kind`` (text, number or flag), whether it is ``shown`` at first, and its ``values``.
-    Infinite numbers are texts, which JSON requires.
+    Infinite numbers are texts, as JSON requires.
     """
     shown = _shown(records)
     known = [one for one in records if one.name not in OMITTED and one.null_count() < len(records)]
@@ -55,7 +55,7 @@ def _readable(series: pl.Series) -> list[Any]:
     if series.dtype.is_float():
         exact = series.fill_nan(None)
         rounded = exact.round_sig_figs(SHOWN_DIGITS)
-        # Polars 1.24 has no number left below 1e-300
+        # Polars 1.24 loses numbers below 1e-300 in rounding
         rounded = rounded.zip_with(rounded.is_finite().fill_null(False), exact)
         return [str(value) if value is not None and math.isinf(value) else value for value in rounded]
     if series.name in HASHES:

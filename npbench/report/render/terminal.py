@@ -87,8 +87,8 @@ def _padded(column: Sequence[Cell], right: bool) -> list[Text]:
 def brief(sections: Sequence[Section], columns: int = COLUMNS) -> tuple[list[Section], str]:
     """Return what fits on a screen or two, each note once, and a sentence on the tables that are left out.
 
-    Tables of details are, and those behind the first that fit; a table has its first rows, and at least one is shown.
-    Lines count as a terminal of ``columns`` folds them.
+    Tables of details are left out, and those after the first that fit; a table has its first rows, and at least one is
+    shown. Lines count as a terminal of ``columns`` folds them.
     """
     shown: list[Section] = []
     seen, has_table = set[str](), False
@@ -125,7 +125,7 @@ def brief(sections: Sequence[Section], columns: int = COLUMNS) -> tuple[list[Sec
 
 
 def _narrowed(sheet: Sheet, columns: int) -> Sheet:
-    """Return a sheet of two lines a row, if one would take more: long words cut, and columns that remain too many."""
+    """Return a sheet of at most two lines a row: cut long words, then leave out columns that still do not fit."""
     sizes = [max(map(len, texts)) for texts in zip(sheet.columns, *sheet.texts, strict=True)]
     if width(sheet) <= 2 * columns:
         return sheet

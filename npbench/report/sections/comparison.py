@@ -29,7 +29,7 @@ OVERLAP_NOTE = (
 )
 READING_NOTE = (
     "First - second is the Hodges-Lehmann estimate of the shift, with the limits of the signed-rank test, adjusted as "
-    "its p-value is. A verdict needs limits without 0: many equal pairs may deny it to a p of 5 % or less. Effect is "
+    "its p-value is. A verdict needs limits without 0: with many equal pairs, p <= 5 % may not suffice. Effect is "
     "the matched-pairs rank-biserial correlation, -1 to 1. Both p-values are two-sided and adjusted by Holm's method "
     f"for all pairs of a data set and protocol; of more than {pairs.MAX_PAIRS}, those with the best mean are shown."
 )

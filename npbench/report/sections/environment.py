@@ -10,7 +10,7 @@ from npbench.report.select.recorded_settings import protocol_texts, protocols
 from npbench.report.sheet import Section, Sheet
 from npbench.values import counted, listed
 
-PLACE = ["problem", "dataset"]  # jobs with the same are compared with each other
+PLACE = ["problem", "dataset"]  # jobs that agree in these are compared with each other
 MACHINE = {"cpu": "processor", "cores": "cores", "ram_gb": "RAM [GB]", "os": "system"}
 SOFTWARE = {"python": "python", "blas": "BLAS", "blas_version": "BLAS version"}
 COMMIT = {"npbench_version": "npbench", "git_commit": "commit", "git_dirty": "changed since"}
@@ -98,7 +98,7 @@ def _exploded(records: pl.DataFrame, column: str) -> pl.DataFrame:
     rows = []
     for *place, solver, text, jobs in counts.rows():
         values = json.loads(text)
-        # Of npbench, a hash covers what the solver and the other packages import; any other package counts whole.
+        # For npbench, a hash covers what the solver and the other packages import; any other package counts as a whole.
         used = " ".join([solver, *sorted(values)])
         rows += [(*place, used if name == "npbench" else "", name, str(value), jobs) for name, value in values.items()]
     schema = {**dict.fromkeys((*PLACE, "part", "name", "value"), pl.String), "jobs": pl.Int64}

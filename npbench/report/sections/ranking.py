@@ -20,7 +20,7 @@ from npbench.report.stats.ranks import ranking
 MIN_DATASETS, MIN_FOR_DIAGRAM = 3, 3  # data sets; settings
 ROW_LABEL_WIDTH = 60  # characters
 PLACES_NOTE = (
-    "Place: ends with the last that the data sets cannot separate from its first (95 % for all pairs together). "
+    "Place: ends with the last method that the data sets cannot separate from its first (95 % for all pairs together). "
     "Places: 95 % limits of the place by mean rank. Fewer than six data sets separate nothing: places follow the rank."
 )
 BARS_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Methods of one colour share a place."
@@ -29,7 +29,7 @@ BARS_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Methods of on
 def rankings(records: pl.DataFrame, problem: str, metric: str) -> Iterator[tuple[Sheet, Chart | None]]:
     """Yield table and chart of the ranks by a metric for each setting of the problem with three data sets or more.
 
-    They are of the largest complete table of settings and data sets.
+    The ranks are those in the largest complete table of settings and data sets.
     """
     direction = better(problem, metric)
     found = [] if direction == "none" else list(blocks(records, metric))
@@ -87,7 +87,7 @@ def limits(places: Sequence[float]) -> Cell:
 def diagram(
     labels: Sequence[str], ranks: Sequence[float], limits: Sequence[Limits], places: Sequence[int]
 ) -> Panel | None:
-    """Draw mean ranks by place, the best on top, with limits and lines that part the places; None for few data sets."""
+    """Draw mean ranks by place, the best on top, with limits and lines between the places; None for few data sets."""
     if len(labels) < MIN_FOR_DIAGRAM or np.isnan(limits).any():
         return None
     rows = range(len(labels))[::-1]

@@ -113,7 +113,7 @@ def _dotted(problem: str, records: pl.DataFrame, name: str, title: str) -> Panel
 
 
 def _is_log(records: pl.DataFrame, name: str) -> bool:
-    """Return whether the axis of a column is logarithmic: rates have a zero that matters, seconds have not."""
+    """Return whether the axis of a column is logarithmic: rates have a zero that matters, seconds do not."""
     return name == SECONDS and spans_decade(records[name].drop_nulls())
 
 

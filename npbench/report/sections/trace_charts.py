@@ -76,7 +76,7 @@ def _line(label: str, course: pl.DataFrame, axis: str, name: str) -> Series:
 
 
 def thinned(n: int) -> np.ndarray:
-    """Return the places of the n points to draw: of many both ends, and some that are dense at the start."""
+    """Return the places of the n points to draw: if there are many, both ends and some that are dense at the start."""
     if n <= MAX_POINTS_PER_LINE:
         return np.arange(n)
     half = MAX_POINTS_PER_LINE // 2

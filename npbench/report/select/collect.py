@@ -196,7 +196,7 @@ def measured(records: pl.DataFrame) -> pl.DataFrame:
         labels(records),
         # The sum of numbers near the end of the range would overflow.
         pl.when(further.abs() > MAX_METRIC).then(further.sign() * math.inf).otherwise(further),
-        # Of a job that did not end, all that it took.
+        # For a job that did not end, all the time that it took.
         seconds=pl.when(status="ok").then(TRAINING_SECONDS).otherwise(pl.coalesce(TRAINING_SECONDS, "seconds")),
     )
 
@@ -204,7 +204,7 @@ def measured(records: pl.DataFrame) -> pl.DataFrame:
 def _runs(found: Sequence[Path], run_ids: pl.Series, on_fault: Callable[[str], None]) -> Iterator[dict[str, Any]]:
     folders = dict.fromkeys((source if source.is_dir() else source.parent).parent / RUNS for source in found)
     if odd := [run_id for run_id in run_ids if not is_file_name(run_id)]:
-        on_fault(f"{len(odd)} run_id in these records name no file and are left out, the first {odd[0][:40]!r}.")
+        on_fault(f"{len(odd)} run_id in these records name no file and are left out: the first is {odd[0][:40]!r}.")
     for path in (folder / f"{run_id}.json" for run_id in run_ids if run_id not in odd for folder in folders):
         if path.is_file():
             try:
@@ -214,7 +214,7 @@ def _runs(found: Sequence[Path], run_ids: pl.Series, on_fault: Callable[[str], N
 
 
 def _described_run(path: Path) -> dict[str, Any]:
-    """Return the description of a run; raise ValueError if the file is none, or lies elsewhere."""
+    """Return the description of a run; raise ValueError if the file does not hold one, or lies elsewhere."""
     if not path.resolve().is_relative_to(path.parents[1].resolve()):
         raise ValueError("it is a link to another folder")
     with path.open("rb") as stream:

@@ -32,7 +32,7 @@ def labels(records: pl.DataFrame) -> pl.Series:
 
 
 def method_labels(records: pl.DataFrame) -> pl.Series:
-    """Return ``label`` of each record: that of its method among those of all data sets, whatever was measured on."""
+    """Return ``label`` of each record: that of its method among the methods of all data sets, whatever it ran on."""
     return _each_distinct(named(records).with_columns(dataset=pl.lit("")), ["method", "dataset", *METHOD])
 
 

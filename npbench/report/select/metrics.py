@@ -39,7 +39,7 @@ def shown_by_problem(requests: Iterable[Any]) -> Mapping[str, Sequence[str]]:
 
 
 def shown_of(records: pl.DataFrame) -> Sequence[str]:
-    """Return the metrics to show of records of one problem, of those that the records have."""
+    """Return the metrics to show for records of one problem, among those that the records have."""
     texts = records["metrics"].drop_nulls().unique(maintain_order=True) if "metrics" in records.columns else ()
     order = {name: place for place, name in enumerate(records.columns)}  # as typed; the text is sorted
     lists = [sorted(_names(text), key=lambda name: order.get(name, 0)) for text in texts]

@@ -1,4 +1,4 @@
-"""Which records count where folders hold several of one job: published, then one's own, then submissions.
+"""Precedence of records where folders hold several of one job: published, then one's own, then submissions.
 
 A submission, below ``submissions/NAME``, holds records of the solver ``NAME`` only, typed as ``NAME`` or ``NAME_...``,
 and none of a name that published records have. Others are left out: nobody's submission changes another's results.
@@ -35,7 +35,7 @@ def origin(source: Path) -> str:
 
 
 def read_by_precedence(sources: Iterable[Path], on_fault: Callable[[str], None]) -> pl.DataFrame:
-    """Return the records of folders and files, those that count last; see :func:`npbench.records.reading.read`."""
+    """Return the records of some sources by rising precedence; see :func:`npbench.records.reading.read`."""
     groups: dict[str, list[Path]] = {}
     for source in sources:
         groups.setdefault(origin(source), []).append(source)

@@ -54,7 +54,7 @@ def corrected_t_rows(differences: np.ndarray, ratio: float) -> np.ndarray:
     Training parts of random splits share samples, so differences over splits vary less than over fresh data.
     ``t = mean / sqrt((1/n + ratio) variance)`` with n - 1 degrees of freedom allows for it; ``ratio = 0`` gives
     Student's test. If all differences are 0, the p-value is 1. ``differences`` have shape (n_rows, n), NaN for a
-    missing pair; ``ratio`` is the number of test over training samples of a split, NaN if unknown, as then the result.
+    missing pair; ``ratio`` is the number of test over training samples of a split; if NaN (unknown), so is the result.
 
     C. Nadeau, Y. Bengio (2003), Inference for the generalization error, Machine Learning 52(3), section 4.2.
     """

@@ -81,8 +81,8 @@ def _share(places: np.ndarray, ordered: np.ndarray, each: np.ndarray) -> None:
 def _critical(each: np.ndarray) -> float:
     """Return how many standard errors separate any pair of methods, from their ranks on each data set.
 
-    Drawn are the means and the covariances of as many normal ranks, which have the covariances of these; in 95 % of the
-    draws, the difference of no pair is off by more standard errors of the draw (Tukey's comparison of all pairs).
+    Means and covariances are drawn for as many normal ranks with the covariances of these; in 95 % of the draws, the
+    difference of no pair is off by more than that many standard errors of the draw (Tukey's comparison of all pairs).
     """
     n, k = each.shape
     values, vectors = np.linalg.eigh(np.cov(np.nan_to_num(each), rowvar=False).reshape(k, k))
@@ -129,7 +129,7 @@ def fewest_to_separate(values: np.ndarray, methods: Sequence[int]) -> list[float
     """Return how many data sets like these would separate each method from the first by rank, with 80 % power.
 
     ``n = ((c + z_0.8) s / d)^2`` for the mean d and the standard deviation s of the difference of ranks, which all
-    methods have a share in, and the critical value c of these data sets.
+    methods affect, and the critical value c of these data sets.
     """
     each = _ranks(values)
     critical = _critical(each)

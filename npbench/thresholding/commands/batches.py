@@ -41,7 +41,7 @@ def _opened(stream: IO[bytes]) -> tuple[Table, ParquetFile]:
     found: list[ParquetFile] = []
 
     def empty() -> pa.Table:
-        # by its path, the file can be read when the stream is closed
+        # opened by its path, the file can be read after the stream is closed
         found.append(ParquetFile(getattr(stream, "name", stream), buffer_size=BUFFER_BYTES, pre_buffer=False))
         return found[0].schema_arrow.empty_table()
 
@@ -54,7 +54,7 @@ LAZY = {**FORMATS, "parquet": replace(FORMATS["parquet"], read=_opened)}
 
 
 class ScoreFile:
-    """A table of scores: columns of Parquet are read in batches, other formats at once."""
+    """A table of scores: columns of Parquet are read in batches, other formats as a whole."""
 
     def __init__(self, options: Namespace) -> None:
         self.path = options.file
@@ -69,7 +69,7 @@ class ScoreFile:
         self.at_once = n_rows <= BATCH_ROWS or not self._parquet
 
     def require(self, **names: str | None) -> None:
-        """Raise RequestError unless there are these columns, by the option that names them.
+        """Raise RequestError unless these columns exist, each given by the option that names it.
 
         Types that depend on all rows, such as numbers as words, need all rows at once.
         """
@@ -128,8 +128,8 @@ class ScoreFile:
     ) -> Iterator[Batch]:
         """Yield the rows with a score and a class, each batch sorted by time; ``signs`` are those of the labels.
 
-        Numbers of ``units``, such as customers, are those of one batch.
-        At last, ``n_used`` has the numbers of rows by group, and ``note`` says which were left out.
+        The ``units``, such as customers, are numbered within each batch.
+        At the end, ``n_used`` has the numbers of rows by group, and ``note`` says which were left out.
         """
         lacking, n_infinite = Counter[str](), 0
         self.n_used = np.zeros(len(by.values) if by else 1, dtype=np.int64)
@@ -210,7 +210,7 @@ def _comparable(column: pl.Series) -> pl.Series:
 
 
 class SortedRuns:
-    """Scores of parts with a small number each, as sorted runs in a file."""
+    """Scores of parts, which are small integers, as sorted runs in a file."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._n_written = file, 0
@@ -228,7 +228,7 @@ class SortedRuns:
         self._n_written += len(scores)
 
     def of(self, parts: Iterable[int]) -> Ascending:
-        """Return the scores of some parts; after it, none can be added."""
+        """Return the scores of some parts; afterwards, none can be added."""
         runs = [np.frombuffer(self._pages)[run] for part in parts for run in self._runs[part]]
         return Ascending(runs, lambda: self._pages.madvise(mmap.MADV_DONTNEED))
 

@@ -31,7 +31,7 @@ def run(words: Sequence[str]) -> Exit:
     parser = _parser()
     options, others = parser.parse_known_args(list(words) or ["--help"])
     if others and not any(word.startswith("-") for word in others):
-        raise RequestError(f"compare takes two files, and got {', '.join(others)} besides: compare two at a time.")
+        raise RequestError(f"compare takes two files, but also got {', '.join(others)}: compare two at a time.")
     if others:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
     options.other, options.other_score = options.other or options.file, options.other_score or options.score
@@ -71,7 +71,7 @@ def _parser() -> ArgumentParser:
     option("--other-score", metavar="COLUMN", help="scores of the second model (default: --score)")
     option("--id", metavar="COLUMN", help="column that pairs the rows of two files (default: by order)")
     option("--rho", type=float, default=0.05, help="bound on the false-alarm rate (default: 0.05)")
-    option("--thresholds", type=Path, nargs=2, metavar="JSON", help="deployed thresholds, to compare at these, too")
+    option("--thresholds", type=Path, nargs=2, metavar="JSON", help="deployed thresholds, to compare at them, too")
     option("--output", type=Path, default=Path("comparison"), metavar="FOLDER", help="default: comparison")
     return parser
 
@@ -79,7 +79,7 @@ def _parser() -> ArgumentParser:
 def _read(options: Namespace) -> tuple[list[np.ndarray], np.ndarray, str]:
     """Return the scores of both models for the same rows, which rows are positive, and a note on rows left out."""
     if (options.other, options.other_score) == (options.file, options.score):
-        raise RequestError("There is one model: name another file, or the column of the second one in --other-score.")
+        raise RequestError("There is only one model: name another file, or the second model's column in --other-score.")
     table, other = (score_files.read(Namespace(**{**vars(options), "file": path})) for path in options.files)
     signs, _ = score_files.signs(named_column(table, options.label, "--label"), options)
     rows, other_rows = _pairs(table, other, options)
@@ -118,7 +118,7 @@ def _pairs(table: Table, other: Table, options: Namespace) -> tuple[np.ndarray, 
     for column, path in zip(ids, options.files, strict=True):
         repeated = column.filter(column.is_duplicated() | column.is_null())
         if len(repeated):
-            raise RequestError(f"--id is {options.id!r}: {path} has {repeated[0]!r} more than once, or ids missing.")
+            raise RequestError(f"--id is {options.id!r}: {path} has {repeated[0]!r} more than once, or missing ids.")
     if ids[0].dtype != ids[1].dtype:
         ids = [column.cast(pl.String, strict=False) for column in ids]
     frames = [column.to_frame("id").with_row_index("row") for column in ids]

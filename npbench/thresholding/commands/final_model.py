@@ -96,7 +96,7 @@ def final_model(request: Request, *, delta: float | None = None, rule: str | Non
     """Return a fitted pipeline with a threshold.
 
     A solver that sets a threshold itself keeps its settings, with a rule and a delta given here in place of its own.
-    Others hold out as many negatives as the rule makes use of, mostly less than half. Parameters are selected by
+    Others hold out as many negatives as the rule makes use of, usually fewer than half. Parameters are selected by
     cross-validation on the rows that the pipeline is fitted to.
     """
     if "rho" not in request.problem.parameters():

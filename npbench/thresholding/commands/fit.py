@@ -1,4 +1,4 @@
-"""``npbench fit``: a solver with its preprocessing and a guaranteed threshold, fitted on all data, as a file."""
+"""``npbench fit``: a solver with its preprocessing and a guaranteed threshold, fitted on all data and saved."""
 
 import importlib.util
 import pickle
@@ -34,7 +34,7 @@ def run(words: Sequence[str]) -> Exit:
     fitted = " ".join(str(model.estimator_[-1]).split())
     write(f"{chosen.solver.name} on {chosen.dataset.name}: {fitted}", console)
     write(str(model.result_), console)
-    write(f"In {options.save}; predict returns 1 for positives and -1 for negatives.", console)
+    write(f"Saved in {options.save}; predict returns 1 for positives and -1 for negatives.", console)
     return Exit.OK
 
 
@@ -44,8 +44,8 @@ def _parser() -> ArgumentParser:
         usage="npbench fit [-m] [SETTINGS] --save FILE [--delta D] [--rule RULE]",
         description="Fit a solver on all rows, with its preprocessing and a threshold that keeps problem.rho. At "
         "most half of the negatives are held out for it; parameters are selected on the others. A solver that "
-        "sets a threshold itself keeps its settings, as solver.cv=oob or solver.randomized=true. Several solvers are "
-        "compared by the records of the same command without `fit`, and the best is fitted.",
+        "sets a threshold itself keeps its settings, such as solver.cv=oob or solver.randomized=true. Several solvers "
+        "are compared by the records of the same command without `fit`, and the best is fitted.",
         allow_abbrev=False,
     )
     parser.add_argument("--save", type=Path, required=True, metavar="FILE", help=f"model: {', '.join(SUFFIXES)}")

@@ -79,7 +79,7 @@ def _parser() -> ArgumentParser:
     )
     score_files.add_options(parser, score="score", label="label")
     option = parser.add_argument
-    option("--by", metavar="COLUMN", help="groups, each with its own metrics; of times, days")
+    option("--by", metavar="COLUMN", help="groups, each with its own metrics; times count by day")
     rates: dict[str, Any] = {"type": float, "nargs": "+", "metavar": "RATE"}
     option("--fpr", default=[0.01, 0.05, 0.1], help="false-positive rates (default: 0.01 0.05 0.1)", **rates)
     option("--tpr", default=[0.95], help="true-positive rates (default: 0.95)", **rates)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CHART_POINTS = 2000
-PENDING = 2  # in place of the sign of a label that has not come
+PENDING = 2  # in place of the sign of a label that has not arrived
 LABELS = ("positive", "negative")  # of the two classes, of any type
 
 
@@ -67,12 +67,12 @@ def _parser() -> ArgumentParser:
     score_files.add_options(parser, score=None, label=None, unlabelled=("pending", "drop", "refuse"))
     option = parser.add_argument
     option("--by", metavar="COLUMN", help=score_files.BY)
-    option("--groups", metavar="COLUMN", help="customers or the like, of which the first negative counts")
+    option("--groups", metavar="COLUMN", help="customers or the like: the first negative of each counts")
     option("--threshold", type=Path, required=True, metavar="JSON", help="file that `npbench threshold` wrote")
     option(
         "--time",
         metavar="COLUMN",
-        help="column to sort by; if labels come late, when they came (default: as in the file)",
+        help="column to sort by; if labels come late, their time of arrival (default: as in the file)",
     )
     option("--window", type=int, metavar="N", help="test the latest N negatives alone (default: all, at any time)")
     option("--alpha", type=float, default=0.05, help="level of each test (default: 0.05)")
@@ -105,9 +105,9 @@ def _is_sorted(source: ScoreFile, name: str) -> bool:
 
 
 def _signs(labels: Labels, names: Mapping[str, Any], options: Namespace) -> np.ndarray:
-    """Return the signs of the labels, or that they are pending."""
+    """Return the sign of each label, or PENDING."""
     name = names["label"]
-    if not options.negative:  # typed, it leaves out all others
+    if not options.negative:  # if given, it leaves out all other labels
         refuse_others(labels, Classes(names["positive"], names["negative"]), name)
     lacking = options.unlabelled != "refuse"
     signs, _ = classes(labels, names["positive"], names["negative"], name=name, settings=OPTIONS, drop_missing=lacking)
@@ -127,7 +127,7 @@ def _monitored(
         parts: dict[Any, Threshold] = {None: deployed}
     else:
         if names["by"] is None:
-            raise RequestError("The threshold has groups: name their column by --by.")
+            raise RequestError("The threshold has groups: name their column with --by.")
         by, members = source.values(names["by"]), deployed.members()
         parts = {name: deployed.groups[of[0]] for name, of in members.items()}
         places = {meaning(one): place for place, of in enumerate(members.values()) for one in of}

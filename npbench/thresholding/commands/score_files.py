@@ -1,4 +1,4 @@
-"""What the commands about thresholds share: options and rows of a table of scores, stored thresholds, and results."""
+"""Shared parts of the commands on thresholds: options and rows of a table of scores, stored thresholds, results."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 MAX_GROUPS = 10  # that are drawn
 THRESHOLD_COLUMNS = ("score", "label", "positive", "negative", "by")
 LACKING = ("without a score", "without a label of the two classes")
-BY = "groups, each with its own threshold; of times, days"
+BY = "groups, each with its own threshold; times count by day"
 
 
 def add_options(
     parser: ArgumentParser, *, score: str | None, label: str | None, unlabelled: tuple[str, ...] = ("refuse", "drop")
 ) -> None:
-    """Add the file of scores, and the options that say how to read it; without names, those of the threshold count."""
+    """Add the file of scores, and the options that say how to read it; without names, those of the threshold apply."""
     option = parser.add_argument
     option("file", type=Path, metavar="FILE", help=f"table: {', '.join(FORMATS)}, also packed: .gz, .bz2, .xz")
     deployed = "that of the threshold"

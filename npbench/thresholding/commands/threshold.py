@@ -71,8 +71,8 @@ def _parser() -> ArgumentParser:
     score_files.add_options(parser, score="score", label="label")
     parser.add_argument("--by", metavar="COLUMN", help=score_files.BY)
     parser.add_argument("--rho", help='bound on the false-alarm rate (default: 0.05), or "none" for a recall alone')
-    parser.add_argument("--budget", metavar="TEXT", help='false alarms to afford, as in "5 per day"; needs --rate')
-    parser.add_argument("--rate", metavar="TEXT", help='negatives to expect, as in "2000 per day"')
+    parser.add_argument("--budget", metavar="TEXT", help='affordable false alarms, as in "5 per day"; needs --rate')
+    parser.add_argument("--rate", metavar="TEXT", help='expected negatives, as in "2000 per day"')
     parser.add_argument("--delta", type=float, default=0.05, help="probability of a broken promise (default: 0.05)")
     parser.add_argument("--recall", type=float, help="least recall to promise, too")
     parser.add_argument("--precision", type=float, help="least precision to promise, too")
@@ -80,12 +80,12 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--rule", choices=tuple(RULES), default="umbrella", help=f"rule, with its promise: {promises}")
     unsure = 'answer "don\'t know" between two thresholds, so that rho and recall are both kept'
     parser.add_argument("--abstain", action="store_true", help=unsure)
-    shares = "where labels are wrong: at most M0 of the negatives and at least M1 of the positives are negative"
+    shares = "where labels are wrong: at most M0 of those labelled negative and at least M1 of the others are negative"
     parser.add_argument("--contamination", nargs=2, type=float, metavar=("M0", "M1"), help=shares)
-    ratios = "density ratios of the negatives to come, divided by the largest that can occur"
+    ratios = "density ratios of future negatives, divided by the largest that can occur"
     parser.add_argument("--weights", metavar="COLUMN", help=ratios)
     parser.add_argument("--randomized", action="store_true", help="toss a coin where it saves misses")
-    parser.add_argument("--seed", type=int, default=0, help="of the coin and the weights (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the coin and the weights (default: 0)")
     parser.add_argument("--small", choices=("refuse", "pool"), default="refuse", help="groups of too few negatives")
     parser.add_argument("--keep-scores", action="store_true", help="keep the scores of negatives (default: quantiles)")
     parser.add_argument("--output", type=Path, default=Path("threshold"), metavar="FOLDER", help="default: threshold")
@@ -115,7 +115,7 @@ def _bound(options: Namespace) -> float | None:
     budget, rate = per_second(options.budget), per_second(options.rate)
     rho = budget / rate if rate else math.inf
     if not 0 < rho < 1:
-        raise RequestError(f"A budget of {options.budget} at a rate of {options.rate} is a bound of {rho:g}, no rate.")
+        raise RequestError(f"The budget {options.budget} at the rate {options.rate} is a bound of {rho:g}, not a rate.")
     return rho
 
 

@@ -1,6 +1,6 @@
 """Splits as files, for methods that npbench cannot run.
 
-A folder has :data:`SPLITS`, with what was asked and the hash of every split, and a Parquet file for each data set:
+A folder has :data:`SPLITS`, with what was requested and the hash of every split, and a Parquet file for each data set:
 ``repeat``, ``row`` (from 0, in the order of the data), ``part`` (train, validation, test) and ``fold``, the fold that
 validates on the row. A fold is fitted on the train and validation rows that it does not validate on.
 """
@@ -58,7 +58,7 @@ def _require_one_split(requests: Sequence[Request]) -> None:
     name = requests[0].dataset.name
     for what in names(Role.ROWS):
         if len({str(request.columns[what]) for request in requests}) > 1:
-            raise RequestError(f"dataset {name!r} has several values of {what}: write each of them to another folder")
+            raise RequestError(f"dataset {name!r} has several values of {what}: write each of them to its own folder")
     if requests[0].features["missing"] == "drop":
         raise RequestError(f"dataset {name!r}: missing=drop renumbers the rows: use missing=impute or missing=refuse")
 

@@ -18,7 +18,7 @@ from npbench.signature import built
 
 @contextmanager
 def as_request_errors(what: str) -> Iterator[None]:
-    """Turn whatever settings of another type or range raise into a RequestError that begins with ``what``."""
+    """Turn any error raised by settings of a wrong type or range into a RequestError that begins with ``what``."""
     try:
         yield
     except RequestError:

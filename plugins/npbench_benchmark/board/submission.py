@@ -72,7 +72,7 @@ def _tasks(asked: Mapping[str, Any], name: str, sources: Sources) -> list[Task]:
     if data.sha256 != asked["data_sha256"]:
         raise RequestError(f"dataset {data.name!r} differs from the one whose splits were written: {remedy}")
     if [split.sha256 for split in splits] != asked["split_sha256"]:
-        raise RequestError(f"dataset {data.name!r} is split otherwise than when the splits were written: {remedy}")
+        raise RequestError(f"dataset {data.name!r} is split differently from when the splits were written: {remedy}")
     job = replace(first_job(request, data), distribution=SUBMITTED)
     return [Task(job.with_repeat(repeat), data, split) for repeat, split in enumerate(splits)]
 
@@ -127,7 +127,7 @@ def _typed(table: pl.DataFrame, example: Mapping[str, Any]) -> pl.DataFrame:
     if missing := [name for name in types if name not in table.columns]:
         raise RequestError(f"the scores lack the columns {', '.join(missing)}: expected {', '.join(types)}")
     numbers = [name for name, value in example.items() if isinstance(value, float)]
-    try:  # 0.1 as float32 is another number than 0.1 as float64, but the same text
+    try:  # 0.1 as float32 and as float64 are different numbers with the same text
         return table.cast(dict.fromkeys(numbers, pl.String)).select(pl.col(name).cast(t) for name, t in types.items())
     except pl.exceptions.PolarsError as error:
         reason = str(error).partition("\n")[0]
@@ -150,7 +150,7 @@ def answers_of(request: Request, data: BinaryData, split: Split, scores: np.ndar
 
 
 def rescored(record: Mapping[str, Any], stored: Mapping[str, Any], sources: Sources) -> dict[str, Any]:
-    """Compute what follows from the stored test scores of a record, of its own split of the data that are here."""
+    """Compute what follows from the stored test scores of a record, on its own split of the data that are here."""
     what = f"the scores of {record['solver']} on {record['dataset']}"
     request = request_of(record, _stand_in(record))
     data = sources.data(request)
@@ -159,7 +159,7 @@ def rescored(record: Mapping[str, Any], stored: Mapping[str, Any], sources: Sour
     scores = np.array(stored["score"], dtype=float)
     is_here = (np.array_equal(stored[name], one) for name, one in zip(("row", "label"), expected, strict=True))
     if not all(is_here) or len(scores) != len(split.test):
-        raise RequestError(f"{what} belong to other rows than here")
+        raise RequestError(f"{what} belong to other rows than those here")
     if not np.isfinite(scores).all():
         raise RequestError(f"{what} are not finite")
     return answers_of(request, data, split, scores)

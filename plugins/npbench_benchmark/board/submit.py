@@ -24,7 +24,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,39}")
 DESCRIPTION = """\
 Computes the records of a method from its scores on the test rows that `npbench splits` wrote: a Parquet or CSV file
 with the columns dataset, repeat, rho (or the other parameters of the problem), row and score. Scores are thresholded at
-0 for the given rho, as decision_function: subtract your threshold. A method is tuned on the suite if its grids,
+0 for the given rho, as decision_function is: subtract your threshold. A method is tuned on the suite if its grids,
 defaults or code were chosen by results on these data sets; tables say so.
 """
 
@@ -48,7 +48,7 @@ def run(words: Sequence[str]) -> Exit:
         for record in submission.records(tasks, scores, facts):
             store.append(record)
     print(f"{len(tasks)} records in {output}.")
-    if (experiment := session.experiment(settings)) is not None:  # the splits belong to one with a ranking
+    if (experiment := session.experiment(settings)) is not None:  # the splits belong to an experiment with a ranking
         records = store.frame()
         both = with_rivals(experiment, records, output.parent.parent)
         terminal.show(places(experiment, both, records["key"].to_list()), Console())

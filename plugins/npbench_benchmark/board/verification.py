@@ -51,7 +51,7 @@ class Verified:
 def power(n_records: int, size: int, share: float = SHARE) -> float:
     """Return the probability that a sample has a forged record if a share of all records is forged.
 
-    The number of forged records in a sample drawn without replacement is hypergeometric, so that none is found with
+    The number of forged records in a sample drawn without replacement is hypergeometric, so none is found with
     probability C(N - f, n) / C(N, n), of N records, f = ceil(share * N) of them forged, and n in the sample.
     """
     forged = math.ceil(share * n_records - 1e-9)  # 0.05 * 140 is above 7
@@ -129,7 +129,7 @@ def rerun(records: Sequence[Mapping[str, Any]]) -> Iterator[Verified]:
 
 
 def unequal_clocks(found: Sequence[Verified]) -> str:
-    """Return a sentence if the training of rerun jobs took far more or less time than their records say, else none."""
+    """Return a sentence if the training of rerun jobs took far more or less time than recorded, else an empty one."""
     odd = [
         one.seconds
         for one in found
@@ -143,7 +143,7 @@ def unequal_clocks(found: Sequence[Verified]) -> str:
 
 
 def _compare(one: Verified, here: Mapping[str, Any], compared: Sequence[str]) -> None:
-    # A column that the record lacks is younger than it, or was left out when the record was published.
+    # A column that the record lacks is newer than the record, or was left out when the record was published.
     one.differing = {
         name: (one.record[name], here.get(name))
         for name in compared

@@ -110,7 +110,7 @@ def _lacking(records: pl.DataFrame, experiment: str) -> list[str]:
     if missing.is_empty():
         return []
     first = ", ".join(str(missing[name][0]) for name in ("dataset", "problem_params", "repeat"))
-    return [f"{len(missing)} tasks of {experiment} have no record, the first {first}: run all of it"]
+    return [f"{len(missing)} tasks of {experiment} have no record, the first {first}: run the whole experiment"]
 
 
 def _print_recomputed(found: Sequence[Verified], n_good: int, console: Console) -> None:

@@ -1,1 +1,1 @@
-"""Formats of the files of the benchmark, and a validator that needs nothing of npbench."""
+"""Formats of the files of the benchmark, and a validator that needs nothing from npbench."""

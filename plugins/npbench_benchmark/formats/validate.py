@@ -1,8 +1,8 @@
 """Check files of the benchmark against their formats, without npbench: ``python validate.py KIND FILE``.
 
-This file and the JSON files beside it can be copied anywhere. JSON needs the standard library only, Parquet PyArrow.
-The formats are JSON Schema (of which this reads the keywords that they use) and, for tables, columns with their Parquet
-types. All are version 1; a later version of a format gets a file of its own.
+This file and the JSON files beside it can be copied anywhere. JSON needs only the standard library, Parquet PyArrow.
+The formats are JSON Schema (of which only the keywords they use are read here) and, for tables, columns with their
+Parquet types. All are version 1; a later version of a format gets a file of its own.
 """
 
 import json
@@ -165,7 +165,7 @@ def _table(path: Path) -> tuple[dict[str, str], dict[str, list[Any]]]:
 
 
 def _named(dtype: str) -> str:
-    """Return the name of a type of PyArrow's as the formats write it.
+    """Return the name of a PyArrow type as the formats write it.
 
     >>> _named("list<element: int32>"), _named("large_string"), _named("double")
     ('list of int32', 'string', 'float64')

@@ -69,7 +69,7 @@ class Compared:
 
 @with_claims
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
-    """Return Table 1: at which share of the asymmetries one kind costs significantly more than another.
+    """Return Table 1: the share of the asymmetries at which one kind costs significantly more than another.
 
     Printed, by ``dataset``: per cent for each of ``PAIRS``. The verdict is on the share at which ``one`` costs more
     than ``all``, the gain that the paper claims.
@@ -89,10 +89,10 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         theirs = [number(paper.get(pair), ".1f") for pair in PAIRS]
         rows.append(["", "paper", *theirs, "", ahead([paper[pair] for pair in PAIRS if pair in paper]), "", ""])
     notes = [
-        "a>b: the per cent of the testing asymmetries at which a costs more than b by a one-sided signed-rank test "
+        "a>b: percentage of the testing asymmetries at which a costs more than b by a one-sided signed-rank test "
         "over the outer folds at 5 %. Ahead: by one>all and all>one, at more than 5 % of the asymmetries. Loss: where "
         "all>int, what all costs more than int, in per cent.",
-        "Neighbouring asymmetries share classifiers and samples, so a share describes them and is no series of tests.",
+        "Neighbouring asymmetries share classifiers and samples: a share describes them and is not a series of tests.",
         *explained(
             f"The verdict is on one>all, to {SHARE_TOLERANCE:g} points; in direction: the same is ahead.", known
         ),
@@ -126,9 +126,9 @@ def mismatch(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         theirs = [number(paper.get(column), form) for column, form in FORMS.items()]
         rows += [[one.about["dataset"], *here, word], ["paper", *theirs, ""]]
     notes = [
-        "At this asymmetry the cost of one exceeds that of all by most on the first outer fold. Costs, times 200 as in "
+        "At this asymmetry, cost of one minus cost of all is largest on the first outer fold. Costs, times 200 as in "
         "the paper, are mean±standard deviation over the other folds.",
-        "All has on every fold the training asymmetry that the first fold selected, as in the paper, and the intercept "
+        "On every fold all has the training asymmetry that the first fold selected, as in the paper, and the intercept "
         "of least cost on the inner folds; it is one if nothing gains on the first fold. Own: each fold selects both.",
         *explained(
             "Gain: of all over one, in per cent of the cost of one. The verdict is on it, to "

@@ -25,7 +25,7 @@ PANEL_SIZE = (5.0, 3.2)  # inches
 
 @with_claims
 def table(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) -> list[Sheet]:
-    """Return for each data set and algorithm the steps until projections exceeded the constraint by ``gap`` at most.
+    """Return for each data set and algorithm the steps until projections exceeded the constraint by at most ``gap``.
 
     Records are of the problem np; in the paper ``steps`` suffice.
     """

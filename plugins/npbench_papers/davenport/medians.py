@@ -102,7 +102,7 @@ def _speed(found: Sequence[Setting], ratios: Sequence[tuple[str, str]], line: Ma
     timed = pl.col("strategy").is_in([strategy for pair in ratios for strategy in pair])
     notes = dict.fromkeys(note for setting in found for note in timing_notes(setting.good.filter(timed)))
     rows = [_ratio(setting, slow, fast, line) for setting in found for slow, fast in ratios]
-    about = f"The verdict is on the ratio of seconds beside the paper's on this grid, to {100 * SPEEDUP_TOLERANCE:g} %."
+    about = f"The verdict compares the ratio of seconds to the paper's on this grid, to {100 * SPEEDUP_TOLERANCE:g} %."
     return Sheet(
         "Processor seconds to train, and candidates, as ratios on the same split: median and its 95 % interval",
         ["data", "rho", "ratio", "splits", "seconds", "paper", "paper, this grid", "verdict", "candidates"],

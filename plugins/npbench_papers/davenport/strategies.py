@@ -40,7 +40,7 @@ class Setting:
         """Return an array of a column for each strategy, on the splits that all of them share."""
         if name not in self.good.columns:
             return [np.empty(0)] * len(strategies)
-        timed = name == SECONDS  # of two processors, or of a busy one, they do not compare
+        timed = name == SECONDS  # of two processors, or of a busy one, they are not comparable
         index = [*SPLIT, *MACHINE] if timed else SPLIT
         wide = (unhindered(self.good) if timed else self.good).pivot(
             on="strategy", index=index, values=name, aggregate_function="last"

@@ -24,8 +24,8 @@ RATE_MARGIN = 0.01
 SPEED_NOTE = f"The verdict is on the mean speed-up, to {100 * SPEEDUP_TOLERANCE:g} % of the paper's."
 RATE_COLUMNS = ["rho", "rate", "paper", "here", "here - paper", "p", "verdict"]
 RATE_NOTE = (
-    f"The paper finds no significant difference at {PAPER_SIGNIFICANCE:g}. A larger p proves none, so that the verdict "
-    f"is on the mean difference, to {RATE_MARGIN:g}, beside the paper's or, where it prints none, beside 0."
+    f"The paper finds no significant difference at {PAPER_SIGNIFICANCE:g}. A larger p does not prove its absence: the "
+    f"verdict compares the mean difference with the paper's or, where it prints none, with 0, to {RATE_MARGIN:g}."
 )
 
 

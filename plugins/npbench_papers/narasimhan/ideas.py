@@ -54,7 +54,7 @@ def surrogates() -> pl.DataFrame:
 
 
 def areas() -> pl.DataFrame:
-    """Return the data of Figures 2 and 3 below each other."""
+    """Return the data of Figures 2 and 3, one below the other."""
     return pl.concat([two_scorers(), surrogates()], how="diagonal")
 
 

@@ -1,6 +1,6 @@
 """Partial AUCs against the share of the training samples: Figures 4 and 5 of Narasimhan and Agarwal (2016).
 
-Records differ in ``protocol.test_size``: all samples outside the training part are tested on. The whole training part
+Records differ in ``protocol.test_size``: all samples outside the training part are test data. The whole training part
 is two thirds of the data, as in the paper.
 """
 

@@ -1,6 +1,6 @@
 """Training times of several methods: Figure 7 of Narasimhan and Agarwal (2016).
 
-Times are processor seconds, of fits on one machine that did not wait for it.
+Times are processor seconds, of fits on one machine that did not wait for a processor.
 """
 
 from statistics import fmean
@@ -68,7 +68,7 @@ def _sheet(group: pl.DataFrame) -> Sheet:
 
 
 def _on_one_machine(good: pl.DataFrame) -> pl.DataFrame:
-    """Return the records of the machine that timed most of those of ``BASE``: seconds of two do not compare."""
+    """Return the records of the machine that timed most of those of ``BASE``: seconds of two are not comparable."""
     counts = good.filter(solver=BASE).group_by(MACHINE, maintain_order=True).len().sort("len", descending=True)
     return good.join(counts.head(1), on=MACHINE, how="semi", nulls_equal=True) if len(counts) else good
 

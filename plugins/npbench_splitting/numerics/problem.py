@@ -174,7 +174,7 @@ def _lower(bound: GroupBound, region: Region, w: np.ndarray, tol: float) -> tupl
 
 
 def decreases_forever(X_pos: Any, X_neg: Any) -> bool:
-    """Return whether a v of the module docstring is found; of large samples, one that separates the classes."""
+    """Return whether a v of the module docstring is found; for large samples, one that separates the classes."""
     if separating_direction(X_pos, X_neg) is not None:
         return True
     small = (X_pos.shape[0] + X_neg.shape[0]) * X_pos.shape[1] <= MAX_LP_ENTRIES

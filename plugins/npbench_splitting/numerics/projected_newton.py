@@ -36,7 +36,7 @@ LEAST_DAMPING, MOST_DAMPING = 1e-10, 1e6  # the least keeps M positive definite
 UNKNOWN_DECREASE = 1e300
 MAX_PREDICTIVE_DAMPING = 1e-6  # with more, the promised decrease underestimates the distance to the minimum
 LEAST_CURVATURE_SHARE = 1e-6  # share of each mean loss in M, relative to F
-DENSE_ROWS = 2000  # rows of a sparse matrix that are dense at a time
+DENSE_ROWS = 2000  # rows of a sparse matrix that are made dense at a time
 HALVINGS = 4  # times that a step is halved before the damping is raised
 MAX_CUTS = 25  # then a shorter step is tried; near the set, two or three cuts are usual
 ARMIJO = 1e-4  # share of the decrease promised by the gradient that a step must achieve
@@ -161,7 +161,7 @@ def _step(
 
 
 def _damped(multipliers: np.ndarray, region: Region, point: Point, attempt: Attempt) -> np.ndarray:
-    """Return multipliers for the metric; that of the ball grows with the damping, so that it becomes round in it."""
+    """Return multipliers for the metric; that of the ball grows with the damping, so that the ball becomes round."""
     damped = multipliers.copy()
     damped[len(region.taus) :] += attempt.damping * float(np.linalg.norm(point.objective.gradients[0]))
     return damped

@@ -61,7 +61,7 @@ class Result:
     multipliers: np.ndarray  # of phi_neg, groups, and the ball
     kkt_residual: float  # relative error of w in the first-order conditions
     gaps: list[list[float]]  # for each iteration, the largest excess before the first step and after each
-    status: Status  # "unattained": some weights separate the classes, so that the infimum is not attained
+    status: Status  # "unattained": some weights separate the classes, so the infimum is not attained
     history: list[Step]
     iterates: list[np.ndarray]  # weights of each iterate, if kept
     failing: int | None  # if infeasible, the bound that the others exclude: 0 for phi_neg, then groups
@@ -100,7 +100,7 @@ def conditions(
 
 
 def sizes(X_pos: Any, X_neg: Any) -> np.ndarray:
-    """Return the size of each feature: its standard deviation with both classes of the same weight."""
+    """Return the size of each feature: its standard deviation with both classes weighted equally."""
     # a constant feature has its value as size, or 1 if that is 0
     centre = 0.5 * (X_pos.mean(axis=0) + X_neg.mean(axis=0))
     spread = np.sqrt(0.5 * (_mean_squares(X_pos, centre) + _mean_squares(X_neg, centre)))
@@ -229,7 +229,7 @@ def _follow(
         kkt = course.add(point)
         if kkt.residual <= tol and move.promised <= tol * max(abs(point.value), tol):
             return point, kkt, "converged"
-        # of separable classes the objective falls to 0 for ever
+        # for separable classes the objective falls to 0 for ever
         if kkt.residual <= tol and point.objective.close_to_least(tol):
             return point, kkt, "converged"
     if len(course.gaps) == max_iter:

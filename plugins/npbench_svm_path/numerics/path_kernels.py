@@ -1,6 +1,6 @@
 """Kernels that follow the solutions of the SVM along a line of costs, for :mod:`npbench_svm_path.numerics.path`.
 
-On compilation and its cache see :mod:`npbench.numerics.smo_kernels`; each slice also takes Numba up to half a second.
+For compilation and its cache see :mod:`npbench.numerics.smo_kernels`; each slice also takes Numba up to half a second.
 
 Samples are left of the margin (alpha at its cost), right of it (alpha = 0), or free: their scores stay at the margin.
 The kernel matrix of the free samples is kept as a Cholesky factor. Multipliers are signed: x_i = y_i alpha_i.

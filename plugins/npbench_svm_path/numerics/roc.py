@@ -1,6 +1,6 @@
 """ROC points of many classifiers, each with its classifier and threshold, and their convex hull.
 
-Bach, Heckerman and Horvitz (2006), sections 2.2 and 3.2. A point is a pair of counts, false alarms and misses, so that
+Bach, Heckerman and Horvitz (2006), sections 2.2 and 3.2. A point is a pair of counts, false alarms and misses, so
 hulls and ties are exact. Thresholds are half-way between neighbouring scores: ``f = score - threshold``; a tie f = 0
 counts as an error for both classes.
 """

@@ -168,7 +168,7 @@ def test_other_and_incomplete_descriptions_of_splits_are_refused(scores, npbench
     path = Path("splits/splits.json")
     other = path.read_text().replace('"seed": 0', '"seed": 1')
     incomplete = [json.dumps({"words": [], "tasks": tasks}) for tasks in ([], [{}], ["breast"])]
-    for text, expected in ((other, "split otherwise"), *((one, "splits.json") for one in incomplete)):
+    for text, expected in ((other, "split differently"), *((one, "splits.json") for one in incomplete)):
         path.write_text(text)
         code, printed = submit(npbench, scores)
         assert (code, expected in printed) == (2, True), printed

@@ -64,7 +64,7 @@ def regime(population: Population, loss: Literal["square", "erf"]) -> float:
 
     - A < 0: training at gamma near 0 gives classifiers worse than chance; only less extreme gamma are useful.
     - A > 0: the classifiers suit a testing asymmetry far more extreme than gamma.
-    - A = 0, as for two Gaussians with the same covariance: both are possible.
+    - A = 0, as for two Gaussians with the same covariance: either is possible.
     """
     if loss == "square":
         a = np.linalg.solve(population.negative.covariance, population.difference)
