@@ -82,7 +82,7 @@ def summarised(planned):
 
 
 @pytest.mark.one_in(5)
-@pytest.mark.filterwarnings("ignore:.*same command runs:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*same command reruns:UserWarning")
 @pytest.mark.parametrize("odd", ODD)
 def test_odd_record_is_named_and_the_rest_is_reported(odd):
     columns, word = ODD[odd]

@@ -96,6 +96,6 @@ def test_tracebacks_name_no_folder_of_the_machine(publish, results, tmp_path):
 def test_records_of_a_changed_checkout_are_refused(publish, results, tmp_path):
     path = results / "records" / "gasso_table5.parquet"
     pl.read_parquet(path).with_columns(git_dirty=True).write_parquet(path)
-    with pytest.raises(SystemExit, match="changes"):
+    with pytest.raises(SystemExit, match="modified checkout"):
         publish(results, tmp_path / "published" / "gasso_table5", [])
     assert not (tmp_path / "published").exists()
