@@ -26,7 +26,8 @@ def tables(text, title):
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_the_page_and_the_report_have_the_same_cells_and_sentences(experiment, npbench, tmp_path):
     pages = [ROOT / "docs" / f"{name}.md" for name in ("benchmark", "benchmark-pauc")]
-    page = "".join(path.read_text(encoding="utf-8") for path in pages)
+    # behind are tables of other methods on fewer data sets
+    page = "".join(path.read_text(encoding="utf-8").partition("\n## Linear methods after")[0] for path in pages)
     results = PUBLISHED / EXPERIMENTS[experiment]
     npbench("report", "--experiment", experiment, f"results={results}", "--output", str(tmp_path))
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
