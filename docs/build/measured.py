@@ -332,9 +332,17 @@ def without_answer() -> str:
     return "\n".join(["", *lines, ""])
 
 
+def on_same_splits(*names: str) -> pl.DataFrame:
+    """Return the published records of several benchmarks on the splits that all of them have."""
+    frames = [published(name) for name in names]
+    for other in frames:
+        frames = [one.join(other, on=["dataset", "problem_params", "repeat"], how="semi") for one in frames]
+    return pl.concat(frames)
+
+
 def packages(ours: str = "ensemble") -> str:
     """Return how far a scorer of ours is from the boosting package that comes closest, at the same thresholds."""
-    stored = pl.concat([published("np_benchmark"), published("np_benchmark_packages")])
+    stored = on_same_splits("np_benchmark", "np_benchmark_packages")
     names = {*published("np_benchmark_packages")["method"].str.split(" ").list.first(), ours}
     found: dict[tuple[str, str], list[str]] = {}
     for setting in settings(stored):

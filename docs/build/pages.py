@@ -327,7 +327,7 @@ def _first(league: League) -> str:
 
 def crossed(bound: str, names: Sequence[str], scorers: Sequence[str] = (), n_tables: int = 2) -> None:
     """Write scorers by thresholds of benchmarks at one bound, all or some, and what thresholds change."""
-    stored = pl.concat([published(name) for name in names])
+    stored = measured.on_same_splits(*names)
     (results,) = (setting.results for setting in settings(stored) if setting.text == bound)
     if scorers:
         results = results.filter(pl.Series([OF_THRESHOLD.sub("", label) in scorers for label in results["label"]]))

@@ -266,7 +266,7 @@ def reach(records: pl.DataFrame) -> str:
     hard = (f"{len(of[kind])}, of which {n_keel[kind]} are KEEL's" for kind in ("saturated", "weak"))
     return (
         f"Of {len(of['all'])} data sets, {n_keel['all']} are KEEL's, and positives are the minority on "
-        f"{is_minority.sum()}. Saturated, where the median method misses under {100 * leaderboard.SATURATED:.0f} % and "
-        f"one or two samples decide ranks: {next(hard)}. Weak, where it misses over {100 * leaderboard.WEAK:.0f} %: "
-        f"{next(hard)}.{''.join(too_few)}"
+        f"{is_minority.sum()}. Saturated, where the median method misses under {100 * leaderboard.SATURATED:.0f} % at "
+        f"{setting.text} and one or two samples decide ranks: {next(hard)}. Weak, where it misses over "
+        f"{100 * leaderboard.WEAK:.0f} %: {next(hard)}.{''.join(too_few)}"
     )

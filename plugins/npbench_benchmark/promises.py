@@ -15,6 +15,7 @@ from npbench.thresholding.classifier import ALIGNED, calibration_count
 
 AUTO = "umbrella"  # rule of threshold="auto" where it can promise
 COUNT_ROUNDING = 1e-9
+MOST_PARTS = 20  # of protocols, whose shares are multiples of one part
 SIZES = ("n_samples", "n_positive", "n_test_positive")
 
 
@@ -109,7 +110,7 @@ def _alarms(
     """Return the number of test negatives, and the mixture of distributions of false alarms; None for unknown sizes."""
     if promise.size is None or not n_pos:
         return None
-    n_test = round((n - n_pos) * n_test_pos / n_pos)  # parts are stratified
+    n_test = round((n - n_pos) * share_tested(n_pos, n_test_pos))
     n_calibration = n - n_pos - n_test
     if promise.size != 1.0:
         n_calibration = calibration_count(n_calibration, promise.size, promise.rule, rho, promise.delta)
@@ -123,6 +124,16 @@ def _alarms(
         coin = (target - kept) / (exceeded - kept)
         shares = {m: 1 - coin, m + 1: coin}
     return n_test, [(share, false_alarms(n_calibration, one, n_test)) for one, share in shares.items()]
+
+
+def share_tested(n_pos: float, n_test_pos: float) -> float:
+    """Return the share of a stratified test part: the simplest that rounds to its number of positives.
+
+    >>> share_tested(25, 13), share_tested(400, 100)
+    (0.5, 0.25)
+    """
+    simple = (round(n_test_pos * most / n_pos) / most for most in range(1, MOST_PARTS + 1))
+    return next((one for one in simple if abs(one * n_pos - n_test_pos) <= 0.5 + COUNT_ROUNDING), n_test_pos / n_pos)
 
 
 def false_alarms(n_calibration: int, accepted: int, n_test: int) -> Any:

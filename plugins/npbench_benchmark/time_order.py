@@ -18,7 +18,7 @@ NOTE = (
     "rho. P_fa and P_nd: means over cuts. Verdict: as in the benchmark; promises are made for rows drawn at random."
 )
 COST_NOTE = (
-    "Methods: those with a promise. Exceed: how many exceed it beyond noise. Added: how much higher P_fa, as a share "
+    "Methods: those with a promise. Exceed: how many exceed rho beyond noise. Added: how much higher P_fa, as a share "
     "of rho, and misses are in the order of time, on average over methods."
 )
 

@@ -11,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
+from npbench.data import BinaryData
+from npbench.evaluation.protocols import CrossValidation
 from npbench.numerics.thresholds import RULES
 from npbench.records.reading import conformed
 from npbench_benchmark.charts import charts
 from npbench_benchmark.leaderboard import SURPRISING, Setting, by_dataset, np_scores, pareto, table
-from npbench_benchmark.promises import Promise, expected, false_alarms, tails
+from npbench_benchmark.promises import Promise, expected, false_alarms, share_tested, tails
 from npbench_benchmark.tables import places, tables
 from sample_records import cells, record
 from sample_records import frame as as_frame
@@ -153,7 +155,7 @@ def test_promises_that_are_kept_seem_broken_on_some_test_parts(rule, randomized,
     set_on = [rng.random(n) for _ in range(draws)]
     thresholds = [RULES[rule].threshold(one, rho, delta, coin if randomized else None) for one in set_on]
     rates = rng.binomial(n_test, 1 - np.array(thresholds)) / n_test
-    sizes = {"rho": rho, "n_samples": n + n_test + 2, "n_positive": 2, "n_test_positive": 2 * n_test / (n + n_test)}
+    sizes = {"rho": rho, "n_samples": 2 * (n + n_test), "n_positive": n + n_test, "n_test_positive": n_test}
     promise = Promise("guaranteed", rule, delta, 1.0, randomized)
     share, noise = expected(promise, [sizes])
     assert abs(np.mean(rates > rho + 1e-9) - share) <= 4 * np.sqrt(share / draws)
@@ -283,7 +285,7 @@ def test_test_parts_of_unknown_sizes_are_no_surprise():
 @pytest.mark.parametrize(("rule", "n_test"), [("umbrella", 300), ("average", 90)])
 def test_methods_that_keep_their_promise_rarely_leave_by_one_test_part(rule, n_test):
     n_leagues, n_parts, n, rho = 600, 260, 300, 0.1
-    sizes = {"rho": rho, "n_samples": n + n_test + 2, "n_positive": 2, "n_test_positive": 2 * n_test / (n + n_test)}
+    sizes = {"rho": rho, "n_samples": 2 * (n + n_test), "n_positive": n + n_test, "n_test_positive": n_test}
     rng, accepted = np.random.default_rng(0), RULES[rule].accepted(n, rho, 0.05)
     true = rng.beta(accepted + 1, n - accepted, (n_leagues, n_parts))
     rates = rng.binomial(n_test, true) / n_test
@@ -538,3 +540,10 @@ def test_efficient_methods(points):
     score, seconds = np.array(points, float).T
     beaten = [any((s <= a and t <= b) and (s, t) != (a, b) for s, t in points) for a, b in points]
     assert pareto(score, seconds).tolist() == [not one for one in beaten]
+
+
+@given(st.integers(20, 60), st.integers(40, 3000), st.sampled_from([0.5, 0.25, 0.2]))
+def test_negatives_of_a_stratified_part_follow_from_its_positives(n_pos, n_neg, size):
+    y = np.repeat(np.array([1, -1], np.int8), [n_pos, n_neg])
+    part = y[CrossValidation(size, 2).split(BinaryData(np.arange(len(y))[:, None], y, "made"), 0, 0).test]
+    assert abs(share_tested(n_pos, int(np.sum(part > 0))) * n_neg - np.sum(part < 0)) <= 1
