@@ -112,9 +112,10 @@ def config():
 
 def test_benchmarks_across_commits_are_below_speed(site):
     page = (site / "speed" / "history" / "index.html").read_text()
-    assert page.count("<h2") == 2  # of two machines, whose times are not compared
+    machines = [path for path in (ROOT / "results" / "published" / "speed" / "history").iterdir() if path.is_dir()]
+    assert page.count("<h2") == len(machines) > 1  # times of several machines are not compared
     assert "history.Fit.time_fit(np_svm, 600)" in page
-    assert page.count('<svg class="course"') == 2 * 16
+    assert page.count('<svg class="course"') >= 16 * len(machines)
 
 
 @pytest.mark.parametrize("ratio", [1.5, 2.5])
