@@ -1,10 +1,9 @@
 """Tables of stored measurements: benchmarks, detectors, sweeps, and iterates of a fit."""
 
 import json
-import math
 import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -340,20 +339,24 @@ def on_same_splits(*names: str) -> pl.DataFrame:
     return pl.concat(frames)
 
 
+def of_scorers(results: pl.DataFrame, scorers: Collection[str]) -> pl.DataFrame:
+    """Return the results of some scorers, under every threshold."""
+    return results.filter(pl.Series([OF_THRESHOLD.sub("", label) in scorers for label in results["label"]]))
+
+
 def packages(ours: str = "ensemble") -> str:
     """Return how far a scorer of ours is from the boosting package that comes closest, at the same thresholds."""
     stored = on_same_splits("np_benchmark", "np_benchmark_packages")
-    names = {*published("np_benchmark_packages")["method"].str.split(" ").list.first(), ours}
+    names = {OF_THRESHOLD.sub("", method) for method in published("np_benchmark_packages")["method"].unique()} | {ours}
     found: dict[tuple[str, str], list[str]] = {}
     for setting in settings(stored):
-        scorers = [OF_THRESHOLD.sub("", label) in names for label in setting.results["label"]]
-        sheet = next(crossing(setting.text, setting.results.filter(pl.Series(scorers))), None)
-        if sheet is None or len(setting.results["dataset"].unique()) < MIN_VALUES:
+        if setting.results["dataset"].n_unique() < MIN_VALUES:
             continue
-        first, *others = sheet.cells
+        first, *others = next(crossing(setting.text, of_scorers(setting.results, names))).cells
         ahead = {row[0].text: row[-1] for row in others}
         # ours against the first, or the closest against ours
-        name = ours if ours in ahead else min(ahead, key=lambda one: ahead[one].value or math.inf)
+        known = [(effect.value, scorer) for scorer, effect in ahead.items() if effect.value is not None]
+        name = ours if ours in ahead else min(known)[1]
         found.setdefault((name, first[0].text), []).append(f"{ahead[name]} at {setting.value}")
     clauses = [
         f"`{name}`{', the closest,' * (name != ours)} misses more than `{first}` by {', '.join(differences)}"

@@ -37,7 +37,7 @@ from npbench.report.sheet import Section, Sheet
 from npbench.report.stats.paired import MIN_VALUES
 from npbench.values import counted
 from npbench_benchmark.advice import advice, large, reach, sharing
-from npbench_benchmark.crossing import OF_THRESHOLD, crossing
+from npbench_benchmark.crossing import crossing
 from npbench_benchmark.leaderboard import League, separable, settings
 from npbench_benchmark.tables import RANK_NOTES, RATE_NOTE, ranked
 from npbench_papers import claims
@@ -330,6 +330,6 @@ def crossed(bound: str, names: Sequence[str], scorers: Sequence[str] = (), n_tab
     stored = measured.on_same_splits(*names)
     (results,) = (setting.results for setting in settings(stored) if setting.text == bound)
     if scorers:
-        results = results.filter(pl.Series([OF_THRESHOLD.sub("", label) in scorers for label in results["label"]]))
+        results = measured.of_scorers(results, scorers)
     for sheet in list(crossing(bound, results))[:n_tables]:
         cog.outl(f"\n{sheet.title}:\n{table(sheet.columns, sheet.texts)}\n{sheet.notes[0]}\n")

@@ -153,6 +153,17 @@ def interval(limits: tuple[float, float] | None, form: str = ".3f") -> Cell:
     return Cell(f"[{limits[0]:{form}}, {limits[1]:{form}}]", further=ends(limits)) if limits else MISSING
 
 
+def estimate(value: float, limits: tuple[float, float] | None, form: str = ".3f", n: int | None = None) -> Cell:
+    """Return an estimate, from ``n`` values, with the ends of its interval if there is one.
+
+    >>> str(estimate(0.5, (0.25, 0.75), ".2f")), str(estimate(0.5, None))
+    ('0.50 [0.25, 0.75]', '0.500')
+    """
+    shown = f" {interval(limits, form)}" if limits else ""
+    counted = () if n is None else (("n", n),)
+    return Cell(f"{value:{form}}{shown}", value, further=(*(ends(limits) if limits else ()), *counted))
+
+
 def ends(limits: Sequence[float]) -> tuple[tuple[str, float], ...]:
     """Return the ends of an interval as further numbers of a cell."""
     low, high = map(float, limits)

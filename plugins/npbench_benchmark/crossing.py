@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, ends, interval, number
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, estimate, number
 from npbench.report.stats.paired import mean_limits
 from npbench_benchmark.leaderboard import table
 
@@ -107,5 +107,4 @@ def effects(values: np.ndarray, axis: int) -> list[Cell]:
 def _effect(differences: np.ndarray) -> Cell:
     if (limits := mean_limits(differences)) is None:
         return MISSING
-    mean = float(differences.mean())
-    return Cell(f"{mean:+.3f} {interval(limits, '+.3f')}", mean, further=ends(limits))
+    return estimate(float(differences.mean()), limits, "+.3f")

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from npbench.numerics import signed_rank
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, interval, number, spread
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, estimate, number, spread
 from npbench.report.stats.paired import mean_limits
 from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed, printed_for
@@ -208,7 +208,7 @@ def _extremes(found: Sequence[Compared]) -> Sheet:
             gains = PRINTED_SCALE * (one.cost[:, ONE] - one.cost[:, ALL])[:, asked].mean(axis=1)
             limits = mean_limits(gains) or (nan, nan)
             gain, less, more = float(np.mean(gains)), *(100 * float(np.mean(sign * apart > 1e-9)) for sign in (1, -1))
-            shown = Cell(f"{gain:.2f} {interval(limits, '.2f')}", gain, further=(*ends(limits), ("n", len(gains))))
+            shown = estimate(gain, limits, ".2f", len(gains))
             rows.append([one.about["dataset"], end, number(less, ".0f"), number(more, ".0f"), shown])
     notes = [
         "Per cent of asymmetries and folds at which all is trained with a less, or a more, extreme asymmetry than the "

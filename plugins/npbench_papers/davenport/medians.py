@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, interval, number, spread
+from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, estimate, number, spread
 from npbench.report.stats.paired import median_interval
 from npbench_papers.claims import with_claims
 from npbench_papers.davenport.strategies import Setting, settings
@@ -85,9 +85,7 @@ def _rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) -> Iterat
 def _median(sample: Sequence[float], form: str = ".3f") -> Cell:
     if not sample:
         return MISSING
-    middle, limits = median(sample), median_interval(sample)
-    shown = f" {interval(limits, form)}" if limits else ""
-    return Cell(f"{middle:{form}}{shown}", middle, further=(*(ends(limits) if limits else ()), ("n", len(sample))))
+    return estimate(median(sample), median_interval(sample), form, len(sample))
 
 
 def _data_notes(setting: Setting, test_part: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
