@@ -4,8 +4,8 @@ A plugin is a package with an entry point in the group ``npbench`` that names a 
 these hooks with ``@npbench.hookimpl``. Shipped methods register in the same way.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec
 
 import pluggy
 
@@ -13,6 +13,18 @@ from npbench.contracts import Dataset, Metric, Solver
 
 hookspec = pluggy.HookspecMarker("npbench")
 hookimpl = pluggy.HookimplMarker("npbench")
+P = ParamSpec("P")
+
+
+def _of_one(solver: Callable[P, Solver]) -> Callable[P, Callable[[], list[Solver]]]:
+    def hook(*args: P.args, **description: P.kwargs) -> Callable[[], list[Solver]]:
+        return hookimpl(lambda: [solver(*args, **description)])
+
+    return hook
+
+
+# The hook ``npbench_solvers`` of a plugin with a single solver, from the parameters of its description.
+one_solver = _of_one(Solver)
 
 
 @hookspec

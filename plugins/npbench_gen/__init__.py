@@ -1,21 +1,15 @@
 """GEN: a classifier from class means and covariances, the generative baseline of Gasso et al. (2011)."""
 
-from npbench import hookimpl
-from npbench.contracts import Solver
 from npbench.estimators.grids import GAMMAS
+from npbench.hookspecs import one_solver
 
-
-@hookimpl
-def npbench_solvers() -> list[Solver]:
-    """Describe the solver."""
-    solver = Solver(
-        name="gen",
-        estimator="npbench_gen.estimator:GenerativeNP",
-        solves=("np",),
-        search={"gamma": GAMMAS},
-        grid_search="npbench.estimators.nystroem:select",
-        title="Generative classifier from class means and covariances",
-        reference="Huang, Yang, King, Lyu (2006), IEEE TSMC-B 36(4); Kim, Magnani, Samar, Boyd, Lim (2006), ICML",
-        tags=frozenset({"kernel", "linear", "sparse"}),
-    )
-    return [solver]
+npbench_solvers = one_solver(
+    name="gen",
+    estimator="npbench_gen.estimator:GenerativeNP",
+    solves=("np",),
+    search={"gamma": GAMMAS},
+    grid_search="npbench.estimators.nystroem:select",
+    title="Generative classifier from class means and covariances",
+    reference="Huang, Yang, King, Lyu (2006), IEEE TSMC-B 36(4); Kim, Magnani, Samar, Boyd, Lim (2006), ICML",
+    tags=frozenset({"kernel", "linear", "sparse"}),
+)

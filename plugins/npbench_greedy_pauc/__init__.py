@@ -1,18 +1,12 @@
 """A linear combination of features built greedily for the partial AUC (Ricamato and Tortorella 2011)."""
 
-from npbench import hookimpl
-from npbench.contracts import Solver
+from npbench.hookspecs import one_solver
 
-
-@hookimpl
-def npbench_solvers() -> list[Solver]:
-    """Describe the solver."""
-    solver = Solver(
-        name="greedy_pauc",
-        estimator="npbench_greedy_pauc.estimator:GreedyPAUC",
-        solves=("pauc",),
-        title="Greedy linear combination of features",
-        reference="Ricamato, Tortorella (2011), Pattern Recognition 44(10-11)",
-        tags=frozenset({"linear", "sparse"}),
-    )
-    return [solver]
+npbench_solvers = one_solver(
+    name="greedy_pauc",
+    estimator="npbench_greedy_pauc.estimator:GreedyPAUC",
+    solves=("pauc",),
+    title="Greedy linear combination of features",
+    reference="Ricamato, Tortorella (2011), Pattern Recognition 44(10-11)",
+    tags=frozenset({"linear", "sparse"}),
+)

@@ -1,18 +1,12 @@
 """Gradient boosting of trees for the partial AUC, by LightGBM."""
 
-from npbench import hookimpl
-from npbench.contracts import Solver
+from npbench.hookspecs import one_solver
 
-
-@hookimpl
-def npbench_solvers() -> list[Solver]:
-    """Describe the solver."""
-    solver = Solver(
-        name="pauc_gbdt",
-        estimator="npbench_pauc_gbdt.estimator:PAUCGBDT",
-        solves=("pauc",),
-        title="Boosting of trees for the partial AUC",
-        reference="npbench; trees by LightGBM (Ke et al. 2017, NIPS)",
-        tags=frozenset({"sparse"}),
-    )
-    return [solver]
+npbench_solvers = one_solver(
+    name="pauc_gbdt",
+    estimator="npbench_pauc_gbdt.estimator:PAUCGBDT",
+    solves=("pauc",),
+    title="Boosting of trees for the partial AUC",
+    reference="npbench; trees by LightGBM (Ke et al. 2017, NIPS)",
+    tags=frozenset({"sparse"}),
+)
