@@ -50,9 +50,8 @@ def test_scikit_learn_conventions(estimator, check):
 @pytest.mark.slow  # minutes together
 @pytest.mark.parametrize("estimator", [*estimators(FURTHER), GeneScore(n_features_to_select=1)], ids=repr)
 def test_scikit_learn_conventions_of_further_variants(estimator):
-    failing = expected(estimator)
-    results = check_estimator(estimator, expected_failed_checks=failing, on_fail="raise", on_skip=None)
-    assert {one["check_name"] for one in results if one["status"] == "xfail"} == set(failing)
+    # Those that fail at a tolerance may pass with these settings; the test of first settings is strict.
+    check_estimator(estimator, expected_failed_checks=expected(estimator), on_fail="raise", on_skip=None)
 
 
 def test_every_solver_is_checked():
