@@ -50,20 +50,16 @@ __all__ = [
 
 # Imported at first use: listing and completion need no scikit-learn.
 _LAZY = {
-    "Comparison": "npbench.thresholding.compare",
-    "GroupThresholds": "npbench.thresholding.threshold",
-    "NPEnsemble": "npbench.thresholding.ensemble",
-    "NPMulticlassClassifier": "npbench.thresholding.multiclass",
-    "NPRocDisplay": "npbench.thresholding.display",
-    "NPThresholdClassifier": "npbench.thresholding.classifier",
-    "SoftVote": "npbench.thresholding.ensemble",
-    "Threshold": "npbench.thresholding.threshold",
-    "compare": "npbench.thresholding.compare",
-    "from_json": "npbench.thresholding.threshold",
-    "from_record": "npbench.thresholding.commands.final_model",
-    "load_records": "npbench.report.select.collect",
-    "monitor": "npbench.thresholding.monitoring",
-    "threshold": "npbench.thresholding.rules",
+    "npbench.report.select.collect": ("load_records",),
+    "npbench.thresholding.classifier": ("NPThresholdClassifier",),
+    "npbench.thresholding.commands.final_model": ("from_record",),
+    "npbench.thresholding.compare": ("Comparison", "compare"),
+    "npbench.thresholding.display": ("NPRocDisplay",),
+    "npbench.thresholding.ensemble": ("NPEnsemble", "SoftVote"),
+    "npbench.thresholding.monitoring": ("monitor",),
+    "npbench.thresholding.multiclass": ("NPMulticlassClassifier",),
+    "npbench.thresholding.rules": ("threshold",),
+    "npbench.thresholding.threshold": ("GroupThresholds", "Threshold", "from_json"),
 }
 
 
@@ -72,8 +68,9 @@ if not TYPE_CHECKING:  # type checkers refuse a name that is not imported above
     def __getattr__(name: str) -> Any:
         if name == "metrics":
             return importlib.import_module("npbench.metrics")
-        if name in _LAZY:
-            return getattr(importlib.import_module(_LAZY[name]), name)
+        for module, names in _LAZY.items():
+            if name in names:
+                return getattr(importlib.import_module(module), name)
         raise AttributeError(f"module 'npbench' has no attribute {name!r}")
 
 
@@ -144,8 +141,7 @@ def solver(name: str, /, **params: Any) -> Estimator:
     from npbench.config.files import settings_of
 
     found, preset = settings_of(name)
-    target = registry.installed().solver(found).estimator
-    return contracts.resolve(target)(**{**preset, **params})
+    return contracts.resolve(registry.installed().solver(found).estimator)(**{**preset, **params})
 
 
 def load_dataset(name: str, /, **params: Any) -> BinaryData:

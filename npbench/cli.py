@@ -134,13 +134,13 @@ def _explain(options: Namespace, words: Sequence[str]) -> Exit:
     from npbench.config.files import config_dir
 
     if options.help or options.cfg or options.info:
-        found = compose_all(options)
-        if found.faults:
-            raise RequestError(*found.faults)
+        sweeps, faults, *_ = compose_all(options)
+        if faults:
+            raise RequestError(*faults)
         if options.help:
-            print_help(options, found)
+            print_help(options, sweeps)
             return Exit.OK
-        sys.argv[1:] = [*(word for word in words if word not in options.overrides), *explained_words(options, found)]
+        sys.argv[1:] = [*(word for word in words if word not in options.overrides), *explained_words(options, sweeps)]
     application = hydra.main(config_path=str(config_dir()), config_name="config", version_base="1.3")
     try:
         application(lambda config: None)()  # there is no task: Hydra explains the run instead

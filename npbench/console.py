@@ -62,9 +62,8 @@ def print_warnings_as_lines() -> None:
 def signals_handled(handler: Any, *numbers: int) -> Iterator[None]:
     """Handle signals with ``handler`` during a block, except those that are ignored, as under nohup."""
     is_main = threading.current_thread() is threading.main_thread()  # other threads may not set handlers
-    before = {
-        number: former for number in numbers if is_main and (former := signal.getsignal(number)) != signal.SIG_IGN
-    }
+    formers = {number: signal.getsignal(number) for number in numbers if is_main}
+    before = {number: former for number, former in formers.items() if former != signal.SIG_IGN}
     try:
         for number in before:
             signal.signal(number, handler)

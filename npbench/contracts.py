@@ -1,7 +1,6 @@
 """Frozen descriptions of solvers, data sets and metrics, as plugins provide them.
 
-A description is data. It names its code as ``"module:attribute"``, which is imported only when needed, so that listing
-and completion never load numerics.
+A description names its code as ``"module:attribute"``, imported only when needed: lists never load numerics.
 """
 
 from __future__ import annotations
@@ -245,8 +244,7 @@ class Dataset:
     @property
     def all_files(self) -> tuple[DataFile, ...]:
         """Files of the data set, its original and its mirror."""
-        others = [source.files for source in (self.original, self.mirror) if source]
-        return sum(others, self.files)
+        return sum((source.files for source in (self.original, self.mirror) if source), self.files)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,21 +1,17 @@
 """Progress of a run: a bar on a terminal or in a notebook, elsewhere a line now and then."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich import progress as bars
 from rich.console import Console
 
 from npbench.console import TerminalConsole, duration
-
-if TYPE_CHECKING:
-    from npbench.evaluation.job import JobStream
+from npbench.evaluation.job import JobStream
 
 SECONDS_BETWEEN_LINES = 30.0
 

@@ -17,7 +17,7 @@ from npbench.data import BinaryData
 from npbench.errors import RequestError
 from npbench.evaluation.job import Job, Options
 from npbench.execution import local, processes
-from npbench.execution.run import Executor, Limits, RunContext, notifier, run_jobs, within_limit
+from npbench.execution.run import Executor, Limits, RunContext, notifier, store_each, within_limit
 from npbench.planning.kernel_cache import compiles_nothing, not_compiled, seconds_to_compile
 from npbench.planning.plan import Plan, prepare
 from npbench.progress import Progress
@@ -96,9 +96,8 @@ def run(plan: Plan, asked: Requested, progress: Progress, **facts: Any) -> None:
         return
     stored = {name: value for name, value in description.items() if name not in ("command", "n_configs", "configs")}
     limits = Limits(settings.n_jobs, settings.time_limit, settings.memory_limit, gpus=settings.gpus)
-    context = RunContext(
-        plan.sources.by_hash(), stored, Options(trace=settings.trace, keep_scores=settings.keep_scores)
-    )
+    options = Options(trace=settings.trace, keep_scores=settings.keep_scores)
+    context = RunContext(plan.sources.by_hash(), stored, options)
     executor: Executor = local.records
     if settings.name != "local":
         executor = partial(resolve(registry.installed().executors[settings.name]), **settings.own)
@@ -116,7 +115,7 @@ def run(plan: Plan, asked: Requested, progress: Progress, **facts: Any) -> None:
         if cold:
             with progress.compiling([job.request.solver.name for job in cold], seconds_to_compile(cold)):
                 local.compile_kernels(cold, limits, context)
-        run_jobs(plan.todo, plan.store, executor, limits, context, on_record)
+        store_each(plan.store, executor(plan.todo, limits, context), on_record)
         for job in cold:
             compiles_nothing(job, known=True)
 

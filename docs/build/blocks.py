@@ -11,10 +11,15 @@ from npbench.records.reading import conformed
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
 
 
+def stored(name: str) -> list[Path]:
+    """Return the files of a published run or experiment: one, or none."""
+    return list(PUBLISHED.glob(f"**/records/{name}.parquet"))
+
+
 @functools.cache
 def published(name: str) -> pl.DataFrame:
     """Return the published records of a run or an experiment."""
-    (path,) = PUBLISHED.glob(f"*/records/{name}.parquet")
+    (path,) = stored(name)
     return conformed(pl.read_parquet(path))
 
 

@@ -97,10 +97,8 @@ def cost_lines() -> pl.DataFrame:
 
 
 def asymmetry() -> pl.DataFrame:
-    """Return the data of the three panels, one below the other.
-
-    Costs are left out: where b jumps, rounding decides on which side it falls.
-    """
+    """Return the data of the three panels, one below the other, without costs."""
+    # Where b jumps, rounding decides on which side a cost falls.
     return pl.concat([figures.concave_curve(), cost_lines().drop("cost")], how="diagonal")
 
 

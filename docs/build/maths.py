@@ -34,8 +34,7 @@ def on_post_build(config: Any) -> None:
     options = subset.Options(flavor="woff", name_IDs=["*"], layout_features=["*"], hinting=False)
     kept = subset.Subsetter(options)
     # Browsers show single letters in italics, which are characters of their own; h is the Planck constant.
-    kept.populate(
-        unicodes=[0x210E, *(code for part in LETTERS for code in part)], text=html.unescape("".join(_formulas))
-    )
+    letters = [0x210E, *(code for part in LETTERS for code in part)]
+    kept.populate(unicodes=letters, text=html.unescape("".join(_formulas)))
     kept.subset(font)
     subset.save_font(font, Path(config.site_dir) / FONT, options)

@@ -58,9 +58,8 @@ def crossed(
     for row in _rows(of, **equal):
         lines.setdefault(_cell(line, row), {})[_cell(column, row)] = _cell(cell, row, missing)
     heads = list(dict.fromkeys(head for cells in lines.values() for head in cells))
-    return table(
-        (title, *heads), ((name, *(cells.get(head, missing) for head in heads)) for name, cells in lines.items())
-    )
+    rows = ((name, *(cells.get(head, missing) for head in heads)) for name, cells in lines.items())
+    return table((title, *heads), rows)
 
 
 def _machine(name: str) -> str:
@@ -126,9 +125,8 @@ def _beside_the_forest(found: pl.DataFrame, what: str) -> str:
     is_forest = pl.col("model").str.contains("random.forest") & (pl.col("promise") == "guaranteed")
     forest = mean.filter(is_forest).select("rho", "table", forest="p_nd")
     order = pl.col("promise").replace_strict({"guaranteed": 0, "on average": 1, "measured": 2})
-    beside = mean.join(forest, on=["rho", "table"]).sort(
-        order, pl.col("model").str.contains("ensemble"), -pl.col("rho")
-    )
+    is_ensemble = pl.col("model").str.contains("ensemble")
+    beside = mean.join(forest, on=["rho", "table"]).sort(order, is_ensemble, -pl.col("rho"))
     rows: list[Row] = []
     for (rho, kind, model), one in beside.group_by("rho", "promise", "model", maintain_order=True):
         change = (one["p_nd"] - one["forest"]).round(9).to_numpy()  # equal means are ties
@@ -142,22 +140,17 @@ def _beside_the_forest(found: pl.DataFrame, what: str) -> str:
 def other_tables_above() -> str:
     """Return how many test parts of the other tables are above the bound, and how many may be."""
     rows = []
-    promises = {
-        ("guaranteed", "random forest"): Promise("guaranteed", "umbrella", 0.05, 0.5),
-        ("guaranteed", "ensemble"): Promise("guaranteed", "umbrella", 0.05, "aligned"),
-        ("measured", "random forest"): Promise("measured", "umbrella", 0.05, 1.0),
-        ("measured", "ensemble"): Promise("measured", "umbrella", 0.05, 1.0),
-    }
-    for (kind, model), promise in promises.items():
-        of_bounds = _other_tables().filter(promise=kind, model=model).partition_by("rho", maintain_order=True)
-        for one in of_bounds:
+    held_out = {("guaranteed", "random forest"): 0.5, ("guaranteed", "ensemble"): "aligned"}
+    held_out |= {("measured", "random forest"): 1.0, ("measured", "ensemble"): 1.0}
+    for (kind, model), size in held_out.items():
+        promise = Promise(kind, "umbrella", 0.05, size)
+        for one in _other_tables().filter(promise=kind, model=model).partition_by("rho", maintain_order=True):
             rho, above = one["rho"][0], int((one["p_fa"] > one["rho"]).sum())
             allowed, _ = expected(promise, one.select("rho", *SIZES).to_dicts())
             verdict = kept(above / len(one), rate_limits(above, len(one))[0], allowed)
             cell = f"{above} of {len(one)}, {allowed:.1%} allowed: {verdict}"
-            rows.append(
-                {"rho": rho, "model": f"{kind}: {model}", "cell": cell, "above": above, "expected": allowed * len(one)}
-            )
+            counts = {"above": above, "expected": allowed * len(one)}
+            rows.append({"rho": rho, "model": f"{kind}: {model}", "cell": cell, **counts})
     return crossed(rows, "{model}", "rho = {rho}", "{cell}", title="promise, model") + _together(rows)
 
 
@@ -178,8 +171,7 @@ def other_scorers() -> str:
     """Return how much more members and other weights miss than the ensemble, at P_fa of exactly rho on test parts."""
     found = _other_tables().filter(promise="exactly rho").select("rho", "table", "split", "model", "p_nd")
     key = ["rho", "table", "split"]
-    is_member = ~pl.col("model").is_in(["ensemble", "equal weights", "greedy"])
-    members = found.filter(is_member)
+    members = found.filter(~pl.col("model").is_in(["ensemble", "equal weights", "greedy"]))
     best = members.sort("p_nd", "model").group_by("rho", "table", "split", maintain_order=True).first()
     chosen = best.with_columns(split=1 - pl.col("split")).drop("p_nd").join(members, on=[*key, "model"])
     mean = members.group_by("rho", "table", "model").agg(pl.mean("p_nd")).sort("p_nd", "model")
@@ -194,9 +186,8 @@ def other_scorers() -> str:
     every = pl.concat([one.select(found.columns) for one in rules])
     ensemble = found.filter(model="ensemble").drop("model").rename({"p_nd": "ensemble"})
     change = 100 * (pl.col("p_nd") - pl.col("ensemble"))
-    of_table = (
-        every.join(ensemble, on=key).group_by("rho", "model", "table", maintain_order=True).agg(change=change.mean())
-    )
+    of_tables = every.join(ensemble, on=key).group_by("rho", "model", "table", maintain_order=True)
+    of_table = of_tables.agg(change=change.mean())
     error = pl.std("change") / pl.len().sqrt()
     cells = of_table.group_by("rho", "model", maintain_order=True).agg(pl.mean("change"), error=error)
     line, worst = "{change:+.1f} ({error:.1f})", -of_table.filter(pl.col("model") == IN_HINDSIGHT)["change"]
@@ -320,9 +311,8 @@ def without_answer() -> str:
     ended = published("np_benchmark_drawn").filter(pl.col("status") != "ok").sort("method", "n_samples", -pl.col("rho"))
     words = {"timeout": "reaches the time limit", "failed": "refuses"}
     of_sets = ended.group_by("method", "dataset", "status", maintain_order=True).agg("rho")
-    alike = of_sets.with_columns(
-        at=pl.col("rho").cast(pl.List(pl.String)).list.unique(maintain_order=True).list.join(", ")
-    )
+    bounds = pl.col("rho").cast(pl.List(pl.String)).list.unique(maintain_order=True)
+    alike = of_sets.with_columns(at=bounds.list.join(", "))
     lines = []
     for (method,), rows in alike.group_by("method", maintain_order=True):
         same = rows.group_by("status", "at", maintain_order=True).agg(pl.format("`{}`", "dataset").str.join(" and "))
@@ -401,14 +391,9 @@ def halving() -> str:
     """Return how far choices of searches in rungs are from those of whole searches, in standard errors of a loss."""
     worse = ((pl.col("halved") - pl.col("whole")) / pl.col("error")).fill_nan(0.0)  # both have no error
     solvers = pl.DataFrame(_rows("halving")).group_by("solver", maintain_order=True)
-    rows = solvers.agg(
-        pl.len().alias("sets"),
-        (worse <= 0).sum().alias("equal"),
-        (worse <= 1).sum().alias("within"),
-        worse.mean().alias("mean"),
-        worse.max().alias("most"),
-        pl.col("seconds", "halved_seconds").sum(),
-    ).to_dicts()
+    counts = {"sets": pl.len(), "equal": (worse <= 0).sum(), "within": (worse <= 1).sum()}
+    seconds = pl.col("seconds", "halved_seconds").sum()
+    rows = solvers.agg(seconds, mean=worse.mean(), most=worse.max(), **counts).to_dicts()
     head = (
         "solver | tables | same loss | at most one standard error more | mean | largest | CPU seconds whole, in rungs"
     )

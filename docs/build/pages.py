@@ -166,13 +166,8 @@ def _sections(name: str) -> tuple[Experiment, list[Section]]:
 
 def _item(name: str) -> tuple[str, ...]:
     (described, sections), stored = _sections(name), published(name)
-    verdicts = tally(
-        cell
-        for sheet in _numbered(sections)
-        for row in sheet.texts
-        for column, cell in zip(sheet.columns, row, strict=True)
-        if column.startswith("verdict")
-    )
+    columns = (pair for sheet in _numbered(sections) for pair in zip(sheet.columns, sheet.by_column, strict=True))
+    verdicts = tally(str(cell) for head, cells in columns if head.startswith("verdict") for cell in cells)
     repeats = notes(stored)[0].removeprefix("As run: ").partition(";")[0]
     repeats += f", {counted(stored['dataset'].n_unique(), 'data set')}"
     stand_in = ", stand-in" if all(is_stand_in(described.printed, one) for one in stored["dataset"].unique()) else ""

@@ -11,7 +11,7 @@ from typing import Any
 import illustrations
 import polars as pl
 import speed_history
-from blocks import PUBLISHED
+from blocks import published, stored
 from matplotlib import pyplot
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
@@ -19,7 +19,6 @@ from matplotlib.transforms import Bbox
 
 from npbench import session
 from npbench.config.experiment import Experiment
-from npbench.records.reading import conformed
 from npbench.report.render import drawing
 from npbench.report.render.palette import COLOURS, MARKERS
 from npbench.report.sections import experiment
@@ -78,7 +77,7 @@ THEORY: dict[str, tuple[Any, ...]] = {
     "narasimhan_figures1_3": (ideas.draw_areas, ideas.areas),
     "speed_history": (draw_past, past),
 }
-RATES = {"rates": "records/*", "tutorial_comparison": "tutorial/records/tutorial_comparison"}  # two runs
+RATES = {"rates": "*-merged", "tutorial_comparison": "tutorial_comparison"}  # two runs, and their files
 
 
 def gallery() -> dict[str, str]:
@@ -93,17 +92,7 @@ def experiments() -> list[str]:
     """Return the published experiments whose figure a page shows."""
     pages = "".join(page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("*.md")))
     shown = set(re.findall(r"\(img/(\w+)\.png\)", pages))
-    return sorted(name for name in shown - set(THEORY) - set(RATES) if _stored(name))
-
-
-def _stored(name: str) -> list[Path]:
-    return list(PUBLISHED.glob(f"{RATES.get(name, f'*/records/{name}')}.parquet"))
-
-
-def records(name: str) -> pl.DataFrame:
-    """Return the published records behind a figure."""
-    (path,) = _stored(name)
-    return conformed(pl.read_parquet(path))
+    return sorted(name for name in shown - set(THEORY) - set(RATES) if stored(name))
 
 
 def draw(name: str) -> Figure:
@@ -116,9 +105,10 @@ def draw(name: str) -> Figure:
         exec(code, {})
         return pyplot.gcf()
     if name in RATES:
-        shown = records(name).filter(solver="np_svm") if name == "rates" else records(name)
+        records = published(RATES[name])
+        shown = records.filter(solver="np_svm") if name == "rates" else records
         return drawing.draw_first(rates.charts(shown, []))
-    return experiment.figure(load_experiment(name), records(name))
+    return experiment.figure(load_experiment(name), published(name))
 
 
 def digest(name: str) -> str:
@@ -127,7 +117,7 @@ def digest(name: str) -> str:
         return f"data {hashlib.sha256(code.encode()).hexdigest()}"
     # Three digits of what formulas give: the last ones depend on the machine.
     _, data, *of = THEORY.get(name, (None, None))
-    content = data(*of).write_csv(float_precision=3).encode() if data else _stored(name)[0].read_bytes()
+    content = data(*of).write_csv(float_precision=3).encode() if data else stored(RATES.get(name, name))[0].read_bytes()
     return f"data {hashlib.sha256(content).hexdigest()}"
 
 

@@ -72,14 +72,9 @@ def estimator(name: str) -> str:
         parameters.append((_code(names), *cells, _cell(kind + meaning)))
     attributes = [(_code(names), _cell(kind + meaning)) for names, kind, meaning in _described(described, "Attributes")]
     tags = ", ".join(f"`{tag}`" for tag in sorted(solver.tags)) or "none"
-    return "\n".join(
-        [
-            f"\nClass `{described.__name__}`; [tags](api.md#estimators): {tags}.",
-            table(("parameter", "default", "grid", ""), parameters),
-            *_variants(name),
-            table(("attribute after `fit`", ""), attributes).lstrip(),
-        ]
-    )
+    about = f"\nClass `{described.__name__}`; [tags](api.md#estimators): {tags}."
+    after_fit = table(("attribute after `fit`", ""), attributes).lstrip()
+    return "\n".join([about, table(("parameter", "default", "grid", ""), parameters), *_variants(name), after_fit])
 
 
 def _described(described: Any, heading: str) -> Iterator[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import leaderboard
-from blocks import PUBLISHED
+from blocks import stored
 from pictures import IMAGES, digest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
@@ -60,8 +60,7 @@ def write_page(experiment: str, folder: Path) -> Path:
     if experiment in leaderboard.EXPERIMENTS:
         leaderboard.write(folder / leaderboard.NAME)
         return folder / leaderboard.NAME
-    (path,) = PUBLISHED.glob(f"*/records/{experiment}.parquet")
-    collection = collect([path], {})
+    collection = collect(stored(experiment), {})
     files.write(folder, assemble(collection), collection, lambda step: None)
     return folder / files.PAGE
 

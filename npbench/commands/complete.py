@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from npbench.commands.catalogue import KINDS
 from npbench.config.files import config_dir, content, group_files, merged_choice
@@ -34,7 +33,7 @@ def print_words(shell: str, commands: Mapping[str, str]) -> None:
         print(("\n" if shell == "fish" else " ").join(found))
 
 
-def words_for(line: str, commands: Mapping[str, str] = MappingProxyType({})) -> set[str]:
+def words_for(line: str, commands: Mapping[str, str]) -> set[str]:
     """Return the words that complete a line, before the shell filters them; ``commands`` has the module of each."""
     typed = line.split()
     last = "" if line[-1:].isspace() else typed.pop()

@@ -70,9 +70,8 @@ def _list(_: Namespace) -> None:
     rows, absent = [], set[DataFile]()
     for dataset in filter(lambda dataset: dataset.files, datasets):
         state, note = _state(dataset)
-        size = decimal(_size(dataset.files))
-        cells = (shape_of(dataset), size, Text(state, COLOURS.get(state, "")), Text(note, "dim"))
-        rows.append((dataset.name, *cells))
+        cells = (decimal(_size(dataset.files)), Text(state, COLOURS.get(state, "")), Text(note, "dim"))
+        rows.append((dataset.name, shape_of(dataset), *cells))
         if state != PRESENT:
             absent.update(file for file in dataset.files if not any(sources.copies(file)))
     console.print(named_rows(rows, ["right", "right", "left"]))

@@ -32,9 +32,8 @@ def check_all(configs: Sequence[Mapping[str, Any]]) -> tuple[list[Request], RunS
             known[text] = solver_settings(*arguments)
         return known[text]
 
-    *requests, settings = collect_errors(
-        [*(partial(check, config, once) for config in configs), partial(check_settings, configs)]
-    )
+    checks: list[Callable[[], Any]] = [partial(check, config, once) for config in configs]
+    *requests, settings = collect_errors([*checks, partial(check_settings, configs)])
     measured = {metric.name for request in requests for metric in request.metrics}
     if settings.objective is not None and settings.objective not in measured:
         fault = unknown_name("metric", settings.objective, measured)

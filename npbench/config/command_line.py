@@ -1,7 +1,5 @@
 """From the words of a command line, or the keywords of Python, to checked requests."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +34,7 @@ class Launch(Protocol):
     lines: list[list[str]]  # settings to compose; if adaptive, with each value that may be chosen
     faults: Sequence[str]
 
-    def run(self, asked: Requested, report: Callable[..., Exit]) -> Exit:
+    def run(self, asked: "Requested", report: Callable[..., Exit]) -> Exit:
         """Carry out the run, and print its records with ``report``, :func:`npbench.commands.run.report`."""
 
 
@@ -51,16 +49,6 @@ class Requested:
     experiment: Experiment | None = None
     launch: Launch | None = None  # None: npbench runs all combinations in one process
     composed: Sequence[Composed] = ()
-
-
-@dataclass(frozen=True)
-class Combinations:
-    """Composed command line, not checked yet: ``composed`` has an item for each sweep of an experiment."""
-
-    composed: Sequence[Composed]
-    faults: Sequence[str]  # of the launch and of the settings
-    experiment: Experiment | None = None
-    launch: Launch | None = None
 
 
 def parse(words: Sequence[str]) -> Namespace:
@@ -84,20 +72,16 @@ def _refuse(message: str) -> NoReturn:
 def requested(options: Namespace, words: Sequence[str] = ()) -> Requested:
     """Compose and check every combination of settings; raise RequestError with every fault."""
     with status("Checking the request"):
-        found = compose_all(options)
-        faults = list(found.faults)
+        sweeps, faults, experiment, launch = compose_all(options)
         try:
-            plain = [
-                {**as_plain(config), **method_typed(words)}
-                for composed in found.composed
-                for config, words in zip(composed.configs, composed.combinations, strict=False)
-            ]
+            pairs = (pair for sweep in sweeps for pair in zip(sweep.configs, sweep.combinations, strict=False))
+            plain = [{**as_plain(config), **method_typed(combination)} for config, combination in pairs]
             requests, settings = check_all(plain) if plain else ([], None)
         except RequestError as error:
             faults += error.faults
     if faults or settings is None:
         raise RequestError(*merged(faults))
-    return Requested(requests, settings, plain, words, found.experiment, found.launch, found.composed)
+    return Requested(requests, settings, plain, words, experiment, launch, sweeps)
 
 
 def method_typed(words: Sequence[str]) -> dict[str, str]:
@@ -106,8 +90,8 @@ def method_typed(words: Sequence[str]) -> dict[str, str]:
     return {"method": chosen[-1].strip("'\"")} if chosen else {}
 
 
-def compose_all(options: Namespace) -> Combinations:
-    """Compose every combination of settings, and find out whether a launcher is to run them."""
+def compose_all(options: Namespace) -> tuple[list[Composed], list[str], Experiment | None, Launch | None]:
+    """Compose each sweep, and return them with all faults, the experiment, and the launcher that is to run them."""
     folder, config_name = _folder(options), options.config_name or "config"
     name, words = split_off(options.overrides)
     experiment, launch, lines, faults = None, None, [words], list[str]()
@@ -126,7 +110,7 @@ def compose_all(options: Namespace) -> Combinations:
         multirun = launch.multirun if launch else name is not None or options.multirun
         sweeps = [compose(loader, line, multirun=multirun, config_name=config_name) for line in lines]
     faults += dict.fromkeys(fault for sweep in sweeps for fault in sweep.faults)
-    return Combinations(sweeps, faults, experiment, launch if launch and launch.differs else None)
+    return sweeps, faults, experiment, launch if launch and launch.differs else None
 
 
 def _launch(loader: ConfigLoader, folder: str, options: Namespace, lines: Sequence[Sequence[str]]) -> Launch:
@@ -138,11 +122,11 @@ def _launch(loader: ConfigLoader, folder: str, options: Namespace, lines: Sequen
     return resolve(launchers["hydra"])(loader, folder, options, lines)
 
 
-def explained_words(options: Namespace, found: Combinations) -> list[str]:
+def explained_words(options: Namespace, sweeps: Sequence[Composed]) -> list[str]:
     """Return the settings with which Hydra shows the configuration that npbench composed."""
     # Hydra refuses names that the YAML of a solver or the data set's protocol lacks; npbench has checked them.
     words = [f"++{word}" if word.startswith(("solver.", "protocol.")) else word for word in options.overrides]
-    configs = [config for composed in found.composed for config in composed.configs]
+    configs = [config for sweep in sweeps for config in sweep.configs]
     if len(configs) != 1:
         return words
     decided = {key: value for key, value in resolved(configs[0]).items() if value != configs[0][key]}  # by the data set
@@ -153,9 +137,9 @@ def explained_words(options: Namespace, found: Combinations) -> list[str]:
     return [*stated, *(f"{key}={as_word(value)}" for key, value in decided.items()), *left]
 
 
-def print_help(options: Namespace, found: Combinations) -> None:
+def print_help(options: Namespace, sweeps: Sequence[Composed]) -> None:
     """Print what Hydra's ``--help`` prints, a second sooner: Hydra copies all sources for each group that it lists."""
-    options.overrides = explained_words(options, found)
+    options.overrides = explained_words(options, sweeps)
     with search_path.initialized(_folder(options)) as hydra:
         hydra.app_help(options.config_name or "config", get_args_parser(), options)
 

@@ -219,8 +219,7 @@ def unknown_key(key: str, *configs: Mapping[str, Any]) -> str:
     if is_bare:
         return f"{refusal} it has no settings."
     where = f"under {parent!r} there are" if siblings else "there are"
-    shown = siblings or list(map(str, configs[0]))
-    return f"{refusal} {where} {listed(shown, MAX_LISTED)}."
+    return f"{refusal} {where} {listed(siblings or map(str, configs[0]), MAX_LISTED)}."
 
 
 def _paths(section: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -147,15 +147,13 @@ def _faults(node: Mapping[str, Any]) -> Iterator[str]:
             yield from _unfit(key, node[key], node.get("options"))
         elif key in ("sweeps", "crossed", "printed"):
             parts = node[key].values() if form is dict else node[key]
-            yield from (
-                f"{key} has {part!r}, expected keys and values" for part in parts if not isinstance(part, dict | None)
-            )
+            wrong = (part for part in parts if not isinstance(part, dict | None))
+            yield from (f"{key} has {part!r}, expected keys and values" for part in wrong)
 
 
 def _unfit(key: str, target: str, options: Any) -> Iterator[str]:
     try:
-        function = resolve(target)
-        parameters = signature(function)
+        parameters = signature(resolve(target))
     except Exception as error:  # whatever importing someone's module raises
         yield f"{key}={target} cannot be used ({type(error).__name__}: {error}); name a function as module:function"
         return

@@ -1,12 +1,11 @@
 """Sources of configuration: YAML of npbench and plugins, which comes first, and nodes generated from descriptions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from hydra import initialize_config_dir
+from hydra._internal.hydra import Hydra
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.object_type import ObjectType
@@ -23,9 +22,6 @@ from npbench.config.solver_settings import code_identity
 from npbench.problem import PROBLEMS
 from npbench.signature import REQUIRED, fields, filled_in, signature
 from npbench.user_cache import cached
-
-if TYPE_CHECKING:
-    from hydra._internal.hydra import Hydra
 
 
 def register(folder: str | None = None) -> None:

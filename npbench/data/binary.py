@@ -1,12 +1,10 @@
 """Binary classification data in memory, checked once and immutable."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,7 +20,7 @@ OPTIONAL = ("published", "categorical", "groups", "time")
 class BinaryData:
     """Features and labels of a binary classification problem, read-only.
 
-    :meth:`checked` converts and checks arrays; the constructor does not.
+    :meth:`checked` converts and checks arrays, and makes them read-only; the constructor does not.
 
     Parameters
     ----------
@@ -69,12 +67,11 @@ class BinaryData:
         time: Any = None,
         columns: Any = None,
         copy: bool = True,
-    ) -> BinaryData:
+    ) -> Self:
         """Convert and check features and labels, given as array-likes; RequestError has a message for each fault.
 
         ``categorical`` columns are numbers from 0, or a boolean for each column, or a mapping from numbers to words;
-        ``groups`` are numbers or strings, ``time`` numbers. Without ``copy``, ``X`` is converted in place if possible
-        and becomes read-only.
+        ``groups`` numbers or strings, ``time`` numbers. Without ``copy``, ``X`` is converted in place if possible.
         """
         faults: list[str] = []
         features, labels = checks.features(X, faults, copy=copy), checks.labels(y, faults)

@@ -1,7 +1,5 @@
 """Read text tables such as CSV and TSV."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io
@@ -119,23 +117,6 @@ def _first_line(stream: IO[bytes]) -> tuple[bytes, str]:
     return line, first
 
 
-def _parsed(stream: IO[bytes], lines: _Lines, sign: str, has_header: bool) -> pl.DataFrame:
-    for n_rows in (INFERENCE_ROWS, None):  # a later row may contradict the type inferred from the first ones
-        stream.seek(0, os.SEEK_END)  # Polars 1 reads on where the file is, behind Python's buffer
-        stream.seek(0)
-        try:
-            return pl.read_csv(
-                stream, null_values=MISSING, infer_schema_length=n_rows, separator=sign, has_header=has_header
-            )
-        except pl.exceptions.ComputeError as error:
-            fault = error
-    if "utf-8" in str(fault):
-        raise RequestError(NOT_UTF8) from fault
-    if "more fields" in str(fault):
-        lines.refuse_ragged()
-    raise fault
-
-
 class _Lines:
     """Lines of a text table, to name the one where a row is, or that has too few or too many fields."""
 
@@ -169,10 +150,8 @@ class _Lines:
         if found < expected and not fields[wrong[0] + 1 :].any():
             raise RequestError(f"the last line has {found} of {expected} columns: the file was cut off, get it again.")
         more = f", as do {len(wrong) - 1} others" if len(wrong) > 1 else ""
-        raise RequestError(
-            f"line {lines[wrong[0]]} has {counted(found, 'column')} where the first has {expected}{more}: correct it, "
-            "and quote fields that hold the separator."
-        )
+        fault = f"line {lines[wrong[0]]} has {counted(found, 'column')} where the first has {expected}{more}"
+        raise RequestError(f"{fault}: correct it, and quote fields that hold the separator.")
 
     def place(self, number: int, n_lines: int) -> str:
         """Return a line, given its number among those into which Polars divides the text; empty if it is not known."""
@@ -204,6 +183,23 @@ class _Lines:
             csv.field_size_limit(former)
 
 
+def _parsed(stream: IO[bytes], lines: _Lines, sign: str, has_header: bool) -> pl.DataFrame:
+    for n_rows in (INFERENCE_ROWS, None):  # a later row may contradict the type inferred from the first ones
+        stream.seek(0, os.SEEK_END)  # Polars 1 reads on where the file is, behind Python's buffer
+        stream.seek(0)
+        try:
+            return pl.read_csv(
+                stream, null_values=MISSING, infer_schema_length=n_rows, separator=sign, has_header=has_header
+            )
+        except pl.exceptions.ComputeError as error:
+            fault = error
+    if "utf-8" in str(fault):
+        raise RequestError(NOT_UTF8) from fault
+    if "more fields" in str(fault):
+        lines.refuse_ragged()
+    raise fault
+
+
 def _n_fields(fields: list[str]) -> int:
     """Return the number of fields of a line, 0 if it is empty."""
     return len(fields) if len(fields) > 1 or "".join(fields).strip() else 0
@@ -218,10 +214,8 @@ def _is_header(fields: list[str], settings: Settings) -> bool:
     present = pl.Series([field for field in fields if field.strip() not in MISSING], dtype=pl.String)
     n_numbers = as_numbers(present).count()
     if 0 < n_numbers < len(present):
-        raise RequestError(
-            f"the first line has words and numbers, {listed(map(repr, fields))}: set {settings('header', 'true')} if "
-            f"it names the columns, otherwise {settings('header', 'false')}."
-        )
+        hint = f"set {settings('header', 'true')} if it names the columns, otherwise {settings('header', 'false')}"
+        raise RequestError(f"the first line has words and numbers, {listed(map(repr, fields))}: {hint}.")
     return not n_numbers
 
 
@@ -243,8 +237,6 @@ def _converted(words: pl.Series, decimal: str | None, settings: Settings) -> pl.
     with_comma = words.filter(words.str.contains(",", literal=True))
     is_unclear = with_comma.str.contains(THOUSANDS).all() or words.str.contains(".", literal=True).any()
     if len(with_comma) and decimal != "comma" and (decimal or is_unclear):
-        raise RequestError(
-            f"the column {words.name!r} holds numbers with commas, such as {with_comma[0]!r}: set "
-            f"{settings('decimal', 'comma')} for decimal commas, otherwise remove them."
-        )
+        fault = f"the column {words.name!r} holds numbers with commas, such as {with_comma[0]!r}"
+        raise RequestError(f"{fault}: set {settings('decimal', 'comma')} for decimal commas, otherwise remove them.")
     return numbers

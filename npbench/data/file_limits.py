@@ -1,7 +1,5 @@
 """Bound the memory that a file takes: a few kB of Parquet, Arrow or gzip can hold more than there is."""
 
-from __future__ import annotations
-
 import math
 import os
 import re
@@ -9,14 +7,11 @@ import resource
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import polars as pl
 
 from npbench.errors import RequestError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 SETTING = "NPBENCH_MAX_BYTES"
 DEFAULT_LIMIT = 4 << 30
@@ -37,9 +32,8 @@ def limit() -> int:
 def require_fits(n_bytes: float) -> None:
     """Raise RequestError if a file takes more bytes in memory than allowed."""
     if n_bytes > limit():
-        raise RequestError(
-            f"it takes more than {limit() / 2**30:.3g} GiB of memory: if you trust it and have more, set {SETTING}."
-        )
+        hint = f"if you trust it and have more, set {SETTING}"
+        raise RequestError(f"it takes more than {limit() / 2**30:.3g} GiB of memory: {hint}.")
 
 
 def read_parquet(stream: IO[bytes], columns: Sequence[str] | None = None) -> tuple[pl.DataFrame, Mapping[bytes, bytes]]:
@@ -60,8 +54,8 @@ def read_arrow(stream: IO[bytes]) -> tuple[pl.DataFrame, Mapping[bytes, bytes]]:
     return read_bounded("Arrow", lambda: opened(stream, options=options).read_all())
 
 
-def read_bounded(title: str, read: Callable[[], pa.Table]) -> tuple[pl.DataFrame, Mapping[bytes, bytes]]:
-    """Return what ``read`` returns, below the limit, and the metadata of its schema; RequestError if it is damaged."""
+def read_bounded(title: str, read: Callable[[], Any]) -> tuple[pl.DataFrame, Mapping[bytes, bytes]]:
+    """Return the Arrow table that ``read`` returns, below the limit, and its metadata; RequestError if damaged."""
     try:
         with at_most(limit() / 1e6 + READER_MB, status_mb("VmData")):
             table = read()

@@ -156,22 +156,19 @@ def classes(
         raise RequestError(f"every row has the label {shown}: expected two classes." if shown else "there are no rows.")
     if settings is KEYWORDS and negative is None and len(labels.values) > 2:
         chosen = labels.values[-1 if (place := labels.find(positive)) is None else place]
-        raise RequestError(
-            f"Only binary classification is supported, and {name} has {len(labels.values)} labels, {labels.shown()}: "
-            f"pass {name} == {chosen!r}, so that all others are negative."
-        )
+        fault = f"{name} has {len(labels.values)} labels, {labels.shown()}"
+        hint = f"pass {name} == {chosen!r}, so that all others are negative"
+        raise RequestError(f"Only binary classification is supported, and {fault}: {hint}.")
     plus = _positive(labels, positive, negative, settings)
     minus = _negative(labels, plus, negative, settings)
     if overlap := [spelled(labels.values[place]) for place in minus if place in plus]:
         shown = listed(map(repr, overlap))
         raise RequestError(f"{settings('positive')} and {settings('negative')} both name {shown}: choose one.")
-    found = Classes(
-        _single(labels, plus, 1 if positive is None else positive),
-        _single(labels, minus, None if negative == REST else negative),
-    )
+    one = _single(labels, plus, 1 if positive is None else positive)
+    other = _single(labels, minus, None if negative == REST else negative)
     of_label = np.zeros(len(labels.values) + 1, dtype=np.int8)  # the last is for missing labels, whose code is -1
     of_label[plus], of_label[minus] = 1, -1
-    return of_label[labels.codes], found
+    return of_label[labels.codes], Classes(one, other)
 
 
 def complete(column: Any, name: str = "y", settings: Settings = KEYWORDS) -> Labels:
@@ -207,10 +204,8 @@ def _negative(labels: Labels, plus: list[int], negative: Any, settings: Settings
         raise RequestError(f"{settings('positive')} names every label, {labels.shown()}: leave one for -1.")
     if negative is None and len(others) > 1:
         one, rest = settings("negative"), settings("negative", REST)
-        raise RequestError(
-            f"there are {len(labels.values)} labels, {labels.shown()}: name those of -1 in {one}, which leaves out all "
-            f"others, or set {rest} for all that are not positive."
-        )
+        hint = f"name those of -1 in {one}, which leaves out all others, or set {rest} for all that are not positive"
+        raise RequestError(f"there are {len(labels.values)} labels, {labels.shown()}: {hint}.")
     if negative is None or (negative == REST and labels.find(REST) is None):
         return others
     return _named(labels, "negative", negative, settings, may_lack=not both)

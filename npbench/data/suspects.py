@@ -21,10 +21,8 @@ def suspects(data: BinaryData, settings: Container[str] = ()) -> Iterator[str]:
         names = places if data.columns is None else np.array(data.columns, dtype=object)[places]
         known = first("feature", names) + (" (counted from 0)" if data.columns is None else "")
         drop = ": dataset.drop=[NAME]" if data.columns and "drop" in settings else ""
-        yield (
-            f"Data set {data.name!r}: {known} alone separates the classes without an error. If it is known only once "
-            f"the label is, leave it out{drop}."
-        )
+        found = f"{known} alone separates the classes without an error"
+        yield f"Data set {data.name!r}: {found}. If it is known only once the label is, leave it out{drop}."
     n_copies = data.n_samples - len(np.unique(copies(data.X))) if data.groups is None else 0
     if n_copies > LEAST_SHARE * data.n_samples:
         group = ", or name their dataset.group" if data.columns and "group" in settings else ""

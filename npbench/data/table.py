@@ -78,9 +78,8 @@ def times(table: Table, name: str, setting: str) -> pl.Series:
     expected = "expected numbers, or dates and times such as 2026-01-31 or 2026-01-31T10:30:00+01:00"
     if missing := column.null_count():
         row = column.is_null().arg_max() or 0
-        raise RequestError(
-            f"{setting} is {name!r}, which has {missing} missing, first in {table.place(row)}: {expected}."
-        )
+        where = f"has {missing} missing, first in {table.place(row)}"
+        raise RequestError(f"{setting} is {name!r}, which {where}: {expected}.")
     if column.dtype.is_numeric() or (column.dtype.is_temporal() and column.dtype != pl.Time):
         return column
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):

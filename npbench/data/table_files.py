@@ -54,8 +54,7 @@ FORMATS = {
 def read_table(path: Path, formats: Mapping[str, Format] = FORMATS, **given: Any) -> Any:
     """Return the table in a file that a command reads, unpacked if it ends in .gz, .bz2 or .xz; ``given`` are options.
 
-    These are ``format``, ``delimiter``, ``header`` and ``decimal``, as in ``dataset=file``, or None. Each fault begins
-    with the path.
+    These are ``format``, ``delimiter``, ``header`` and ``decimal`` of ``dataset=file``, or None. Faults name the path.
     """
     try:
         return read_file(path, formats, given, OPTIONS)[1]

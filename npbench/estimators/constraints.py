@@ -1,7 +1,4 @@
-"""Ranges of hyperparameters, for ``_parameter_constraints``.
-
-The only module that imports scikit-learn's private names for them.
-"""
+"""Ranges of hyperparameters, for ``_parameter_constraints``; only this module imports scikit-learn's private names."""
 
 from numbers import Integral, Real
 

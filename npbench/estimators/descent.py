@@ -15,8 +15,6 @@ from npbench.numerics.sgd import LEAST_MULTIPLIER, MOST_NU, Fit, LossName, Rule,
 NEAR_CAP = 0.5  # share of the largest multiplier from which the search counts as capped
 OF_NOTHING = 0.999  # objective from which a classifier is no better than rejecting everything, at a cost of 1
 NEAR_FLOOR = 2.0  # multiple of the smallest multiplier up to which the constraint counts as inactive
-
-
 EXPLANATIONS = {
     "empty": "no training sample has a positive score, so the constraint is void",
     "capped": "the surrogate false-alarm rate is too high even at the largest multiplier",
@@ -48,8 +46,7 @@ def neyman_pearson_costs(
 class DescentClassifier(BinaryClassifier):
     """A classifier fitted sample by sample under a bound on the surrogate false-alarm rate (Gasso et al. 2011).
 
-    A subclass describes what enters its steps: lambda_c, loss, gamma_0, tau, warm_up and average. Its bound on P_fa is
-    ``_limit``.
+    A subclass describes lambda_c, loss, gamma_0, tau, warm_up and average. Its bound on P_fa is ``_limit``.
 
     Parameters
     ----------

@@ -26,8 +26,7 @@ class FprRangeClassifier(BinaryClassifier):
     Parameters
     ----------
     fpr_range : (float, float)
-        Range of false-positive rates, ``0 <= lo < hi <= 1``; the problem fills it in. At least one training negative
-        must be ranked in it.
+        Range of false-positive rates, ``0 <= lo < hi <= 1``, with a training negative or more; the problem fills it in.
     """
 
     fpr_range: tuple[float, float] = parameter(tuple, list, default=(0.0, 1.0))

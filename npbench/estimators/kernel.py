@@ -96,13 +96,10 @@ class KernelClassifier(BinaryClassifier):
         return float(self.dual_coef_[0] @ scores[self.support_])
 
     def _gram(self, X: Any, weight: np.ndarray | None = None) -> Gram:
-        """Resolve the kernel for a training sample and return its Gram matrix, of ``X - c`` for the linear kernel.
-
-        There, an offset c of the features changes only the intercept, by w'c, but costs the kernel values digits.
-        """
+        """Resolve the kernel for a training sample and return its Gram matrix, of ``X - c`` for the linear kernel."""
         self._require_square(X)
         self._kernel = self.resolved_kernel(X, weight)
-        # features in single precision are near the origin
+        # an offset costs digits, and changes only the intercept, by w'c; features in single precision have none
         self._offsets = offsets(X) if self.is_linear and X.dtype == float else np.zeros(X.shape[1])
         gram = Gram(without_offsets(X, self._offsets), self._kernel, self._gram_budget(X), blas_threads())
         if (largest := float(gram.diagonal().max())) > LARGEST_KERNEL_VALUE:

@@ -28,8 +28,7 @@ MAX_RUNS = 50  # with more runs of consecutive rows, single rows are copied
 def ordered_by_fold(folds: Sequence[Fold]) -> tuple[np.ndarray, list[Fold]]:
     """Return all rows of the folds, and the folds as indices into these.
 
-    The rows of each validation part are consecutive, so that the Gram matrices of folds are copied in few pieces. Rows
-    to fit are sorted; those to validate stay in their order.
+    Rows to fit are sorted. Those to validate keep their order, and are consecutive: few pieces of a Gram matrix.
     """
     rows = rows_in(folds)
     # rows that are only fitted come last
@@ -54,10 +53,7 @@ def block(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray
 
 
 def shares_gram(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]], n_rows: int) -> bool:
-    """Return whether the Gram matrix of all rows serves all folds of a search.
-
-    It must fit into ``cache_size``, and no kernel may depend on the fold: gamma="scale", or a given matrix.
-    """
+    """Return whether a Gram matrix of all rows fits into ``cache_size`` and serves all folds, see ``shares_kernel``."""
     too_large = 8 * n_rows**2 > estimator.cache_size * MEGABYTE
     return not too_large and shares_kernel(estimator, search)
 
@@ -66,9 +62,8 @@ def shares_kernel(estimator: KernelClassifier, search: Mapping[str, Sequence[Any
     """Return whether each kernel of a search is the same function on all folds."""
     kernels = search.get("kernel", [estimator.kernel])
     # features of landmarks, which the linear kernel does not have
-    if getattr(estimator, "n_components", None) is not None and ("linear" in kernels or "random_state" in search):
-        return False
-    if "n_components" in search:
+    landmarks = getattr(estimator, "n_components", None) is not None
+    if "n_components" in search or (landmarks and ("linear" in kernels or "random_state" in search)):
         return False
     gammas = search.get("gamma", [estimator.gamma])
     is_scaled = "scale" in gammas and any(kernel in ("rbf", "poly") for kernel in kernels)
@@ -81,10 +76,7 @@ def has_features(X: Any, models: Sequence[KernelClassifier]) -> bool:
 
 
 class KernelSample:
-    """A sample whose squared distances are computed once for all bandwidths, those of ``estimators``.
-
-    ``dtype`` is the precision of the Gram matrices. Squared distances are rounded to it from double precision.
-    """
+    """A sample whose squared distances, in the precision ``dtype``, are computed once for all bandwidths."""
 
     def __init__(self, X: Any, estimators: Sequence[KernelClassifier], dtype: Any = float) -> None:
         self._X, self._dtype = X, dtype
@@ -96,11 +88,7 @@ class KernelSample:
         self._squared = squared.astype(dtype, copy=False)
 
     def kernel(self, estimator: KernelClassifier) -> Kernel:
-        """Return the estimator's kernel; kernels that are the same function on the sample compare equal.
-
-        All bandwidths that only distinguish equal from different points are the same function, and so are all gamma of
-        a kernel without gamma.
-        """
+        """Return the estimator's kernel; those that are the same function on the sample to 13 digits compare equal."""
         kernel = estimator.resolved_kernel(self._X)
         if kernel.name == "rbf":
             return replace(kernel, gamma=min(kernel.gamma, self._saturation))
@@ -118,8 +106,7 @@ class KernelSample:
 class LandmarkSample:
     """A :class:`KernelSample` of some rows whose kernels are approximated by landmarks, drawn from these rows.
 
-    A linear kernel has no landmarks: its features are those of the rows. ``features`` says whether :meth:`gram`
-    returns features in place of their Gram matrix.
+    A linear kernel has no landmarks: its features are those of the rows. With ``features``, :meth:`gram` returns these.
     """
 
     def __init__(self, X: Any, rows: np.ndarray, dtype: Any = float, features: bool = False) -> None:
@@ -164,9 +151,8 @@ def search_by_kernel(
     """Return the loss of each model, and the number of fits that did not converge.
 
     ``fit_fold(models, K, y, between)`` fits models with equal keys, which share a kernel, on a fold with the Gram
-    matrix K. It returns for each the scores of the validation samples, whose kernel values are ``between``, and whether
-    it converged. ``n_threads`` keys, or folds of fewer keys, are searched at a time. Features of a
-    :class:`LandmarkSample` take the place of K.
+    matrix K, or features of a :class:`LandmarkSample`. It returns for each the scores of the validation samples, whose
+    kernel values are ``between``, and whether it converged. ``n_threads`` keys, or folds of fewer, run at a time.
     """
     places: dict[Any, list[int]] = {}
     for place, key in enumerate(keys):

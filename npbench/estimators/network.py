@@ -18,8 +18,7 @@ from npbench.numerics.sgd import LossName
 class NetworkClassifier(DenseClassifier, DescentClassifier):
     """A binary classifier with ``f(x) = v'tanh(W x + c) + b``, or ``w'x + b`` if ``hidden`` is 0.
 
-    A subclass adds its bound. ``_constraint`` and ``_epochs`` say how the bound enters the descent, and ``_pulls``
-    gives the weights of both rates in the Lagrangian.
+    A subclass says by ``_constraint`` and ``_epochs`` how a bound enters the descent; ``_pulls`` weighs both rates.
 
     Parameters
     ----------
@@ -30,16 +29,14 @@ class NetworkClassifier(DenseClassifier, DescentClassifier):
     loss : {"sigmoid", "ramp"}
         Loss of the margin z: ``1 / (1 + exp(eta z))``, or the line from 1 at z = -eta to 0 at z = eta.
     gamma_0 : float, optional
-        First step size, below 1 / lambda_c; step t, from 0, has ``gamma_0 / (1 + lambda_c t)``. The default moves the
-        score of an average sample by 1/16 of the width of the loss if f is linear: 1 / (1 + mean ||x||^2) for the
-        sigmoid with eta = 1.
+        First step size, below 1 / lambda_c; step t, from 0, has ``gamma_0 / (1 + lambda_c t)``. The default moves an
+        average score by 1/16 of the width of the loss if f is linear: 1 / (1 + mean ||x||^2) for the sigmoid, eta = 1.
     warm_up : int
         Number of initial epochs with the logistic loss and lambda = 1. This loss pulls at samples far on the wrong
         side, where the other losses are flat; without it a group of positives missed at first stays missed. Where most
         positives are false it pulls at these too, and 0 can be better.
     average : bool
-        Whether the classifier is the average of the networks at the ends of epochs e = 1, 2, ..., weighted by
-        ``e^3``, instead of the last network.
+        Whether to take the average of the networks after epochs e = 1, 2, ..., weighted by ``e^3``, not the last one.
     random_state : int, RandomState or None
         Seed of the first weights and of the order of the samples.
 
@@ -94,7 +91,7 @@ class NetworkClassifier(DenseClassifier, DescentClassifier):
         W, c, v, b = network
         self.coefs_, self.intercepts_ = ([W.T, v[:, None]], [c, b]) if len(v) else ([W.T], [b])
         self.n_iter_ = len(self.trace_)
-        fit = nn.assess(network, X, is_positive, rule, *self._pulls(self.multiplier_))
+        fit = nn.assess(network, X, is_positive, rule, self._pulls(self.multiplier_))
         self._set_quality(fit, rule)
         # a q-value of nothing is 0: the constraint would look met
         if not fit.any_accepted:

@@ -26,9 +26,8 @@ def keyword_parameters(cls: type[T]) -> type[T]:
     """Make an estimator's annotated attributes its keyword-only parameters, in addition to its base classes'.
 
     This is a dataclass that compares and prints as scikit-learn's estimators do. Its ``__init__`` names each parameter,
-    as ``get_params`` and ``clone`` require, and the classes of a family declare and describe each one once: a class
-    inherits the entries of its docstring, and the values that a :func:`parameter` may have. Attributes set in ``fit``
-    are not annotated in such a class.
+    as ``get_params`` and ``clone`` require. A class inherits the entries of its bases' docstrings, and the values that
+    a :func:`parameter` may have. Attributes set in ``fit`` are not annotated in such a class.
 
     Examples
     --------
@@ -53,10 +52,7 @@ def keyword_parameters(cls: type[T]) -> type[T]:
 
 
 def _inherit_docs(cls: type[T]) -> type[T]:
-    """Add to a docstring the parameters and attributes of base classes, and their nearest notes and references.
-
-    Entries of the class itself come first and replace inherited ones.
-    """
+    """Add to a docstring the entries of bases that it does not replace, and their nearest notes and references."""
     # The docstrings of scikit-learn's own base classes address authors of estimators, not users.
     lineage = [sections(vars(one).get("__doc__")) for one in cls.__mro__ if not one.__module__.startswith("sklearn.")]
     own, taken = lineage[0], set(inspect.signature(cls).parameters)

@@ -22,8 +22,6 @@ SAMPLING_STEP = 10
 MIN_SUBSAMPLE = 2000
 MIN_RANKED = 100  # positives, and negatives in the range
 SUBSAMPLE_TOL = 3e-3  # no tighter: the optimum for all samples differs by more
-
-
 RiskOf = Callable[[np.ndarray, int, int], Risk]  # of labels and ranks, as StructuralRisk
 
 
@@ -114,7 +112,7 @@ class RankingClassifier(FeatureMapClassifier, PlanesClassifier):
         trained = self.train(features, signs, None if map_differs else start)
         scores = np.asarray(features @ trained.weights)
         threshold = self._threshold(signs, scores)
-        self._set_result(trained.weights, threshold, trained.status, trained.objective, trained.gap, trained.trace)
+        self._set_result(trained.weights, threshold, trained.status, trained)
         return trained.convex
 
     def _threshold(self, signs: np.ndarray, scores: np.ndarray) -> float:
@@ -203,11 +201,7 @@ def structural_svm(
 def _weights_of_sample(
     Z: Any, signs: np.ndarray, ranks: tuple[int, int], C: float, tol: float, risk_of: RiskOf
 ) -> np.ndarray | None:
-    """Return the optimal weights for every tenth sample of each class, which are near those for all.
-
-    None if these samples are too few, so a start from zero is as good, or their weights are zero. The sample of
-    the sample comes first, and so on.
-    """
+    """Return the optimal weights for every tenth sample of each class, near those for all; None if too few, or 0."""
     positive, negative = np.flatnonzero(signs > 0)[::SAMPLING_STEP], np.flatnonzero(signs < 0)[::SAMPLING_STEP]
     share = len(negative) / np.sum(signs < 0)
     first, last = round(ranks[0] * share), round(ranks[1] * share)

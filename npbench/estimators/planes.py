@@ -1,7 +1,6 @@
 """Linear classifiers trained by adding planes below a convex risk."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,13 +53,11 @@ class PlanesClassifier(LinearClassifier):
         risk = self._risk(signs, scores - self.intercept_)
         return {"objective_": 0.5 * float(np.sum(self.coef_**2)) + self.C * risk}
 
-    def _set_result(
-        self, w: np.ndarray, threshold: float, status: str, objective: float, gap: float, trace: Sequence[Any]
-    ) -> None:
+    def _set_result(self, w: np.ndarray, threshold: float, status: str, found: Any) -> None:
         self.coef_, self.intercept_ = w[None, :], np.array([-threshold])
         self.status_, self.converged_ = status, status == "converged"
-        self.objective_, self.duality_gap_ = objective, gap
-        self.n_iter_, self.trace_ = len(trace), trace
+        self.objective_, self.duality_gap_ = found.objective, found.gap
+        self.n_iter_, self.trace_ = len(found.trace), found.trace
 
     def fit_from(self, X: Any, y: Any, start: Solution | None = None) -> Solution:
         """Fit from the solution for another C, or from 0; return the solution to start the next fit from.

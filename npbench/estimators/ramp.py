@@ -169,9 +169,7 @@ class RampClassifier(WeightedClassifier, NystroemClassifier):
         if gram.features is None or self.update != "secant" or 2 * part_size > n:
             return {}
         rng = check_random_state(self.random_state)
-        rows = np.sort(
-            np.concatenate([_drawn(rng, np.flatnonzero(svm.positive == side), part_size / n) for side in (0, 1)])
-        )
+        rows = np.union1d(*(_drawn(rng, np.flatnonzero(svm.positive == side), part_size / n) for side in (0, 1)))
         few = Gram.of_features(rows_of(gram.X, rows), gram.features.n_threads)
         unsettled = int(PART_UNSETTLED * len(rows))
         part = RampSVM(few, signs[rows], svm.eta, PART_TOL_FACTOR * svm.tol, unsettled, svm.weight[rows])

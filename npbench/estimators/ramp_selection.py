@@ -1,15 +1,13 @@
 """Model selection for kernel machines with the ramp loss that shares work over their grid.
 
-Candidates share the expensive parts: one matrix of squared distances serves all bandwidths, one Gram matrix per kernel
-holds all folds, and each fold is cut out of it once for all C. Bandwidths so small that the kernel only distinguishes
-equal from different points share one path.
+One matrix of squared distances serves all bandwidths, one Gram matrix per kernel holds all folds, and each fold is cut
+out of it once for all C. Bandwidths so small that the kernel only tells equal from different points share one path.
 
 Annealed searches with the default update and bandwidths (np_svm, q_svm) take the path of
 :mod:`npbench.numerics.ramp_path`: approximate, from C to C. Their nonconvex problem has several local minima, and a
 validation loss may be that of another minimum than an independent fit finds. All others are the estimator's own
-searches, each from the point at which the search for the smaller C ended, so their losses are those of independent
-fits, to the tolerance of the convex steps. Landmarks of many samples allow ten times the tolerance, which at large C
-saves nine tenths of the steps.
+searches, each from the point at which the search for the smaller C ended: their losses are those of independent fits,
+to the tolerance of the convex steps, of which landmarks of many samples allow ten times as much: fewer steps.
 """
 
 from collections.abc import Sequence
@@ -34,13 +32,15 @@ from npbench.estimators.ramp import UNSETTLED, RampClassifier
 from npbench.evaluation.grids import Grids, Make, combinations
 from npbench.evaluation.selection import grid_search, least_loss
 from npbench.evaluation.splits import Folds
+from npbench.numerics.devices import beside, to_numpy
 from npbench.numerics.gram import Gram
-from npbench.numerics.landmark_svm import scores_of
+from npbench.numerics.landmark_svm import Features
 from npbench.numerics.multiplier_search import SearchResult
 from npbench.numerics.multipliers import REACHED
 from npbench.numerics.ramp_svm import RampSVM
 from npbench.problem import Problem
 
+Found = tuple[np.ndarray, Sequence[bool]]  # scores of the validation samples by estimator, and whether each converged
 LOOSE = 10.0  # tolerance of Newton steps in a search, in units of tol: single precision reaches it for any C
 
 
@@ -50,10 +50,8 @@ def select(
 ) -> Selection:
     """Choose parameters by grid search, sharing work among the candidates.
 
-    Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`; ``n_threads`` kernels
-    are searched at the same time. Falls back on it if no work can be shared: if C
-    is not searched, the Gram matrix of all rows exceeds ``cache_size``, or a kernel is not the same function on every
-    fold.
+    Takes and returns the same as :func:`npbench.evaluation.selection.grid_search`, on which it falls back if C is not
+    searched, the Gram matrix of all rows exceeds ``cache_size``, or a kernel is not the same function on every fold.
     """
     rows, local_folds = ordered_by_fold(folds)
     make, candidates = with_landmarks(make, len(y), len(rows)), combinations(search)
@@ -89,10 +87,8 @@ def _setting(estimator: RampClassifier, sample: KernelSample | LandmarkSample) -
     return sample.kernel(estimator), frozenset(params.items())
 
 
-def _exact(
-    along: Sequence[RampClassifier], K: np.ndarray, y: np.ndarray, between: np.ndarray
-) -> tuple[np.ndarray, Sequence[bool]]:
-    """Return the scores of the validation samples for each estimator, ordered by C, and whether each converged."""
+def _exact(along: Sequence[RampClassifier], K: np.ndarray, y: np.ndarray, between: np.ndarray) -> Found:
+    """Search with each estimator, ordered by C, on a Gram matrix."""
     # each search starts from the point at which the search for the smaller C ended
     svm = RampSVM(Gram.of(K), y, along[0].eta, along[0].tol)
     found = [estimator.search(svm) for estimator in along]
@@ -101,9 +97,7 @@ def _exact(
     return scores.T, [one.status in REACHED for one in found]
 
 
-def _by_newton_steps(
-    along: Sequence[RampClassifier], features: Any, y: np.ndarray, validated: Any
-) -> tuple[np.ndarray, Sequence[bool]]:
+def _by_newton_steps(along: Sequence[RampClassifier], features: Any, y: np.ndarray, validated: Any) -> Found:
     """Return what :func:`_exact` returns, from features of landmarks, or those of the linear kernel."""
     svm = RampSVM(Gram.of_features(features), y, along[0].eta, along[0].tol, int(UNSETTLED * len(y)))
     found: list[SearchResult] = []
@@ -114,13 +108,13 @@ def _by_newton_steps(
             start = {"flat": svm.flat(), "start": found[-1].best.multiplier * estimator.C / C}
         found.append(estimator.search(svm, **start))
         C = estimator.C
-    scores = scores_of(features, validated, [one.best.x for one in found]) + [[one.best.b] for one in found]
+    fitted, scored = Features(features), Features(validated)
+    weights = [fitted.weights(beside(one.best.x, features)) for one in found]
+    scores = np.array([to_numpy(scored.scores(w)) + one.best.b for w, one in zip(weights, found, strict=True)])
     return scores, [one.status in REACHED for one in found]
 
 
-def _quick(
-    along: Sequence[RampClassifier], K: np.ndarray, y: np.ndarray, between: np.ndarray
-) -> tuple[np.ndarray, Sequence[bool]]:
+def _quick(along: Sequence[RampClassifier], K: np.ndarray, y: np.ndarray, between: np.ndarray) -> Found:
     """Return what :func:`_exact` returns, from approximate searches."""
     found = along[0].path(K, y, np.array([estimator.C for estimator in along]))
     return found.x.astype(K.dtype) @ between.T + found.b[:, None], found.converged.tolist()

@@ -25,9 +25,8 @@ def select(
 ) -> Selection:
     """Choose parameters by grid search, with warm starts from each C to the next larger one.
 
-    For SVMs solved by planes below a risk: planes found for one C bound the risk for every C. Estimators have the
-    method ``fit_from(X, y, start)``, which fits and returns the start for the next C. Parameters and returned value
-    are those of :func:`npbench.evaluation.selection.grid_search`.
+    Estimators have ``fit_from(X, y, start)``, which fits and returns the start for the next C: planes below a risk hold
+    for every C. Parameters and returned value are those of :func:`npbench.evaluation.selection.grid_search`.
     """
 
     def path(params: Mapping[str, Any], costs: Sequence[float], X: Any, y: np.ndarray) -> Iterable[Any]:

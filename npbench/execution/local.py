@@ -16,7 +16,7 @@ import socket
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from npbench.data import BinaryData
@@ -129,14 +129,6 @@ def how_it_died(code: int) -> str:
     return f"the worker process was killed by {name}{hints.get(-code, '')}"
 
 
-@dataclass
-class Server:
-    """A process that forks the fits of kinds of jobs for which it has warmed up."""
-
-    process: Process
-    kinds: set[str] = field(default_factory=set)
-
-
 class Judge:
     """Runs tasks in a worker, which makes it before it opens data."""
 
@@ -144,7 +136,8 @@ class Judge:
         if gpu is not None:
             os.environ["CUDA_VISIBLE_DEVICES"] = gpu  # of all that this process starts
         self._nursery = Nursery()
-        self._servers: dict[Owner, Server] = {}
+        self._servers: dict[Owner, Process] = {}  # which fork fits
+        self._warm: set[tuple[Owner, str]] = set()  # kinds of jobs for which the servers have warmed up
         self._owner: Owner = ("", frozenset())  # of the present job
         self._failed: dict[str, Ended] = {}  # by kind: how a server ended in its preparations
         self._toys: dict[str, Fitting] = {}  # of kinds whose threads would not survive a fork: each fit warms up
@@ -179,16 +172,13 @@ class Judge:
         return {**record, "compile_seconds": seconds}
 
     def _prepare(self, kind: str, task: Task, data: BinaryData) -> float:
-        """Let the owner's server warm up for a kind of task, unless it has, and return the seconds; raise Ended.
-
-        If a server ended while preparing for a kind, fits of that kind start from the nursery, unprepared.
-        """
+        """Let the owner's server warm up for a kind of task, unless it has, and return the seconds; raise Ended."""
         from npbench.evaluation import measure
 
         failed = self._failed.get(kind)
         if isinstance(failed, TimedOut) and failed.phase == IMPORTING:
             raise failed.with_traceback(None)
-        if failed or kind in self._toys or self._is_warm(kind):
+        if failed or kind in self._toys or (self._owner, kind) in self._warm:
             return 0.0
         start = time.perf_counter()
         toy = measure.toy_fitting(task.job, data.n_features, is_sparse(data.X), task.options.n_threads)
@@ -196,25 +186,22 @@ class Judge:
             self._warm_up(kind, toy)
         except Ended as ended:
             self._close(self._owner)
-            self._failed[kind] = ended
+            self._failed[kind] = ended  # fits of this kind then start from the nursery, unprepared
             return self._prepare(kind, task, data)
         return time.perf_counter() - start
-
-    def _is_warm(self, kind: str) -> bool:
-        return self._owner in self._servers and kind in self._servers[self._owner].kinds
 
     def _warm_up(self, kind: str, toy: Fitting) -> None:
         """Start the owner's server, unless it is there, and let it warm up; raise Ended."""
         asked = toy, self._limits.memory_mb
         if server := self._servers.get(self._owner):
-            server.process.tell(asked)
+            server.tell(asked)
         else:
             if len(self._servers) == MOST_SERVERS:
                 self._close(next(iter(self._servers)))
-            server = self._servers[self._owner] = Server(self._fork(self._nursery.requests, serve_fits))
-            server.process.send(asked)
-        if self._until_ready(server.process):
-            server.kinds.add(kind)
+            server = self._servers[self._owner] = self._fork(self._nursery.requests, serve_fits)
+            server.send(asked)
+        if self._until_ready(server):
+            self._warm.add((self._owner, kind))
         else:
             self._close(self._owner)
             self._toys[kind] = toy
@@ -222,18 +209,17 @@ class Judge:
     def _fit(self, kind: str, fitting: Fitting) -> Iterator[Step]:
         """Yield the steps of a fit, which are data; raise Ended if its process ends or takes too long."""
         toy = self._toys.get(kind)
-        requests = self._servers[self._owner].process.requests if self._is_warm(kind) else self._nursery.requests
+        requests = self._servers[self._owner].requests if (self._owner, kind) in self._warm else self._nursery.requests
         one = self._fork(requests, serve_fit, toy=toy, memory_mb=self._limits.memory_mb)
         try:
             if toy:
                 self._until_ready(one)
             self._limit(one, self._limits.seconds or math.inf)
             one.send((fitting, self._noted if self._group else None))
-            is_over = False
-            while not is_over:
+            facts: dict[str, Any] = {}
+            while "ended" not in facts:
                 facts, arrays = self._answer(one)
-                is_over = "ended" in facts
-                if is_over:
+                if "ended" in facts:
                     one.stop()
                 if "noted" in facts:
                     self._noted |= zip(facts["noted"], zip(facts["facts"], arrays, strict=True), strict=True)
@@ -246,7 +232,8 @@ class Judge:
     def _close(self, owner: Owner) -> None:
         """End the server of an owner."""
         server = self._servers.pop(owner, None)
-        if server and not server.process.close():
+        self._warm = {one for one in self._warm if one[0] != owner}
+        if server and not server.close():
             self._nursery.kill()  # it is stopped
 
     def _fork(self, requests: socket.socket, serve: Callable[..., None], **told: Any) -> Process:

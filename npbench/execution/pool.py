@@ -45,8 +45,7 @@ def outcomes(
 ) -> Generator[tuple[Any, Outcome]]:
     """Yield tasks with outcomes as they end, from a worker for each of ``makes``; leaving early kills the workers.
 
-    A task whose worker dies is tried once more, in a new process. Tasks of one group, unless that is None, go to the
-    worker that has begun it.
+    A task whose worker dies is tried once more, in a new process. A group, unless it is None, stays with one worker.
     """
     # The usual soft limit of 1024 open files ends a run with 250 workers.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

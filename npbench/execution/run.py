@@ -1,7 +1,5 @@
 """Run the jobs of a plan: one loop that receives records, stores each, and notifies observers."""
 
-from __future__ import annotations
-
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -10,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, cycle, groupby, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 from npbench.data import BinaryData
 from npbench.evaluation.job import STANDARD, Job, JobStream, Options
@@ -45,7 +43,7 @@ class Limits:
         names = seen.split(",") if seen else map(str, range(self.gpus or 0))
         return [*islice(cycle([*islice(names, self.gpus or 0)] or [None]), n_workers)]
 
-    def with_memory_for(self, n_workers: int) -> Limits:
+    def with_memory_for(self, n_workers: int) -> Self:
         """Return these limits with a limit on memory, by default each worker's share of this machine."""
         return replace(self, memory_mb=self.memory_mb or _machine_mb() / n_workers)
 
@@ -62,16 +60,9 @@ class RunContext:
 Executor = Callable[[JobStream, Limits, RunContext], Iterator[Record]]
 
 
-def run_jobs(
-    jobs: JobStream,
-    store: RecordStore,
-    executor: Executor,
-    limits: Limits,
-    context: RunContext,
-    on_record: Callable[[Record], None] = lambda record: None,
-) -> None:
-    """Run jobs, store one record for each as it ends, then call ``on_record``."""
-    with closing(store), closing(executor(jobs, limits, context)) as records:  # type: ignore[type-var]
+def store_each(store: RecordStore, records: Iterator[Record], on_record: Callable[[Record], None]) -> None:
+    """Store the record of each job as it ends, then call ``on_record``."""
+    with closing(store), closing(records):  # type: ignore[type-var]
         for record in records:
             store.append(record)
             on_record(record)

@@ -11,19 +11,13 @@ LARGEST_SAMPLE = 2.0**50
 
 
 def rate_limits(errors: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return limits that cover the rate with probability ``confidence`` or more, with equal tails, for n >= 1.
-
-    A mean number of errors need not be whole.
-    """
+    """Return limits, with equal tails, that cover the rate with at least this confidence; ``errors`` may be a mean."""
     tail, count = (1 - confidence) / 2, np.array(errors)
     return float(rate_below(count, n, tail)), float(rate_above(count, n, tail))
 
 
 def rate_above(errors: np.ndarray, n: int, delta: float) -> np.ndarray:
-    """Return upper limits of rates after ``errors`` errors in n trials, exceeded with probability at most delta.
-
-    Each is the p with ``P(Binomial(n, p) <= errors) = delta``, and 1 if all n were errors.
-    """
+    """Return upper limits, each the p with ``P(Binomial(n, p) <= errors) = delta``, or 1 if all n were errors."""
     some_right = errors < n
     limit = betaincinv(errors + 1, np.where(some_right, n - errors, 1), 1 - delta)
     return np.where(some_right, limit, 1.0)

@@ -60,10 +60,7 @@ class Trace(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A point with its scores, the risk and its gradient with respect to the scores, and the objective.
-
-    Scores that are not ``exact`` come from a line search, with its rounding errors.
-    """
+    """A point: its scores (``exact``, or of a line search), the risk and its gradient there, and the objective."""
 
     w: np.ndarray
     scores: np.ndarray
@@ -114,17 +111,10 @@ class Planes:
         self._gram[slot, : self.count] = self._gram[: self.count, slot] = self.slopes @ slope
 
     def tilt(self, slope: np.ndarray, offset: float) -> None:
-        """Add ``offset + slope'w`` to the risk, hence to all planes except 0; the new risk must be nonnegative too.
-
-        O(planes^2 n_features).
-        """
+        """Add ``offset + slope'w`` to the risk, which stays >= 0, hence to all planes but 0. O(planes^2 n_features)."""
         self._slopes[1 : self.count] += slope
         self._offsets[1 : self.count] += offset
         self._gram[: self.count, : self.count] = self.slopes @ self.slopes.T
-
-    def model(self, w: np.ndarray) -> float:
-        """Return the maximum of the planes at w."""
-        return float(np.max(self.offsets + self.slopes @ w))
 
     def minimiser(self, C: float, accuracy: float) -> tuple[np.ndarray, float]:
         """Return the w that minimises ``1/2 ||w||^2 + C model(w)``, and a lower bound on the minimum.
@@ -155,8 +145,7 @@ class Planes:
 class Solution:
     """Result of :func:`minimise`: the best point found, F there, and a lower bound on F.
 
-    The status says whether the gap meets the tolerance; if not, whether rounding or ``max_iter`` stopped the search.
-    ``planes`` is the model of the risk, which does not depend on C.
+    The status says whether the gap meets the tolerance, or what stopped the search. ``planes`` hold for any C.
     """
 
     w: np.ndarray
@@ -187,9 +176,8 @@ def minimise(
 ) -> Solution:
     """Minimise ``F(w) = 1/2 ||w||^2 + C R(Xw)`` to a certified gap.
 
-    An iteration takes one product with X, one with its transpose, up to three calls of ``risk`` and
-    O(planes n_features + planes^2). Memory is X and the planes. The number of iterations grows with C and the condition
-    of X, hardly with n_samples.
+    An iteration takes a product with X, one with its transpose, up to three risks and O(planes (n_features + planes)).
+    Memory is X and the planes. The number of iterations grows with C and the condition of X, hardly with n_samples.
 
     Parameters
     ----------
@@ -276,7 +264,7 @@ class _Search:
 
     def step(self, target: float) -> None:
         w = self._planes.near(self.best.w, self._mu, self._C, QP_ACCURACY * max(self.gap, target))
-        promised = 0.5 * float(w @ w) + self._C * self._planes.model(w)
+        promised = 0.5 * float(w @ w) + self._C * float(np.max(self._planes.offsets + self._planes.slopes @ w))
         # adapt mu to how far the model's value there covers the way to the bound
         reached = (promised - self.bound) / self.gap
         if reached > LEVELS[1]:
@@ -298,14 +286,13 @@ class _Search:
         curvature = float(dw @ dw)
         self._show(dw, ds)
 
-        def evaluate(t: float) -> _LinePoint:
-            point = self._at(origin.w + t * dw, origin.scores + t * ds)
+        def placed(t: float, point: Point) -> _LinePoint:
             return _LinePoint(t, float(dw @ point.w) + self._C * float(point.gradient @ ds), point)
 
-        left = lowest = _LinePoint(0.0, float(dw @ origin.w) + self._C * float(origin.gradient @ ds), origin)
+        left = lowest = placed(0.0, origin)
         right, t = None, 1.0
         for _ in range(MAX_LINE_POINTS):
-            here = evaluate(t)
+            here = placed(t, self._at(origin.w + t * dw, origin.scores + t * ds))
             lowest = min(lowest, here, key=lambda place: place.point.objective)
             # bracket the minimum by the signs of the slope
             if here.slope <= 0.0:

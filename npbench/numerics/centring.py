@@ -10,9 +10,8 @@ from scipy.sparse import csr_array, diags_array, issparse
 def offsets(X: Any) -> np.ndarray:
     """Return the offset c of each feature: products and distances of the rows of ``X - c`` keep the digits of X.
 
-    It is the mean where that exceeds the standard deviation, else 0: outliers move the mean away from the other
-    samples, and centred features stay as they are. A constant feature's is exactly its value. X is an array or a CSR
-    matrix.
+    It is the mean where that exceeds the standard deviation, else 0: outliers move the mean away from the others, and
+    centred features stay as they are. A constant feature's is exactly its value. X is an array or a CSR matrix.
     """
     # mean^2 > variance, from mean^2 and the mean of squares
     squares = X.multiply(X).sum(axis=0) if issparse(X) else np.einsum("ij,ij->j", X, X)

@@ -10,23 +10,21 @@ import numpy as np
 
 from npbench.numerics.thresholds import SAME_RATE
 
+Array = np.ndarray
 MARGIN = 1e-9  # of log-weights, so that rounding breaks no tie
 GROWTH = 1.2
 
 
-def least_weights(
-    log_p: np.ndarray, shares: np.ndarray, rates: Mapping[int, float], floor: np.ndarray
-) -> np.ndarray | None:
+def least_weights(log_p: Array, shares: Array, rates: Mapping[int, float], floor: Array) -> Array | None:
     """Return the smallest log-weights from ``floor`` on that keep the error rates of some classes, or None.
 
     If two vectors of weights keep the rates, so does the vector of the smaller weights: each is one of the two, and its
     rivals are no stronger than there. So there is a least vector, with the smallest error rates of all classes without
     a bound. Raising the weights in turn, each as far as its bound asks, approaches it from below.
 
-    ``log_p``, logarithms of probabilities, and ``shares`` have shape (n_samples, n_classes); the latter hold the share
-    of each sample in each class, and their columns sum to 1, as for labels or probabilities. ``rates`` bounds the error
-    rates of some classes. ``floor`` has the smallest log-weights, -inf for a class that no sample goes to unless it has
-    a bound.
+    ``log_p``, logarithms of probabilities, and ``shares`` of each sample in each class, as for labels or probabilities,
+    have shape (n_samples, n_classes); columns of ``shares`` sum to 1. ``rates`` bounds the error rates of some classes.
+    ``floor`` has the smallest log-weights, -inf for a class that no sample goes to unless it has a bound.
     """
     members = {k: np.flatnonzero(shares[:, k]) for k in rates}
     parts = {k: (log_p[rows], shares[rows, k]) for k, rows in members.items()}
@@ -47,7 +45,7 @@ def least_weights(
         margin *= GROWTH
 
 
-def _needed(log_p: np.ndarray, shares: np.ndarray, log_c: np.ndarray, k: int, rate: float) -> float:
+def _needed(log_p: Array, shares: Array, log_c: Array, k: int, rate: float) -> float:
     """Return the log-weight above which the class k keeps its rate, given those of the others."""
     missing = _best(log_p, log_c, np.arange(len(log_c)) != k) - log_p[:, k]
     order = np.argsort(-missing)
@@ -55,16 +53,12 @@ def _needed(log_p: np.ndarray, shares: np.ndarray, log_c: np.ndarray, k: int, ra
     return float(missing[order[n_errors]]) if n_errors < len(order) else -np.inf
 
 
-def lowered_weights(
-    log_p: np.ndarray, codes: np.ndarray, allowed: Mapping[int, int], start: np.ndarray, floor: np.ndarray
-) -> np.ndarray | None:
+def lowered_weights(log_p: Array, codes: Array, allowed: Mapping[int, int], start: Array, floor: Array) -> Array | None:
     """Lower the weights of some classes together, each until it has the errors that are allowed; None if none can be.
 
     At first these classes win against all others, and their weights have the ratios of ``start``. All are lowered at
-    the same pace. A class stops before an error too many, or at its floor.
-
-    So each stops at an order statistic of its own samples, for which a rule for one class holds: see the page "Several
-    classes".
+    the same pace. A class stops before an error too many, or at its floor: at an order statistic of its own samples,
+    for which a rule for one class holds (see the page "Several classes").
 
     ``log_p`` and ``codes`` are the log-probabilities and the classes of samples that neither the classifier nor
     ``start`` has seen. ``allowed`` is the number of errors of each class, and ``floor`` has the smallest log-weights.
@@ -86,7 +80,7 @@ def lowered_weights(
     return log_c
 
 
-def _room(log_p: np.ndarray, log_c: np.ndarray, k: int, moving: list[int]) -> np.ndarray:
+def _room(log_p: Array, log_c: Array, k: int, moving: list[int]) -> Array:
     """Return by how much the moving classes can be lowered until each sample of the class k is an error."""
     moves = np.isin(np.arange(len(log_c)), moving)
     room = log_c[k] + log_p[:, k] - _best(log_p, log_c, ~moves)
@@ -94,6 +88,6 @@ def _room(log_p: np.ndarray, log_c: np.ndarray, k: int, moving: list[int]) -> np
     return np.where(log_c[k] + log_p[:, k] > _best(log_p, log_c, moves), room, -np.inf)
 
 
-def _best(log_p: np.ndarray, log_c: np.ndarray, among: np.ndarray) -> np.ndarray:
+def _best(log_p: Array, log_c: Array, among: Array) -> Array:
     """Return the largest weighted log-probability of each sample among some classes."""
     return np.max(log_p[:, among] + log_c[among], axis=1, initial=-np.inf)

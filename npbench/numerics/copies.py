@@ -80,11 +80,8 @@ def _is_fine(values: np.ndarray) -> bool:
 
 
 def _is_alike(times: np.ndarray) -> np.ndarray:
-    """Return which of the distinct rows occur as many times as too many others do for draws from a population.
-
-    For any population, the numbers f of rows that are drawn k times have ``f[k]**2 <= (1 + 1/k) * f[k-1] * f[k+1]`` in
-    the mean, by the inequality of Cauchy and Schwarz for mixtures of Poisson distributions.
-    """
+    """Return which of the distinct rows occur as many times as too many others do for draws from a population."""
+    # f[k]**2 <= (1 + 1/k) * f[k-1] * f[k+1] in the mean, by Cauchy and Schwarz for mixtures of Poisson distributions
     f = np.bincount(times, minlength=times.max() + 2)
     expected = np.sqrt((1 + 1 / times) * (f[times - 1] + 1) * (f[times + 1] + 1))
     return (times > 1) & (f[times] > 2 * expected + 10)

@@ -13,14 +13,9 @@ from sklearn.externals.array_api_compat import (
     to_device,
 )
 
-__all__ = ["array_namespace", "beside", "device", "is_numpy_namespace", "on_device", "rows_of", "to_numpy"]
-
 
 def on_device(values: np.ndarray, name: str | None) -> Any:
-    """Return a NumPy array itself or, if a device is named, its copy there as a tensor of PyTorch.
-
-    ImportError without PyTorch, and ValueError if it has no such device.
-    """
+    """Return an array or, on a named device, a tensor of PyTorch; ImportError or ValueError if that is not there."""
     if name is None:
         return values
     try:
@@ -51,14 +46,11 @@ def rows_of(X: Any, rows: np.ndarray) -> Any:
 
 
 def solve_positive(H: Any, v: Any) -> Any:
-    """Return ``H^-1 v`` for a symmetric H; LinAlgError unless it is positive definite, where the library has Cholesky.
-
-    The standard has no solver by Cholesky factors, which take half of the operations or less.
-    """
+    """Return ``H^-1 v`` for a symmetric H; LinAlgError unless it is positive definite, if the library has Cholesky."""
     if isinstance(H, np.ndarray):
         return np.asarray(cho_solve(cho_factor(H), v))
     if not is_torch_array(H):
-        return array_namespace(H).linalg.solve(H, v)
+        return array_namespace(H).linalg.solve(H, v)  # the standard has no Cholesky solver, in half of the operations
     import torch
 
     factor, failed = torch.linalg.cholesky_ex(H)

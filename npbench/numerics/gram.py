@@ -1,9 +1,8 @@
 """Kernels and their Gram matrices.
 
-The Gram matrix of n samples is stored as a whole if its 8 n^2 bytes fit the budget. Otherwise its rows are computed on
-demand and kept in a least-recently-used cache. BLAS computes the products x'z with one thread, since their last digit
-could depend on the number of threads. Distances, exponentials and checks follow block by block, while a block is in
-the processor's cache, optionally with several threads.
+The Gram matrix of n samples is stored as a whole if its 8 n^2 bytes fit the budget. Otherwise rows are computed on
+demand, and those used last are kept. BLAS computes the products x'z with one thread, since their last digit could
+depend on the number. Distances, exponentials and checks follow by blocks in the processor's cache, also in threads.
 
 The matrix of a dense sample with itself is computed in square tiles on and above the diagonal, which are mirrored. This
 halves products and exponentials; half of the time or more then goes into writing 8 bytes a value.
@@ -38,8 +37,7 @@ class Kernel:
     """A positive semi-definite kernel: "linear", "rbf", "poly", "precomputed" or a callable.
 
     ``x'z``, ``exp(-gamma ||x - z||^2)`` and ``(gamma x'z + coef0)^degree``, with a positive gamma, ``1 / (2 sigma^2)``
-    for a bandwidth sigma. "precomputed" takes X as the matrix; a callable takes (X, Z) and returns an array of shape
-    (len(X), len(Z)).
+    for a bandwidth sigma. "precomputed" takes X as the matrix; a callable returns one of shape (len(X), len(Z)).
     """
 
     name: str | Callable[[Any, Any], np.ndarray]
@@ -87,10 +85,7 @@ class Kernel:
             return _finite(4.0 * self.gamma * _squared_norms(X)) / 4.0
 
     def of_squared_distances(self, squared: np.ndarray) -> np.ndarray:
-        """Return ``exp(-gamma squared)`` from squared distances without NaN, in single or double precision.
-
-        Takes 1.7 ns a value in single precision, 0.7 of them for the exponential, and the rest for passes over a block.
-        """
+        """Return ``exp(-gamma squared)`` from squared distances, not NaN, in their precision: 1.7 ns each in single."""
         # exp is much slower where it underflows
         least = gram_kernels.LEAST_EXPONENT if squared.itemsize == 8 else LEAST_EXPONENT_SINGLE
 
@@ -218,8 +213,7 @@ class Gram:
     """Gram matrix of the samples X, stored as a whole if it fits the budget in bytes, or computed row by row.
 
     ``whole`` is the matrix, C-contiguous, or None. ``has_few_features`` says whether the kernel is linear, the matrix
-    exceeds the budget, and one of (n_features, n_features) does not. ``features`` are those of :meth:`of_features` in
-    single precision.
+    exceeds the budget, and one of (n_features, n_features) does not. ``features`` are those of single precision.
     """
 
     features: Features | None = None
@@ -233,8 +227,7 @@ class Gram:
             self.whole = kernel._between(X, X, n_threads)
             if kernel.name == "rbf":
                 np.fill_diagonal(self.whole, 1.0)
-        linear = kernel.name == "linear"
-        self.has_few_features = self.whole is None and linear and 8 * X.shape[1] ** 2 <= budget
+        self.has_few_features = self.whole is None and kernel.name == "linear" and 8 * X.shape[1] ** 2 <= budget
         self._capacity = max(2, budget // (8 * self.n))
         self._rows: OrderedDict[int, np.ndarray] = OrderedDict()
 

@@ -1,7 +1,6 @@
 """Binary heaps for kernels that visit samples in ascending order of a key until some condition holds.
 
-That takes O(n + k log n) for k of n samples, where a sort takes O(n log n). ``np.argsort`` would also add about two
-seconds to the compile time of a kernel.
+That takes O(n + k log n) for k of n samples, a sort O(n log n); ``np.argsort`` would compile for two seconds more.
 """
 
 from numba import njit

@@ -65,8 +65,7 @@ def solve(K: Array, p: Array, lower: Array, upper: Array, x: Array, tol: float =
     """Return the x that maximises ``p'x - x'Kx/2`` subject to ``lower <= x <= upper`` and an unchanged sum.
 
     Starts at a feasible x; needs ``lower < upper``. ``tol`` is the relative duality gap; if rounding prevents it, the
-    best iterate is returned, which the caller certifies. O(n r^2) per iteration for numerical rank r below n/3, else
-    O(n^3).
+    best iterate is returned, to be certified. O(n r^2) per iteration for numerical rank r below n/3, else O(n^3).
     """
     # a factor of low rank makes an iteration cheap; else K + D is factored
     L = pivoted_cholesky(K, 1e-14, max_rank=len(p) // 3)

@@ -1,8 +1,7 @@
 """The SVM dual of :mod:`npbench.numerics.smo` for many samples with up to a few thousand features in single precision.
 
 As in :mod:`npbench.numerics.proximal_svm`, rounds of the proximal point method solve a problem whose hinge is rounded
-over a width, by Newton steps in the weights of the features. They differ in what they save, since a pass over the
-features and a Hessian take nearly all of the time:
+over a width, by Newton steps in the weights. What differs saves passes over features and Hessians, most of the time:
 
 - a step on all samples fixes x for those far from the margin, as in :mod:`npbench.numerics.linear_svm`, and takes
   Newton steps for the others, in an array of their own;
@@ -15,7 +14,7 @@ numbers beyond single precision, all products are taken in double precision. All
 device of the features: NumPy's, or others with the functions of the array API standard, as on a GPU.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
@@ -50,8 +49,7 @@ ROUNDING = 5e-13  # of a sum, relative to its terms
 class Features:
     """Products with samples X of shape (n, d), from BLAS in the precision of X, or in double precision if ``exact``.
 
-    Blocks of rows are multiplied by ``n_threads`` threads, and their sums added in one order: the result does not
-    depend on the number of threads.
+    Blocks of rows are multiplied by ``n_threads`` threads, on whose number the result does not depend.
     """
 
     def __init__(self, X: Array, exact: bool = False, n_threads: int = 1) -> None:
@@ -123,26 +121,16 @@ class Features:
             return list(pool.map(work, starts))
 
 
-def scores_of(X: Array, Z: Array, solutions: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the scores ``ZX'x`` of the features Z for each solution x of a problem with features X, without b."""
-    fitted, scored = Features(X), Features(Z)
-    return np.array([to_numpy(scored.scores(fitted.weights(beside(x, X)))) for x in solutions])
-
-
 def floats(*values: Array) -> list[float]:
     """Return arrays of one value each as floats, from one transfer: a GPU is waited for once."""
     return to_numpy(array_namespace(*values).stack(values)).tolist()
 
 
 class _Rounded:
-    """The problem of one round for some of the samples, at given x of the others.
-
-    For w and the b that follows from it, ``x = clip(anchor + slopes (p - Xw - b), lower, upper)``, as in
-    :mod:`npbench.numerics.proximal_svm`. ``reach`` is the most that x may change; the x of the other samples sum to
-    ``rest``, and their weights are ``pull``.
-    """
+    """The problem of one round for some samples: ``x = clip(anchor + slopes (p - Xw - b), lower, upper)``, b from w."""
 
     def __init__(self, lower: Array, upper: Array, reach: Array, anchor: Array, rest: float, pull: Array) -> None:
+        # reach is the most that x may change; the x of the other samples sum to rest, and their weights are pull
         self.lower, self.upper, self.reach, self.anchor, self.rest, self.pull = lower, upper, reach, anchor, rest, pull
         self.b, self.width = 0.0, 1.0
         self.xp = array_namespace(lower)

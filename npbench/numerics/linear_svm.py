@@ -3,9 +3,8 @@
 Samples far from the margin keep x at a bound; each step solves only for the samples nearest to it, in the change of
 their x, by further such steps, and by the rounds of :mod:`npbench.numerics.proximal_svm` where few samples are left.
 
-In the primal, a step minimises a lower bound of the objective that is exact near the current w. The result is optimal
-if no fixed sample has changed its side. Otherwise it is kept if it lowers the objective. Far from the optimum a step
-may fail; then rounds on all samples come first.
+In the primal, a step minimises a lower bound that is exact near the current w. The result is optimal if no fixed sample
+changes its side, and kept if it lowers the objective. Far from the optimum, rounds on all samples come first.
 """
 
 from typing import Any
@@ -86,10 +85,7 @@ def _nearest(problem: Problem, point: Point, n_near: int) -> tuple[float, np.nda
 
 
 def _step(problem: Problem, point: Point, n_near: int, tol: float, max_iter: int) -> tuple[int, float]:
-    """Solve for the x of the samples near the margin; move there if it is optimal or lowers the primal objective.
-
-    Return the number of Newton steps, and the violation: infinite if the point stays.
-    """
+    """Solve for the samples near the margin; move if that is optimal or better. Return Newton steps and violation."""
     b, near, radius = _nearest(problem, point, n_near)
     x = problem.feasible(np.where(point.g > b, problem.upper, problem.lower), point.g)
     w = weights(problem.X, x)

@@ -108,11 +108,9 @@ def anneal(
     """Alternate convex steps of ``svm`` with updates of the multiplier until ``|rate - bound| <= epsilon``.
 
     The point of ``svm`` may be a warm start. C weighs the surrogate miss rate, ``nu`` is the gain of an update, and
-    ``max_iter`` limits the convex steps. ``flat`` marks the flat samples of the first step (the paper's first beta),
-    and ``start`` is its multiplier.
+    ``max_iter`` limits the convex steps, of which the first has the flat samples ``flat`` and the multiplier ``start``.
 
-    The result has the last iterate if the tolerance is met and the flat samples repeat, or if the constraint is
-    inactive; else the best iterate and the reason.
+    The last iterate is kept if it meets the tolerance and its flat samples repeat, or is inactive; else the best one.
     """
     search = SearchState(svm, C, constraint, epsilon, max_iter)
     flat = np.zeros(len(svm.y), dtype=bool) if flat is None else flat
@@ -147,13 +145,10 @@ def _anneal(search: SearchState, multiplier: GradientMultiplier, flat: np.ndarra
 
 
 def _descend(search: SearchState, nu: float) -> Status:
-    """Keep the flat samples until the multiplier meets the constraint for them, from the best iterate on.
-
-    The constrained problem may have a minimum that no multiplier makes a minimum of L: the flat samples, updated after
-    each step, lead away from it. With flat samples kept, the problem is convex, and so is its constraint if the upper
-    bounds of the rates replace them. Each solution is feasible for the next problem and no worse (the DC algorithm
-    under a DC constraint).
-    """
+    """Keep the flat samples until the multiplier meets the constraint for them, from the best iterate on."""
+    # The constrained problem may have a minimum that no multiplier makes one of L: the flat samples, updated after each
+    # step, lead away from it. With flat samples kept, and upper bounds of the rates, problem and constraint are convex.
+    # Each solution is feasible for the next problem and no worse (the DC algorithm under a DC constraint).
     svm, constraint = search.svm, search.constraint
     multiplier, flat = search.back_to_best(nu), svm.flat()
     while (stopped := search.stopped) is None:

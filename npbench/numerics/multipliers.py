@@ -3,10 +3,9 @@
 A rate that decreases as its multiplier grows meets its bound at one multiplier. Each multiplier tried becomes the end
 of an interval on its side. The next one comes from a secant of the rate in log(lambda), or lies between the ends.
 
-:func:`npbench.numerics.ramp_kernels.next_multiplier` is a compiled, shorter :class:`SecantMultiplier`, with the same
-interval and constants. They differ in four points: the compiled rule has absolute ends, follows longer secants, counts
-an end of the interval that stays twice as half (the Illinois rule), and keeps its largest factor when a closed interval
-opens again.
+:func:`npbench.numerics.ramp_kernels.next_multiplier` is a compiled, shorter :class:`SecantMultiplier` with the same
+interval and constants, but for four points: it has absolute ends, follows longer secants, counts an end of the interval
+that stays twice as half (the Illinois rule), and keeps its largest factor when the interval reopens.
 """
 
 import math
@@ -143,8 +142,7 @@ class GradientMultiplier:
     """The multiplier lambda, updated as printed: ``lambda <- lambda (1 + nu gradient)``.
 
     lambda stays between RELATIVE_FLOOR and RELATIVE_CAP times its start, and the factor of an update is at most
-    MAX_FACTOR, since ``1 + nu gradient`` may be negative. A small gain nu takes many updates; a large one may oscillate
-    forever.
+    MAX_FACTOR, since ``1 + nu gradient`` may be negative. A small gain takes many updates; a large one may oscillate.
     """
 
     closed = False  # whether no multiplier seems to meet the constraint
@@ -223,7 +221,9 @@ class SecantMultiplier(GradientMultiplier):
             probe = self._probes.pop()
             if self._interval.low < probe < self._interval.high:
                 return probe
-        for proposed in (self._secant(value, rate), self._outward(value, rate)):
+        # outwards in proportion to the excess of the rate, unless lambda is bounded on both sides
+        known = self._interval.low > self._least and self._interval.high < self._most
+        for proposed in (self._secant(value, rate), None if known else self._moved(value, rate - self._bound)):
             if proposed in (self._least, self._most) or (proposed and is_inside(self._interval, proposed)):
                 return proposed
         return between(self._interval, self._bound)
@@ -233,11 +233,6 @@ class SecantMultiplier(GradientMultiplier):
             return None
         change = secant_change(value, rate, *self._before, self._bound)
         return value * math.exp(change) if abs(change) < math.log(self._factor) else None
-
-    def _outward(self, value: float, rate: float) -> float | None:
-        """Return a step in proportion to the excess of the rate, unless lambda is bounded on both sides."""
-        known = self._interval.low > self._least and self._interval.high < self._most
-        return None if known else self._moved(value, rate - self._bound)
 
 
 MULTIPLIERS = {"secant": SecantMultiplier, "gradient": GradientMultiplier}

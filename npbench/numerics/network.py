@@ -26,15 +26,15 @@ from npbench.numerics.sgd import Draws, Fit, Rule, Trace, imbalance
 
 TOO_LARGE = "Scores overflow for features this large: scale the features to unit variance."
 
+# of the network, lambda, the number of the step and the rule: the next lambda, P_nd and P_fa
 Pass = Callable[[Network, float, int, Rule], tuple[float, float, float]]
 
 
 def initial(n_features: int, hidden: int, squared_norm: float, random: np.random.Generator) -> Network:
     """Return an initial network.
 
-    W is normal with variance 1 / ``squared_norm``, so that the inputs of the units have variance 1; on standardised
-    features this is the usual scaling by the fan-in. v is normal with variance 1 / hidden. Intercepts are 0, and so is
-    a linear f.
+    W is normal with variance 1 / ``squared_norm``, so that the inputs of the units have variance 1, as by the fan-in
+    on standardised features. v is normal with variance 1 / hidden. Intercepts are 0, and so is a linear f.
     """
     if hidden == 0:
         return Network(np.zeros((1, n_features)), np.zeros(1), np.empty(0), np.zeros(1))
@@ -55,33 +55,20 @@ def squared_weights(network: Network) -> float:
     return float(np.sum(np.square(network.W)) + network.v @ network.v)
 
 
-class Pairs:
-    """Random order in which each epoch takes one positive and one negative at a time.
+def pairs(is_positive: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positives and the negatives of an epoch of pairs, both in random order.
 
-    Each row of the larger class occurs once. The numbers of occurrences of two rows of the smaller class differ by at
-    most one.
+    Each row of the larger class occurs once; the occurrences of two rows of the smaller one differ by at most one.
     """
-
-    def __init__(self, is_positive: np.ndarray, random: np.random.Generator) -> None:
-        self._classes = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
-        self._random = random
-        self.n_pairs = max(map(len, self._classes))
-
-    def epoch(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the positives and the negatives of the next epoch, both of length ``n_pairs``."""
-        first, second = (self._cycled(rows) for rows in self._classes)
-        return first, second
-
-    def _cycled(self, rows: np.ndarray) -> np.ndarray:
-        cycles = [self._random.permutation(rows) for _ in range(-(-self.n_pairs // len(rows)))]
-        return np.concatenate(cycles)[: self.n_pairs]
+    classes = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
+    n = max(map(len, classes))
+    cycles = [[random.permutation(rows) for _ in range(-(-n // len(rows)))] for rows in classes]
+    positives, negatives = (np.concatenate(each)[:n] for each in cycles)
+    return positives, negatives
 
 
 def neyman_pearson_pass(X: np.ndarray, is_positive: np.ndarray, draws: Draws) -> Pass:
-    """Return a pass of Algorithm 4, a function ``(network, multiplier, t, rule) -> (multiplier, P_nd, P_fa)``.
-
-    It changes the network in place; the rates are means over the pass.
-    """
+    """Return a pass of Algorithm 4, which changes the network in place; the rates are means over the pass."""
     squared_norms = np.einsum("ij,ij->i", X, X)
 
     def one_pass(network: Network, multiplier: float, t: int, rule: Rule) -> tuple[float, float, float]:
@@ -93,13 +80,14 @@ def neyman_pearson_pass(X: np.ndarray, is_positive: np.ndarray, draws: Draws) ->
     return one_pass
 
 
-def q_value_pass(X: np.ndarray, pairs: Pairs) -> Pass:
-    """Return a pass of the q-value search, a function as in :func:`neyman_pearson_pass`."""
+def q_value_pass(X: np.ndarray, is_positive: np.ndarray, random: np.random.Generator) -> Pass:
+    """Return a pass of the q-value search, which changes the network in place; the rates are means over the pass."""
     squared_norms = np.einsum("ij,ij->i", X, X)
 
     def one_pass(network: Network, multiplier: float, t: int, rule: Rule) -> tuple[float, float, float]:
-        multiplier, nd, fa = q_pass(network, X, squared_norms, *pairs.epoch(), multiplier, t, rule)
-        return multiplier, nd / pairs.n_pairs, fa / pairs.n_pairs
+        positives, negatives = pairs(is_positive, random)
+        multiplier, nd, fa = q_pass(network, X, squared_norms, positives, negatives, multiplier, t, rule)
+        return multiplier, nd / len(positives), fa / len(positives)
 
     return one_pass
 
@@ -111,8 +99,7 @@ def search(
 
     The first ``warm_up`` epochs take the logistic loss and keep lambda: samples far on the wrong side, where the other
     losses are flat, have a gradient there. With ``averages``, network and lambda are averages over the ends of the
-    epochs e = 1, 2, ... with weights ``e^3``, which smooth the noise of single samples and give the beginning little
-    weight. ValueError if numbers overflow.
+    epochs e = 1, 2, ... with weights ``e^3``, which smooth the noise of single samples. ValueError if numbers overflow.
     """
     start, multiplier, weight, trace = time.perf_counter(), 1.0, 0.0, []
     # running averages of W, c, v, b and lambda
@@ -137,13 +124,10 @@ def search(
     return network, multiplier, trace
 
 
-def assess(
-    network: Network, X: np.ndarray, is_positive: np.ndarray, rule: Rule, pull_pos: float, pull_neg: float
-) -> Fit:
+def assess(network: Network, X: np.ndarray, is_positive: np.ndarray, rule: Rule, pulls: tuple[float, float]) -> Fit:
     """Return the quality of a network on a sample with both classes.
 
-    ``pull_pos`` and ``pull_neg`` are the weights of P_nd and P_fa in the Lagrangian: 1 and lambda, or 1 + lambda q and
-    lambda.
+    ``pulls`` are the weights of P_nd and P_fa in the Lagrangian: 1 and lambda, or 1 + lambda q and lambda.
     """
     f = scores(network, X)
     signs = np.where(is_positive, 1.0, -1.0)
@@ -154,16 +138,11 @@ def assess(
         slopes = -rule.eta * signs * values * (1.0 - values)
     W, c, v, b = network
     terms = [rule.lambda_c * np.concatenate([W.ravel(), np.zeros_like(c), v, np.zeros_like(b)])]
-    for rows, pull in ((is_positive, pull_pos), (~is_positive, pull_neg)):
+    for rows, pull in zip((is_positive, ~is_positive), pulls, strict=True):
         terms.append(gradient(network, X[rows], pull / np.sum(rows) * slopes[rows]))
     p_nd, p_fa = float(values[is_positive].mean()), float(values[~is_positive].mean())
-    return Fit(
-        objective=0.5 * rule.lambda_c * squared_weights(network) + p_nd,
-        p_nd=p_nd,
-        p_fa=p_fa,
-        imbalance=imbalance(terms),
-        any_accepted=bool(np.any(f > 0)),
-    )
+    objective = 0.5 * rule.lambda_c * squared_weights(network) + p_nd
+    return Fit(objective, p_nd, p_fa, imbalance(terms), any_accepted=bool(np.any(f > 0)))
 
 
 def gradient(network: Network, X: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -1,7 +1,4 @@
-"""Newton steps of convex functions in few variables: the linear system, and the search along its solution.
-
-Arrays are NumPy's or those of another library with the functions of the array API standard.
-"""
+"""Newton steps of convex functions in few variables, by the array API: the linear system, and the search along it."""
 
 from collections.abc import Callable
 from typing import Any

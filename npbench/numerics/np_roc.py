@@ -44,24 +44,18 @@ class NPROC:
         n_neg, n_pos = len(self.negatives), len(self.positives)
         threshold = just_above(self.negatives.smallest(rank), self.negatives)
         misses = self.positives.count(threshold)
-        return Limits(
-            rank,
-            threshold,
-            rate_above(n_neg - rank, n_neg, self.delta),
-            misses / n_pos,
-            rate_below(misses, n_pos, self.delta),
-            rate_above(misses, n_pos, self.delta),
-        )
+        p_fa_high = rate_above(n_neg - rank, n_neg, self.delta)
+        p_nd_limits = rate_below(misses, n_pos, self.delta), rate_above(misses, n_pos, self.delta)
+        return Limits(rank, threshold, p_fa_high, misses / n_pos, *p_nd_limits)
 
 
 def np_roc(negatives: np.ndarray | Ascending, positives: np.ndarray | Ascending, delta: float = 0.05) -> NPROC:
     """Return the NP-ROC bands of a score, in O(n log n), from finite scores of left-out negatives and positives.
 
-    Each limit holds with probability 1 - delta at a rank that is fixed in advance, not simultaneously at all ranks, for
-    any distribution of the scores, including ties, and samples that are independent of each other and of the training
-    sample. That of the false-alarm rate is the condition of the umbrella rule (Tong, Feng and Li 2018, Science Advances
-    4(2)), solved for rho. For the positives the threshold is a fixed number, so that the limits of their miss rate are
-    those of Clopper and Pearson. The page "NP-ROC bands" has the formulas.
+    Each limit holds with probability 1 - delta at a rank fixed in advance, not at all ranks together, for any
+    distribution of the scores, with ties, and samples independent of each other and of the training sample. That of the
+    false-alarm rate is the condition of the umbrella rule (Tong, Feng and Li 2018, Science Advances 4(2)), solved for
+    rho. Those of the miss rate, at a fixed threshold, are Clopper and Pearson's. See the page "NP-ROC bands".
     """
     negatives, positives = _checked(negatives, "negatives"), _checked(positives, "positives")
     if not 0 < delta < 1:

@@ -30,6 +30,7 @@ NEGLIGIBLE_PROBABILITY = 1e-9  # tails of counts with less do not affect the lim
 NEGLIGIBLE_ERROR = 1e-12  # largest rounded error of constant scores, which is 0
 LEAST_DEGREES = 0.01  # of freedom
 MOST_SKEW = 0.75  # chosen by simulation, see Area.limits
+Placed = tuple[float, np.ndarray, np.ndarray]  # an area, and the placement values of positives and of negatives
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,8 @@ class Area:
 def pairwise(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
     """Return the mean over positives i and negatives ranked j_lo < j <= j_hi of 1[s_i > s_(j)], ties one half.
 
-    With n negatives by descending score, j_lo = ceil(n lo) and j_hi = floor(n hi), rounded to the integer within 1e-9
-    first (Narasimhan and Agarwal 2013). The standard error is computed as in :func:`fractional`. Raises a ValueError if
-    no negative rank falls into the range.
+    With n negatives by descending score, j_lo = ceil(n lo) and j_hi = floor(n hi), up to 1e-9 (Narasimhan and Agarwal
+    2013); ValueError if no rank is in the range. The standard error is computed as in :func:`fractional`.
     """
     return _over_ranks(y, scores, *ranks_within(int(np.sum(y < 0)), lo, hi))
 
@@ -91,9 +91,8 @@ def pairwise(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
 def strict(positives: np.ndarray, negatives: np.ndarray, first: int, last: int) -> float:
     """Return the share of pairs with s_i > s_(j) among positives i and negatives ranked first < j <= last.
 
-    This is :func:`pairwise` with ties counted as errors. In a search over a narrow range, ties counted as one half
-    would favour constant scores. Scores are not NaN, and first < last. Only the negatives in the range are sorted:
-    O(n + (k + m) log k) for k of them and m positives.
+    This is :func:`pairwise` with ties as errors: as one half, they would favour constant scores in a search over a
+    narrow range. Scores are not NaN. Only the k negatives in it are sorted: O(n + (k + m) log k) for m positives.
     """
     n, k = len(negatives), last - first
     inside = np.sort(np.partition(negatives, n - last)[n - last :])[:k]
@@ -108,8 +107,7 @@ def rank_range(n: int, lo: float, hi: float) -> tuple[int, int]:
 def positives_within(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> tuple[np.ndarray, np.ndarray]:
     """Return labels and scores without the positives outside a range of true-positive rates.
 
-    With m positives by descending score, those of ranks ceil(m lo) < i <= floor(m hi) stay, as in :func:`pairwise`.
-    Raises a ValueError if there are none.
+    Of m by descending score, ranks ceil(m lo) < i <= floor(m hi) stay, as in :func:`pairwise`; ValueError if none do.
     """
     first, last = ranks_within(int(np.sum(y > 0)), lo, hi, "positive", "tpr_range")
     scores = ranked(y, scores)
@@ -121,8 +119,7 @@ def positives_within(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) ->
 def ranks_within(n: int, lo: float, hi: float, kind: str = "negative", parameter: str = "fpr_range") -> tuple[int, int]:
     """Return ``first`` and ``last``: of n negatives, those in a range of false-positive rates rank first < j <= last.
 
-    Likewise of n positives and true-positive rates, with other words in the message. Raises a ValueError if no rank is
-    in the range.
+    Likewise of n positives and true-positive rates, with other words in the message. ValueError without such a rank.
     """
     first, last = rank_range(n, lo, hi)
     if last <= first:
@@ -136,19 +133,16 @@ def ranks_within(n: int, lo: float, hi: float, kind: str = "negative", parameter
 def fractional(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> Area:
     """Return the mean over positives i and ranks of 1[s_i > s_(j)], ties one half, with the range cut exactly.
 
-    The weight of the negative ranked j is the length of ``[j-1, j]`` within ``[n lo, n hi]``, divided by
-    ``n (hi - lo)``, so that any range has a value, however narrow. For [0, 1] it is the AUC, and its standard error is
-    that of DeLong et al.
+    The weight of the negative ranked j is the length of ``[j-1, j]`` within ``[n lo, n hi]`` over ``n (hi - lo)``, so
+    that any range has a value, however narrow. For [0, 1] it is the AUC, and the standard error that of DeLong et al.
 
-    Parameters are those of :func:`pairwise`. The standard error is that of DeLong et al. with placement values
-    restricted to the range,
+    Parameters are those of :func:`pairwise`. The standard error is that of DeLong et al. with placements in the range,
 
         var_i(v_i) / n_pos + n_neg var_j(w_j) / (n hi - n lo)^2,
 
     with v_i the weight of the negatives below positive i and w_j the share of positives above negative j. Negatives
-    ranked before the range have the w of the last of them, those after the range the w of the first of them. These are
-    the influence functions of ``1/(hi - lo) int_lo^hi ROC(u) du`` with respect to each class: a negative outside the
-    range only shifts the scores at which the range begins and ends.
+    ranked before the range have the w of the last of them, those after it that of the first. These are the influence
+    functions of ``1/(hi - lo) int_lo^hi ROC(u) du``: a negative outside the range only shifts the scores at its ends.
 
     References
     ----------
@@ -220,12 +214,11 @@ def tpr_limits(y: np.ndarray, scores: np.ndarray, fpr: float, confidence: float 
     """Return limits of the population's true-positive rate at a false-positive rate, with equal tails.
 
     The number K of negatives above the population's threshold is binomial, with n trials of probability ``fpr``. The
-    threshold then lies between the K-th and the next largest negative, and between c_K and c_(K+1) positives are above
-    it: c_0 = 0, since it may be anywhere above the largest negative, and c_(n+1) = n_pos. Given c, the limits are
-    halfway between those of Jeffreys and of Clopper and Pearson: quantiles of Beta(c + 1/4, n_pos - c + 3/4), or 0 for
-    c = 0, and of Beta(c + 3/4, n_pos - c + 1/4), or 1 for c = n_pos. Those of the mixture over K and both counts, each
-    with weight 1/2, are returned. For K = 0, the lower limit takes c = 0 only: it is 0 where ``(1 - fpr)^n`` exceeds
-    the tail.
+    threshold then lies between the K-th and the next largest negative, with c_K to c_(K+1) positives above it: c_0 = 0,
+    since it may be anywhere above the largest negative, and c_(n+1) = n_pos. Given c, the limits are halfway between
+    those of Jeffreys and of Clopper and Pearson: quantiles of Beta(c + 1/4, n_pos - c + 3/4), or 0 for c = 0, and of
+    Beta(c + 3/4, n_pos - c + 1/4), or 1 for c = n_pos. Those of the mixture over K and both counts, equally weighted,
+    are returned. The lower one takes only c = 0 for K = 0: it is 0 where ``(1 - fpr)^n`` exceeds the tail.
 
     Notes
     -----
@@ -278,7 +271,7 @@ def _over_ranks(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> 
     return _with_error(*_placements(positives, negatives[::-1], begin, end), begin, end)
 
 
-def _placed(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> tuple[float, np.ndarray, np.ndarray]:
+def _placed(y: np.ndarray, scores: np.ndarray, begin: float, end: float) -> Placed:
     """Return an area and the placement values of the samples of each class in the order of ``y``."""
     of_class = np.argsort(scores[y > 0]), np.argsort(-scores[y < 0])
     value, *placements = _placements(scores[y > 0][of_class[0]], scores[y < 0][of_class[1]], begin, end)
@@ -291,9 +284,7 @@ def weighted_ranks(n: int, begin: float, end: float) -> tuple[int, int]:
     return max(0, math.floor(begin) - 1), min(n - 1, math.ceil(end))
 
 
-def _placements(
-    positives: np.ndarray, negatives: np.ndarray, begin: float, end: float
-) -> tuple[float, np.ndarray, np.ndarray]:
+def _placements(positives: np.ndarray, negatives: np.ndarray, begin: float, end: float) -> Placed:
     """Return an area and the placement values of ascending scores of positives and descending ones of negatives."""
     m, n = len(positives), len(negatives)
     first, last = weighted_ranks(n, begin, end)

@@ -5,9 +5,8 @@ With m positives, and n negatives ranked by descending score ``s_(1) >= s_(2) >=
 
     R(s) = 1/(m k) sum_i max_r [ margin clip(r - first, 0, last - first) + sum_{j<=r} (s_(j) - s_i) ],
 
-where r is the number of negatives placed above positive i, and ``first < j <= last`` are the ranks in the range of
-false-positive rates. A misranked negative of rank up to ``first`` costs its distance above the positive; one in the
-range costs the margin in addition.
+where r negatives are placed above positive i, and ranks ``first < j <= last`` are in the range of false-positive rates.
+A misranked negative up to rank ``first`` costs its distance above the positive; in the range, the margin too.
 
 - tight: r goes up to ``last``, with k = last - first and margin 1: negatives below the range do not count (equations 14
   and 18). For first = 0 it is the mean over pairs in the range of the hinge loss ``(1 - s_i + s_(j))_+``.
@@ -42,10 +41,8 @@ class StructuralRisk:
     def __init__(self, y: np.ndarray, first: int, last: int, surrogate: Surrogate = "tight") -> None:
         self._positive, self._negative = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
         self._first, self._last = first, last
-        n = len(self._negative)
-        self._most, weight, self._margin = (
-            (last, last - first, 1.0) if surrogate == "tight" else (n, n, n / (last - first))
-        )
+        n, k = len(self._negative), last - first
+        self._most, weight, self._margin = (last, k, 1.0) if surrogate == "tight" else (n, n, n / k)
         self._scale = 1.0 / (len(self._positive) * weight)
 
     def __call__(self, scores: np.ndarray) -> tuple[float, np.ndarray]:
@@ -93,10 +90,7 @@ class StructuralRisk:
 
 
 class HingeRisk:
-    """The mean hinge loss R of the pairs in the range, and its convex majorants; O(n_samples log n_samples).
-
-    Positives have labels above 0; the ranks ``first < j <= last`` of the negatives are in the range.
-    """
+    """The mean hinge loss R of positives, y > 0, and negatives ranked ``first < j <= last``; calls take O(n log n)."""
 
     def __init__(self, y: np.ndarray, first: int, last: int) -> None:
         self._up_to_last, self._last_weight = StructuralRisk(y, 0, last), last / (last - first)
@@ -133,8 +127,7 @@ class Majorant:
 def threshold_within(y: np.ndarray, scores: np.ndarray, lo: float, hi: float) -> float:
     """Return the threshold with the largest TPR - FPR among those with a false-positive rate in [lo, hi], O(n log n).
 
-    It is half-way between two finite scores, or beyond all. If ties leave no threshold with a rate in the range, it is
-    the one with the largest rate below.
+    It is half-way between two finite scores, or beyond all. If ties leave no rate in the range, it has the next lower.
     """
     levels, tpr, fpr = acceptance(y, scores)
     tpr, fpr = np.append(0.0, tpr), np.append(0.0, fpr)

@@ -96,8 +96,7 @@ class Point:
 class Rounds:
     """Rounds of the proximal point method, with a width that shrinks; they change ``point`` in place.
 
-    The width, first ``width``, stays near ``tol``, the largest violation aimed at. ``violation`` is the least so far,
-    infinite if unknown.
+    The width, first ``width``, stays near ``tol``, the violation aimed at; ``violation`` is the least so far, or inf.
     """
 
     def __init__(self, problem: Problem, point: Point, tol: float, width: float, violation: float) -> None:

@@ -53,19 +53,10 @@ def solve(
     most MAX_CONVEX_STEPS are taken. An SMO step takes O(n); memory is 8 n bytes for each cost.
     """
     K, y, weight, place = _merge_isolated(K, y.astype(float))
-    x, b, converged, n_iter = kernels.ramp_path(
-        K,
-        y,
-        weight,
-        np.asarray(costs, float) / eta**2,  # the problem with a ramp of half-width 1, up to the factor eta of f
-        constraint.bound,
-        constraint.miss_weight,
-        nu,
-        epsilon,
-        TOL_FACTOR * tol / eta,
-        min(max_iter, MAX_CONVEX_STEPS),
-        STEPS_PER_SAMPLE * len(place),
-    )
+    costs = np.asarray(costs, float) / eta**2  # the problem with a ramp of half-width 1, up to the factor eta of f
+    settings = constraint.bound, constraint.miss_weight, nu, epsilon, TOL_FACTOR * tol / eta
+    limits = min(max_iter, MAX_CONVEX_STEPS), STEPS_PER_SAMPLE * len(place)
+    x, b, converged, n_iter = kernels.ramp_path(K, y, weight, costs, *settings, *limits)
     return Path(eta * (x / weight)[:, place], eta * b, converged, n_iter)
 
 

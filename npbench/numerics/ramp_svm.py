@@ -30,8 +30,7 @@ class RampSVM:
     ``x``, ``b`` and ``z`` are the signed multipliers, with f_0 = sum_i x_i k(x_i, .), the intercept and the margins
     y_i f(x_i). ``p_nd``, ``p_fa`` and ``squared_norm`` are the class means of the ramp loss and ``||f_0||^2 = x'Kx``.
     ``violation`` and ``duality_gap`` belong to the last convex step; ``n_steps`` counts the SMO steps of all. A search
-    may end while a step changes ``unsettled`` flat samples or fewer. ``weight`` multiplies the costs of samples and
-    makes the rates weighted means.
+    may end while a step changes ``unsettled`` flat samples or fewer. ``weight`` multiplies costs, and weighs rates.
     """
 
     def __init__(
@@ -103,10 +102,7 @@ class RampSVM:
         return self.flat()
 
     def _extrapolate(self, costs: tuple[float, float]) -> bool:
-        """Extrapolate the last two solutions, if they allow it: between breakpoints x and g are affine in the cost.
-
-        This moves the samples at a bound, each of which would take a pair update otherwise.
-        """
+        """Extrapolate the last two solutions, if they allow it: between breakpoints x and g are affine in the cost."""
         if len(self._solved) < 2:
             return False
         (before, x_before, g_before), (now, x, g) = self._solved
@@ -119,12 +115,8 @@ class RampSVM:
         return True
 
     def _carry(self, lower: np.ndarray, upper: np.ndarray) -> None:
-        """Move samples at a bound of the last box to the same bound of the new one; the others keep their multipliers.
-
-        Few samples leave a bound between two problems; each that does not would take a pair update otherwise. Without
-        a Gram matrix nothing moves: linear_svm.solve starts at the weights of the last solution.
-        """
-        whole = self.gram.whole
+        """Move samples at a bound of the last box to the same bound of the new one: each would take a pair update."""
+        whole = self.gram.whole  # without it, linear_svm.solve starts at the weights of the last solution
         if self._box is None or whole is None:
             return
         last_lower, last_upper = self._box
@@ -132,10 +124,8 @@ class RampSVM:
         self._g, self.x = gradient(whole, self._g, x - self.x), x
 
     def upper_rates(self) -> tuple[float, float]:
-        """Return upper bounds of (P_nd, P_fa), convex in f and exact at a settled point.
-
-        The ramp is linear on the flat samples of the last step and the hinge on the others, as in that step.
-        """
+        """Return upper bounds of (P_nd, P_fa), convex in f and exact at a settled point."""
+        # the ramp is linear on the flat samples of the last step and the hinge on the others
         loss = (np.maximum(self.eta - self.z, 0.0) + np.where(self._flat, self.eta + self.z, 0.0)) / (2.0 * self.eta)
         p_nd, p_fa = (np.average(loss[rows], weights=self.weight[rows]) for rows in (self.positive, ~self.positive))
         return float(p_nd), float(p_fa)

@@ -37,9 +37,8 @@ def np_score(p_nd: float, p_fa: float, rho: float) -> float:
 def share_accepted(y: np.ndarray, scores: np.ndarray, q: float) -> float:
     """Return the share of positives with a q-value of at most q, in O(n log n).
 
-    The q-value of a score is the smallest ``(#neg >= t / n_neg) / (#pos >= t / n_pos)`` over thresholds t at or below
-    that score (Gasso et al. 2011, section 4). The positives accepted are thus at or above the lowest threshold whose
-    ratio is at most q, up to rounding.
+    The q-value of a score is the smallest ``(#neg >= t / n_neg) / (#pos >= t / n_pos)`` over thresholds t up to it
+    (Gasso et al. 2011, section 4): those accepted reach the lowest threshold with a ratio of at most q, up to rounding.
     """
     _, share_pos, share_neg = acceptance(y, ranked(y, scores))
     return float(np.max(share_pos, where=within_q(share_pos, share_neg, q), initial=0.0))
@@ -48,10 +47,7 @@ def share_accepted(y: np.ndarray, scores: np.ndarray, q: float) -> float:
 def acceptance(
     y: np.ndarray, scores: np.ndarray, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct scores, descending, and the shares of positives and of negatives at or above each.
-
-    With weights, one for each sample, the shares are of weight.
-    """
+    """Return the distinct scores, descending, and the shares of positives and negatives (in weight) not below each."""
     order = np.argsort(-scores)  # faster than a stable sort, which only sums of tied weights need
     levels = scores[order]
     last_of_tie = np.append(levels[1:] != levels[:-1], True)

@@ -5,12 +5,10 @@ import numpy as np
 from npbench.numerics.rates import acceptance, ranked
 
 # The 20 preferred numbers of a decade (ISO 3): round, and even on a logarithmic scale.
-PREFERRED = np.array(
-    [100, 112, 125, 140, 160, 180, 200, 224, 250, 280, 315, 355, 400, 450, 500, 560, 630, 710, 800, 900]
-)
+DECADE = np.array([100, 112, 125, 140, 160, 180, 200, 224, 250, 280, 315, 355, 400, 450, 500, 560, 630, 710, 800, 900])
 # 0, preferred numbers from 0.001 to 0.1, the range of most Neyman-Pearson bounds and partial AUCs, then steps of 0.025.
 # Quotients of integers, so that a rate such as 3 of 100 negatives is the same float on the grid and in a curve.
-FPR_GRID = np.concatenate([[0.0], PREFERRED / 100_000, PREFERRED / 10_000, np.arange(100, 1001, 25) / 1000])
+FPR_GRID = np.concatenate([[0.0], DECADE / 100_000, DECADE / 10_000, np.arange(100, 1001, 25) / 1000])
 
 
 def true_positive_rates(y: np.ndarray, scores: np.ndarray, at: np.ndarray = FPR_GRID) -> np.ndarray:

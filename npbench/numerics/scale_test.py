@@ -13,9 +13,8 @@ def same_scale(scores: np.ndarray, groups: np.ndarray) -> float:
     """Return the p-value that the scores of all groups come from one distribution, small if a group is off.
 
     The statistic is that of Kruskal and Wallis for the ranks, a location, and the same for their squared distances from
-    the middle, a scale. Thresholds lie among high scores: those of the lowest quarter are tied, and so are others that
-    differ little, such as those of two trees. The permutations, and a sample where there are many scores, are drawn
-    with a fixed seed.
+    the middle, a scale. Thresholds lie among high scores: those of the lowest quarter are tied, as are others that
+    differ little, such as those of two trees. Permutations, and a sample of many scores, are drawn with a fixed seed.
     """
     random = np.random.default_rng(0)
     if len(scores) > LARGEST_SAMPLE:

@@ -10,8 +10,7 @@ from npbench.numerics.copies import is_sparse
 def separating(X: Any, y: np.ndarray, categorical: np.ndarray | None = None, most_categories: int = 10) -> np.ndarray:
     """Return the columns of a matrix with all values of one class below those of the other.
 
-    Categories, at most ``most_categories`` in both classes together, separate the classes if they share none; missing
-    values separate nothing.
+    Categories, at most ``most_categories`` in both classes, separate them if they share none; missing values never do.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Building blocks of the stochastic Neyman-Pearson algorithm (Gasso et al. 2011, Algorithm 4).
-
-Linear scores and networks share them: the order of the samples, the step bound and the bounds on the multiplier.
-"""
+"""Parts of the stochastic Neyman-Pearson algorithm (Gasso et al. 2011, Algorithm 4) for linear scores and networks."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -79,19 +76,17 @@ class Draws:
         kind = np.int32 if n <= np.iinfo(np.int32).max else np.int64
         if sampling == "balanced":
             classes = [np.flatnonzero(is_positive).astype(kind), np.flatnonzero(~is_positive).astype(kind)]
-            self._shares = [
-                (rows, share) for rows, share in zip(classes, (n // 2, n - n // 2), strict=True) if len(rows)
-            ]
+            self._sizes = [(rows, size) for rows, size in zip(classes, (n // 2, n - n // 2), strict=True) if len(rows)]
         else:
-            self._shares = [(np.arange(n, dtype=kind), n)]
+            self._sizes = [(np.arange(n, dtype=kind), n)]
 
     def epoch(self) -> np.ndarray:
         """Return the row indices of the next epoch, in order."""
-        for rows, _ in self._shares:
+        for rows, _ in self._sizes:
             self._random.shuffle(rows)
         # each row once: the shuffled rows are the order
-        if len(self._shares) == 1 and self._shares[0][1] == len(self._shares[0][0]):
-            return self._shares[0][0]
-        order = np.concatenate([np.resize(rows, share) for rows, share in self._shares])
+        if len(self._sizes) == 1 and self._sizes[0][1] == len(self._sizes[0][0]):
+            return self._sizes[0][0]
+        order = np.concatenate([np.resize(rows, size) for rows, size in self._sizes])
         self._random.shuffle(order)
         return order

@@ -11,9 +11,8 @@ DIGITS = 12  # differences that are equal up to rounding are ties
 def tails(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the one-sided p-values of each row of n pairs, against larger and against smaller differences.
 
-    Zeros are omitted, as by Wilcoxon (1945, Biometrics Bulletin 1(6)), and equal absolute values share their mean rank.
-    Given these ranks, all signs are equally likely: the distribution of the sum of positive ranks is exact. A row of
-    zeros has the p-values 1. O(n^3) for each pattern of ties.
+    Zeros are omitted, as by Wilcoxon (1945, Biometrics Bulletin 1(6)), and ties share their mean rank. Given these, all
+    signs are equally likely: the distribution is exact. A row of zeros has p-values 1. O(n^3) for each pattern.
     """
     rounded = np.round(np.asarray(differences, dtype=np.float64), DIGITS)
     sizes = np.abs(rounded)

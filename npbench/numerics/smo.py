@@ -10,9 +10,8 @@ whose primal is, with f_0 = Kx and h_i(t) = max(lower_i t, upper_i t),
 
 With ``g = p - Kx`` the Karush-Kuhn-Tucker conditions read ``g_i <= b`` where x_i < upper_i and ``g_i >= b`` where
 x_i > lower_i; the violation is the largest g of the former less the smallest g of the latter. Each step moves the
-pair chosen by the second-order rule of Fan, Chen and Lin (2005, WSS 2) to its optimum. SMO converges slowly on badly
-conditioned problems; after a number of steps :mod:`npbench.numerics.interior_point` helps. The kernels are in
-:mod:`npbench.numerics.smo_kernels`.
+pair chosen by the second-order rule of Fan, Chen and Lin (2005, WSS 2) to its optimum. After a number of steps, slow on
+badly conditioned problems, :mod:`npbench.numerics.interior_point` helps. Kernels: :mod:`npbench.numerics.smo_kernels`.
 """
 
 import numpy as np
@@ -45,10 +44,9 @@ def solve(
 ) -> tuple[int, float]:
     """Maximise D over the box, starting from and changing x and g in place; return steps and violation.
 
-    A step costs O(m) for m unsettled samples. If 50 steps per sample do not suffice, the interior point
-    method is called, first on the unsettled samples, then on all, and SMO continues from its result. If the Gram matrix
-    exceeds its budget, SMO works on blocks of samples (Joachims 1999), without the interior point method. ValueError if
-    an input is not finite.
+    A step costs O(m) for m unsettled samples. If 50 steps per sample do not suffice, the interior point method is
+    called, first on the unsettled samples, then on all, and SMO continues from there. If the Gram matrix exceeds its
+    budget, SMO works on blocks of samples (Joachims 1999), without that method. ValueError unless all input is finite.
 
     The bounds have ``sum(lower) <= 0 <= sum(upper)``. Equal bounds fix a variable. The start is any x with
     ``g = p - Kx``: zeros and a copy of p are a cold one. The violation, in units of g, exceeds ``tol`` only if

@@ -11,8 +11,6 @@ from threadpoolctl import OpenBLASController, ThreadpoolController
 _lock = threading.Lock()
 _inside = 0
 _limiter: Any = None
-
-
 _controller = functools.cache(ThreadpoolController)
 
 

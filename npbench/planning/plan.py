@@ -1,7 +1,5 @@
 """From checked requests to jobs: load the data, list the jobs, find those without a record, and check their splits."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
@@ -9,7 +7,7 @@ from functools import partial
 from heapq import merge
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -85,7 +83,7 @@ class Jobs:
         self.parts = [(job, repeats) for job, repeats in parts if len(repeats)]
 
     @classmethod
-    def of(cls, jobs: Iterable[Job]) -> Jobs:
+    def of(cls, jobs: Iterable[Job]) -> Self:
         """Return all repeats of the requests of these jobs; of requests that differ only in repeats, the most."""
         distinct: dict[str, Job] = {}
         for job in jobs:
@@ -106,11 +104,11 @@ class Jobs:
         """Yield the key of each job without creating the job."""
         return (job.key_of(repeat) for job, repeats in self.parts for repeat in repeats)
 
-    def without(self, done: Set[str]) -> Jobs:
+    def without(self, done: Set[str]) -> Self:
         """Return the jobs whose keys are not in ``done``."""
         if not done:
             return self
-        return Jobs(
+        return type(self)(
             (job, array("q", (repeat for repeat in repeats if job.key_of(repeat) not in done)))
             for job, repeats in self.parts
         )

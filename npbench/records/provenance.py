@@ -69,9 +69,8 @@ def _direct_requirements(distribution: str) -> frozenset[str]:
 def code(targets: Iterable[str]) -> dict[str, str]:
     """Return the hashes of the sources behind ``"module:attribute"`` targets, by top-level package.
 
-    For npbench, that is the hash of ``evaluation/``, ``problem.py`` and the targets, with all that they import from the
-    shared rooms, inside functions too; for any other package, of all its sources. Comments and docstrings do not count,
-    except in libraries that do not use npbench.
+    For npbench, that is the hash of ``evaluation/``, ``problem.py``, the targets, and all they import anywhere from the
+    shared rooms; for others, of all their sources. Comments and docstrings count only in libraries without npbench.
     """
     return _code(frozenset(target.partition(":")[0] for target in targets))
 

@@ -16,11 +16,10 @@ from npbench.values import canonical
 LABEL = "label"  # text that reports store beside the metrics
 
 Setting = tuple[str, str, str]  # values of the columns METHOD
+OnFault = Callable[[str], None]
 
 
-def read(
-    sources: Iterable[Path], on_fault: Callable[[str], None], columns: Sequence[str] | None = None
-) -> pl.DataFrame:
+def read(sources: Iterable[Path], on_fault: OnFault, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the latest record of each key in some folders of Parquet files and such files, in the order stored.
 
     ``on_fault`` receives a message for each file or column that is left out, and for each source with records of a
@@ -31,9 +30,7 @@ def read(
     return frame if columns is None or "schema_version" in columns else frame.drop("schema_version")
 
 
-def parts(
-    source: Path, on_fault: Callable[[str], None], columns: Sequence[str] | None = None
-) -> Iterator[pl.DataFrame]:
+def parts(source: Path, on_fault: OnFault, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
     """Yield the usable records of each file of a folder, or of one; ``columns`` has those that are essential."""
     folder = source if source.is_dir() else source.parent
     seen: set[str] = set()
@@ -78,7 +75,7 @@ def _compact(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.lit(value, SCHEMA[name]).alias(name) for name, value, _ in same)
 
 
-def _usable(frame: pl.DataFrame, path: Path, on_fault: Callable[[str], None]) -> pl.DataFrame:
+def _usable(frame: pl.DataFrame, path: Path, on_fault: OnFault) -> pl.DataFrame:
     """Leave out columns that should be numbers but are not, and records with broken JSON."""
     further = {name: dtype for name, dtype in frame.schema.items() if name not in SCHEMA and name != LABEL}
     odd = [name for name, dtype in further.items() if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null))]

@@ -17,9 +17,8 @@ Primitive = str | int | float | bool | None
 class Record(dict[str, Primitive]):
     """One row: primitives by column, in a form that can always be stored.
 
-    Text that UTF-8 cannot encode is escaped, free text longer than :data:`MAX_TEXT` is cut, and integers outside the
-    range of 64 bits become the nearest integer inside it. ``key`` and ``status`` are required; a value that is not a
-    primitive raises TypeError.
+    Text that UTF-8 cannot encode is escaped, free text longer than :data:`MAX_TEXT` is cut, and integers beyond 64 bits
+    become the nearest within. ``key`` and ``status`` are required; a value that is not a primitive raises TypeError.
     """
 
     def __init__(self, columns: Mapping[str, Primitive]) -> None:

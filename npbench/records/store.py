@@ -63,7 +63,8 @@ class RecordStore:
 
     def frame(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return the latest record of each key as :func:`read` does; warn of files that cannot be read."""
-        return read([self.folder], self._warn, columns)
+        remedy = "The same command reruns jobs without a readable record."
+        return read([self.folder], lambda fault: warnings.warn(f"{fault} {remedy}", stacklevel=2), columns)
 
     def done(self, trace: bool = False, scores: bool = False) -> set[str]:
         """Return the keys with an ok latest record, which has a trace or test scores if asked for."""
@@ -74,9 +75,6 @@ class RecordStore:
     def timed_out(self, seconds: float) -> set[str]:
         """Return the keys of jobs that were last stopped after this number of seconds or more."""
         return set(self.frame(["seconds"]).filter(pl.col("seconds") >= seconds, status="timeout")["key"])
-
-    def _warn(self, fault: str) -> None:
-        warnings.warn(f"{fault} The same command reruns jobs without a readable record.", stacklevel=2)
 
     def _merge(self, frame: pl.DataFrame, singles: Iterable[Path]) -> None:
         write_new(self.folder, parquet(frame), "-merged")

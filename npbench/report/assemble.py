@@ -29,9 +29,8 @@ def lead(collection: Collection) -> Section:
         what = f"{collection.n_older} older records of the same jobs were left out"
         notes.append(f"{what}; the published one counts, then the latest.")
     if any(environment.mixtures(records)):
-        notes.append(
-            f"Some results were not produced under the same conditions: see the notes in {environment.TITLE!r}."
-        )
+        where = f"see the notes in {environment.TITLE!r}"
+        notes.append(f"Some results were not produced under the same conditions: {where}.")
     if n_ahead := (records["stored_at"] > stamp()).sum():
         ahead = "1 record has a timestamp" if n_ahead == 1 else f"{n_ahead} records have a timestamp"
         notes.append(f"{ahead} in the future; other records of the same job take precedence.")

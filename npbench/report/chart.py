@@ -1,7 +1,4 @@
-"""Descriptions of figures: which points an axis can show, their titles, ticks, colour ranges and the legend.
-
-:mod:`npbench.report.render.drawing` draws them, in the looks of :mod:`npbench.report.render.palette`.
-"""
+"""Descriptions of figures, which :mod:`npbench.report.render.drawing` draws: points, titles, ticks, legend."""
 
 import math
 import re

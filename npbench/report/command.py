@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -13,8 +13,7 @@ from npbench.errors import Exit, RequestError, unknown_name
 from npbench.records.files import RECORDS
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+    from npbench.report.render.drawing import Drawings
     from npbench.report.sections.regression import Comparison
     from npbench.report.select.collect import Collection
     from npbench.report.sheet import Section
@@ -51,7 +50,7 @@ def run(words: Sequence[str]) -> Exit:
         raise RequestError("--experiment compares no folders: omit --against and --force.")
     if options.force and options.against is None:
         raise RequestError("--force needs records to compare with: --against FOLDER --force.")
-    drawings: Mapping[str, Callable[[], Figure]] = {}
+    drawings: Drawings = {}
     compared = None
     if options.experiment is not None:
         from npbench.report.experiment_report import report
@@ -119,9 +118,7 @@ def _beside(source: Path, filters: Mapping[str, str]) -> Path:
     return (records.parent if records.name == RECORDS else records) / f"report{words[:80]}"
 
 
-def _conclude(
-    sections: Sequence[Section], collection: Collection, output: Path, drawings: Mapping[str, Callable[[], Figure]]
-) -> None:
+def _conclude(sections: Sequence[Section], collection: Collection, output: Path, drawings: Drawings) -> None:
     """Print a report, write it, and print where it is."""
     from npbench.report import files
     from npbench.report.render import terminal

@@ -16,9 +16,8 @@ FILE_NAME = re.compile(r"\w[\w.+-]{0,119}", re.ASCII)
 FORMULA = ("=", "+", "-", "@")  # first letters of a spreadsheet's formula
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 LATEX_WORDS = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "<": "less", ">": "greater", "|": "bar"}
-LATEX_SIGNS = {"±": r"\pm", "≤": r"\le", "≥": r"\ge", "×": r"\times", "−": "-", "²": "^2"}
+LATEX_SIGNS = {"±": r"\pm", "≤": r"\le", "≥": r"\ge", "×": r"\times", "−": "-", "²": "^2", "χ": r"\chi"}
 LATEX_SIGNS |= {"ρ": r"\rho", "α": r"\alpha", "γ": r"\gamma", "λ": r"\lambda", "ν": r"\nu", "δ": r"\delta"}
-LATEX_SIGNS |= {"χ": r"\chi"}
 LATEX = {
     **{letter: rf"\{letter}" for letter in "{}%&#_$"},
     **{letter: rf"\text{word}{{}}" for letter, word in LATEX_WORDS.items()},

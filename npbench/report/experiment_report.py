@@ -1,13 +1,10 @@
 """``npbench report --experiment``: the tables of an experiment from stored records, in every format."""
 
-from __future__ import annotations
-
 import shlex
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -18,6 +15,7 @@ from npbench.console import status
 from npbench.errors import RequestError
 from npbench.records.files import RECORDS
 from npbench.report.assemble import lead
+from npbench.report.render.drawing import Drawings
 from npbench.report.sections import environment, failures
 from npbench.report.sections.experiment import figure, places, sections, with_rivals
 from npbench.report.select.asked import answers, folder_with_records, missing_jobs, rivals, settings_of_jobs
@@ -27,12 +25,8 @@ from npbench.report.select.precedence import read_by_precedence
 from npbench.report.sheet import Section
 from npbench.values import listed
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
 MAX_LISTED = 5  # solvers on data sets in one sentence
-Made = tuple[list[Section], Collection, "dict[str, Callable[[], Figure]]", Path]
+Made = tuple[list[Section], Collection, Drawings, Path]
 
 
 def report(name: str, words: Sequence[str]) -> Made:
@@ -82,7 +76,5 @@ def _report(
     on_progress("Making tables")
     made = [*places(experiment, records, own), *sections(experiment, records), lead(collection)]
     made += [*failures.sections(records, is_ranking=bool(experiment.places)), *environment.sections(records)]
-    drawings: dict[str, Callable[[], Figure]] = {}
-    if experiment.figure:
-        drawings = {name: partial(figure, experiment, records)}
+    drawings = {name: partial(figure, experiment, records)} if experiment.figure else {}
     return made, collection, drawings, results / "report" / name

@@ -1,26 +1,20 @@
 """Write a report to a folder: Markdown, CSV and LaTeX tables, figures, the HTML page and the records."""
 
-from __future__ import annotations
-
 import csv
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from npbench.errors import RequestError
 from npbench.report import escape
 from npbench.report.chart import Chart
-from npbench.report.render import latex, markdown
+from npbench.report.render import drawing, latex, markdown, page
 from npbench.report.render.palette import Palette
 from npbench.report.sections.layout import unique_names
 from npbench.report.select.collect import Collection
 from npbench.report.sheet import Cell, Section, Sheet
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PAGE, TEXT, TABLES, FIGURES, RECORDS = "report.html", "report.md", "tables", "figures", "records.parquet"
 OWN_FILES = {TABLES: ("*.csv", "*.tex"), FIGURES: ("*.pdf", "*.svg", "*.png")}
@@ -31,14 +25,12 @@ def write(
     sections: Sequence[Section],
     collection: Collection,
     on_progress: Callable[[str], None],
-    drawings: Mapping[str, Callable[[], Figure]] = MappingProxyType({}),
+    drawings: drawing.Drawings = MappingProxyType({}),
 ) -> list[str]:
     """Write a report in every format, and return a line about each file.
 
     Replace tables and figures of an earlier report in the folder. ``drawings`` draw additional figures, by name.
     """
-    from npbench.report.render import page
-
     charts = [chart for section in sections for chart in section.charts]
     try:
         _prepare(folder)
@@ -49,9 +41,8 @@ def write(
         on_progress("Writing the page")
         page.write(folder / PAGE, sections, collection, pictures)
     except OSError as error:
-        raise RequestError(
-            f"The report cannot be written to {folder}: {error.strerror or error}. Name another folder with --output."
-        ) from error
+        fault = f"The report cannot be written to {folder}: {error.strerror or error}"
+        raise RequestError(f"{fault}. Name another folder with --output.") from error
     return [
         f"{PAGE}: the whole report; opens offline",
         f"{TEXT}: its tables",
@@ -101,10 +92,8 @@ def _csv_cell(cell: Cell, name: str) -> str:
     return "" if name or cell.numbers or cell.is_missing else escape.csv(cell.text)
 
 
-def _drawn(charts: Sequence[Chart], labels: Iterable[str]) -> dict[str, Callable[[], Figure]]:
+def _drawn(charts: Sequence[Chart], labels: Iterable[str]) -> drawing.Drawings:
     """Return a function that draws each chart; a label of the records looks the same in all of them."""
-    from npbench.report.render import drawing
-
     known = set(labels)
     own = [{series.label for panel in chart.panels for series in panel.series} for chart in charts]
     shared = Palette(known.union(*(some for some in own if some & known)))
@@ -114,12 +103,8 @@ def _drawn(charts: Sequence[Chart], labels: Iterable[str]) -> dict[str, Callable
     }
 
 
-def figures(
-    folder: Path, drawings: Mapping[str, Callable[[], Figure]], on_progress: Callable[[str], None]
-) -> dict[str, str]:
+def figures(folder: Path, drawings: drawing.Drawings, on_progress: Callable[[str], None]) -> dict[str, str]:
     """Write the figures and return the text of each SVG file."""
-    from npbench.report.render import drawing
-
     for number, (name, draw) in enumerate(drawings.items(), start=1):
         on_progress(f"Drawing figure {number} of {len(drawings)}")
         drawing.save_drawing(draw(), name, folder)

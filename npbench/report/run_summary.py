@@ -1,18 +1,15 @@
 """Summary at the end of a run: measurements, selected parameters, failures, and where the records are."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import polars as pl
 from rich.console import Console
 
+from npbench.config.experiment import Experiment
 from npbench.console import write
 from npbench.problem import PROBLEMS, Problem
 from npbench.report import escape
@@ -27,9 +24,6 @@ from npbench.report.select.recorded_settings import protocols
 from npbench.report.sheet import Sheet
 from npbench.values import counted
 
-if TYPE_CHECKING:
-    from npbench.config.experiment import Experiment
-
 FAILURES_SHOWN = 10  # distinct ones
 # Columns of the records that the summary needs, besides further metrics.
 COLUMNS = (*overview.COLUMNS, "protocol", "repeat", "converged", "warnings", "error", "error_type", "traceback")
@@ -38,7 +32,7 @@ REMARKS = r"(?m)^\w+: (.*(?:landmarks approximate the kernel|has no effect on th
 
 
 def print_summary(
-    frame: pl.DataFrame, console: Console | None = None, metrics: Mapping[str, Sequence[str]] = MappingProxyType({})
+    frame: pl.DataFrame, console: Console | None = None, metrics: Mapping[str, Sequence[str]] = {}
 ) -> None:
     """Print the tables of a run's records: the latest of each job, with at least :data:`COLUMNS`.
 
@@ -128,16 +122,13 @@ def _print_failures(frame: pl.DataFrame, planned: int, folder: Path, console: Co
     if failed.is_empty() and not missing:
         return
     console.print(f"\n[red]{len(failed) + missing} of {planned} jobs failed:[/]", highlight=False)
-    alike = failed.group_by("method", "status", "error", maintain_order=True).agg(
-        pl.len(), pl.col("dataset", "repeat").first(), ORIGIN.first().alias("origin")
-    )
+    first = pl.col("dataset", "repeat").first(), ORIGIN.first().alias("origin")
+    alike = failed.group_by("method", "status", "error", maintain_order=True).agg(pl.len(), *first)
     for r in alike.sort("method", maintain_order=True).head(FAILURES_SHOWN).iter_rows(named=True):
         error = escape.line((r["error"] or "no message").partition("\n")[0])
         more = f" and {r['len'] - 1} more" if r["len"] > 1 else ""
-        write(
-            f"  {r['method']} on {r['dataset']}, repeat {r['repeat']}{more}: {r['status']}: {r['origin']}{error}",
-            console,
-        )
+        place = f"{r['method']} on {r['dataset']}, repeat {r['repeat']}{more}"
+        write(f"  {place}: {r['status']}: {r['origin']}{error}", console)
     if len(alike) > FAILURES_SHOWN:
         console.print(f"  and {len(alike) - FAILURES_SHOWN} other errors.", highlight=False)
     if not failed.is_empty():

@@ -1,16 +1,13 @@
 """Sections and tables of a report: cells that hold a text, the number behind it, and a flag."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from npbench.report.chart import Chart
+from npbench.report.chart import Chart
 
 Flag = Literal["", "above", "incomplete", "best"]
 
@@ -70,6 +67,11 @@ class Sheet:
     def texts(self) -> list[list[str]]:
         """The rows as text, with an asterisk after a number above its bound."""
         return [[str(cell) for cell in row] for row in self.cells]
+
+    @cached_property
+    def longest(self) -> list[int]:
+        """The length of the longest text of each column, headers included."""
+        return [max(map(len, texts)) for texts in zip(self.columns, *self.texts, strict=True)]
 
     @cached_property
     def numeric(self) -> list[bool]:

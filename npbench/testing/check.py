@@ -50,10 +50,7 @@ class Check:
 def checks(
     functions: Iterator[Callable[..., None]], described: Any, expected_failures: Mapping[str, str] | None = None
 ) -> Iterator[Check]:
-    """Yield a check for each function of a description: its name, and the first line of its docstring as the claim.
-
-    One that is expected to fail is skipped with the reason if it does, and fails if it passes.
-    """
+    """Yield a check for each function of a description: its name, and the first line of its docstring as the claim."""
     reasons = expected_failures or {}
     for function in functions:
         target = function.func if isinstance(function, partial) else function
@@ -66,6 +63,7 @@ def checks(
 
 
 def _expected_to_fail(body: Callable[[], None], reason: str) -> None:
+    """Skip a check, with the reason, if it fails; fail if it passes."""
     try:
         body()
     except Skipped:

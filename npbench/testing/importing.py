@@ -25,14 +25,9 @@ print(json.dumps([seconds, [name for name in sys.argv[2].split(",") if name in s
 
 def fresh_process(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run code in a new process that can import the modules of this one."""
-    path = os.pathsep.join(filter(None, sys.path))
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": path, **environment},
-    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **environment}
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
 
 
 def light(described: Solver | Dataset | Metric) -> None:
@@ -45,7 +40,5 @@ def light(described: Solver | Dataset | Metric) -> None:
     seconds, heavy = json.loads(child.stdout.splitlines()[-1])
     remedy = 'do that in the module that a description names as "module:attribute".'
     require(not heavy, f"Importing {module} imports {', '.join(heavy)}, which every command would then load: {remedy}")
-    require(
-        seconds < CPU_SECONDS,
-        f"Importing {module} takes {seconds:.2f} s of every command, expected less than {CPU_SECONDS} s: {remedy}",
-    )
+    shown = f"{seconds:.2f} s of every command, expected less than {CPU_SECONDS} s"
+    require(seconds < CPU_SECONDS, f"Importing {module} takes {shown}: {remedy}")

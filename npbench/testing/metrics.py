@@ -97,11 +97,9 @@ def direction(metric: Metric) -> None:
     perfect, reverse = (_number(computed(metric, y, sign * y.astype(float))) for sign in (1, -1))
     if math.isnan(perfect):
         raise Skipped(NOT_APPLICABLE)
-    require(
-        perfect < reverse if metric.direction == "lower" else perfect > reverse,
-        f"It is {perfect:g} for perfect scores and {reverse:g} for reversed ones, but {metric.direction} is declared "
-        "better: correct direction, or the sign.",
-    )
+    is_right = perfect < reverse if metric.direction == "lower" else perfect > reverse
+    shown = f"It is {perfect:g} for perfect scores and {reverse:g} for reversed ones"
+    require(is_right, f"{shown}, but {metric.direction} is declared better: correct direction, or the sign.")
 
 
 def ranks_alone(metric: Metric) -> None:

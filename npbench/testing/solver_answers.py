@@ -43,11 +43,9 @@ def honest_flags(solver: Solver) -> None:
         asked = ", ".join(f"{name}={value}" for name, value in params.items()) or "defaults"
         said = f"warned {warned[0]!r}" if warned else "did not warn"
         flag = getattr(model, "converged_", None if not warned else "absent")
-        require(
-            flag is None or (isinstance(flag, (bool, np.bool_)) and flag != bool(warned)),
-            f"With {asked}, fit {said} and converged_ is {flag}: set converged_ to False and issue a "
-            "ConvergenceWarning if the fit did not converge, and neither otherwise.",
-        )
+        is_honest = flag is None or (isinstance(flag, (bool, np.bool_)) and flag != bool(warned))
+        remedy = "issue a ConvergenceWarning if the fit did not converge, and neither otherwise"
+        require(is_honest, f"With {asked}, fit {said} and converged_ is {flag}: set converged_ to False and {remedy}.")
         n_iter = int(np.max(getattr(model, "n_iter_", 0)))
         limit = model.get_params().get("max_iter")
         is_right = not isinstance(limit, int) or 0 <= n_iter <= limit
@@ -59,11 +57,9 @@ def row_order(solver: Solver) -> None:
     X, y = blobs()
     order = np.random.default_rng(1).permutation(len(y))
     difference = apart(scores(solver, X, y, X), scores(solver, X[order], y[order], X))
-    require(
-        difference <= SCORE_TOLERANCE,
-        f"With the rows in another order, scores differ by {difference:.2g} of their spread, expected at most "
-        f"{SCORE_TOLERANCE}: make fit independent of it, or add the tag stochastic and a parameter random_state.",
-    )
+    shown = f"{difference:.2g} of their spread, expected at most {SCORE_TOLERANCE}"
+    remedy = "make fit independent of it, or add the tag stochastic and a parameter random_state"
+    require(difference <= SCORE_TOLERANCE, f"With the rows in another order, scores differ by {shown}: {remedy}.")
 
 
 def linear_scores(solver: Solver) -> None:
@@ -84,11 +80,9 @@ def one_optimum(solver: Solver) -> None:
     if not hasattr(models[0], "objective_"):
         raise Skipped("The estimator has no objective_.")
     first, second = (float(model.objective_) for model in models)
-    require(
-        abs(first - second) <= OBJECTIVE_TOLERANCE * max(abs(first), abs(second)) + ZERO_OBJECTIVE,
-        f"objective_ is {first:.6g}, and {second:.6g} with the rows in another order: a convex problem has one. "
-        "Solve it more precisely, or remove the tag convex.",
-    )
+    is_same = abs(first - second) <= OBJECTIVE_TOLERANCE * max(abs(first), abs(second)) + ZERO_OBJECTIVE
+    shown = f"objective_ is {first:.6g}, and {second:.6g} with the rows in another order"
+    require(is_same, f"{shown}: a convex problem has one. Solve it more precisely, or remove the tag convex.")
     gap = float(getattr(models[0], "duality_gap_", 0.0))
     require(gap >= -ZERO_OBJECTIVE * (1.0 + abs(first)), f"duality_gap_ is {gap:.3g}: use a bound below the optimum.")
 
@@ -103,7 +97,8 @@ def honest_claims(solver: Solver) -> None:
             features = _changed(X, operation, number)
             model = _converged(solver, features, y, params)
             if model is not None:
-                _require_honest(solver, model, features, y, f"features {operation} {number:g}")
+                said = f"With features {operation} {number:g}, converged_ is True"
+                _require_honest(solver, model, features, y, said)
 
 
 def same_optimum(solver: Solver) -> None:
@@ -116,12 +111,10 @@ def same_optimum(solver: Solver) -> None:
                 continue
             for number in numbers:
                 found = _objective(solver, _changed(X, operation, number), y, params)
-                require(
-                    found is None or _agree(first, found),
-                    f"With features {operation} {number:g}, converged_ is True and objective_ is {found}. With "
-                    f"features {operation} 1 or 10 it is {first}: compute converged_ in units that do not depend on "
-                    "scale or offset.",
-                )
+                shown = f"With features {operation} {number:g}, converged_ is True and objective_ is {found}"
+                other = f"With features {operation} 1 or 10 it is {first}"
+                remedy = "compute converged_ in units that do not depend on scale or offset"
+                require(found is None or _agree(first, found), f"{shown}. {other}: {remedy}.")
 
 
 def _changed(X: np.ndarray, operation: str, number: float) -> np.ndarray:
@@ -144,47 +137,43 @@ def _converged(solver: Solver, X: np.ndarray, y: np.ndarray, params: dict[str, A
     return None if warned or not getattr(model, "converged_", True) else model
 
 
-def _require_honest(solver: Solver, model: Any, X: np.ndarray, y: np.ndarray, what: str) -> None:
+def _require_honest(solver: Solver, model: Any, X: np.ndarray, y: np.ndarray, said: str) -> None:
     f = np.asarray(model.decision_function(X))
-    require(np.isfinite(f).all(), f"With {what}, converged_ is True, but some scores are NaN or infinite.")
+    require(np.isfinite(f).all(), f"{said}, but some scores are NaN or infinite.")
     recomputed = model.recompute(X, y) if hasattr(model, "recompute") else {}
     for name in {**dict.fromkeys(("objective_", "duality_gap_", "surrogate_rates_")), **recomputed}:
         if not hasattr(model, name):
             continue
         claimed = np.asarray(getattr(model, name), dtype=float)
-        require(np.isfinite(claimed).all(), f"With {what}, converged_ is True, but {name} is {_written(claimed)}.")
+        require(np.isfinite(claimed).all(), f"{said}, but {name} is {_written(claimed)}.")
         found = np.asarray(recomputed.get(name, claimed), dtype=float)
         # Rates are fractions of the samples: an absolute error counts.
         unit = 1.0 if name.endswith("rates_") else np.maximum(np.abs(claimed), np.abs(found))
-        require(
-            np.all(np.abs(claimed - found) <= CLAIM_TOLERANCE * unit + ZERO_CLAIM),
-            f"With {what}, converged_ is True and {name} is {_written(claimed)}, but the scores of the training sample "
-            f"give {_written(found)}: compute it from the coefficients that fit keeps, or set converged_ to False.",
-        )
+        is_same = np.all(np.abs(claimed - found) <= CLAIM_TOLERANCE * unit + ZERO_CLAIM)
+        shown = f"{name} is {_written(claimed)}, but the scores of the training sample give {_written(found)}"
+        remedy = "compute it from the coefficients that fit keeps, or set converged_ to False"
+        require(is_same, f"{said} and {shown}: {remedy}.")
     if hasattr(model, "surrogate_rates_"):
-        _require_rates(solver, model, f, y, what)
+        _require_rates(solver, model, f, y, said)
 
 
-def _require_rates(solver: Solver, model: Any, f: np.ndarray, y: np.ndarray, what: str) -> None:
+def _require_rates(solver: Solver, model: Any, f: np.ndarray, y: np.ndarray, said: str) -> None:
     """Compare the surrogate rates with the error rates, of which they are at least half, and with the bound."""
     p_nd, p_fa = (float(rate) for rate in model.surrogate_rates_)
     measured = {"P_nd": (p_nd, float(np.mean(f[y > 0] <= 0))), "P_fa": (p_fa, float(np.mean(f[y < 0] >= 0)))}
     for rate, (claimed, found) in measured.items():
-        require(
-            claimed >= found / 2 - CLAIM_TOLERANCE,
-            f"With {what}, converged_ is True and surrogate_rates_ has {rate} = {claimed:.4g}, but the training sample "
-            f"has {found:.4g} by the signs of the scores: a surrogate loss is at least 1/2 for an error.",
-        )
+        is_right = claimed >= found / 2 - CLAIM_TOLERANCE
+        shown = f"{rate} = {claimed:.4g}, but the training sample has {found:.4g} by the signs of the scores"
+        rule = "a surrogate loss is at least 1/2 for an error"
+        require(is_right, f"{said} and surrogate_rates_ has {shown}: {rule}.")
     params = model.get_params()
     bounds = {"np": ("rho", 1.0), "qvalue": ("q", 1.0 - p_nd)}
     for problem in set(solver.solves) & set(bounds):
         name, share = bounds[problem]
         if params.get(name) is not None:
-            require(
-                p_fa <= BOUND_FACTOR * params[name] * share + CLAIM_TOLERANCE,
-                f"With {what}, converged_ is True, but the surrogate P_fa {p_fa:.4g} exceeds its bound "
-                f"{params[name] * share:.4g} ({name}={params[name]:g}): set converged_ to False.",
-            )
+            is_kept = p_fa <= BOUND_FACTOR * params[name] * share + CLAIM_TOLERANCE
+            shown = f"{p_fa:.4g} exceeds its bound {params[name] * share:.4g} ({name}={params[name]:g})"
+            require(is_kept, f"{said}, but the surrogate P_fa {shown}: set converged_ to False.")
 
 
 def _objective(solver: Solver, X: np.ndarray, y: np.ndarray, params: dict[str, Any]) -> float | None:

@@ -68,11 +68,9 @@ def sparse_equals_dense(solver: Solver) -> None:
     dense = scores(solver, X, y, X)
     for kind in (sparse.csr_array, sparse.csr_matrix):
         difference = apart(dense, scores(solver, kind(X), y, kind(X)))
-        require(
-            difference <= SCORE_TOLERANCE,
-            f"Scores of {kind.__name__} samples differ from scores of dense ones by {difference:.2g} of their spread, "
-            f"expected at most {SCORE_TOLERANCE}: correct fit for CSR samples, or remove the tag sparse.",
-        )
+        shown = f"{difference:.2g} of their spread, expected at most {SCORE_TOLERANCE}"
+        fault = f"Scores of {kind.__name__} samples differ from scores of dense ones by {shown}"
+        require(difference <= SCORE_TOLERANCE, f"{fault}: correct fit for CSR samples, or remove the tag sparse.")
 
 
 def sparse_forms(solver: Solver) -> None:
@@ -80,20 +78,15 @@ def sparse_forms(solver: Solver) -> None:
     X, y = blobs()
     plain = sparse.csr_array(X * (np.abs(X) > 0.5))
     expected, parts = scores(solver, plain, y, plain), _in_parts(plain)
-    forms = {
-        "repeated, unsorted": parts,
-        "zero": _with_zeros(plain),
-        **{name: parts.asformat(name) for name in FORMATS},
-    }
+    forms = {"repeated, unsorted": parts, "zero": _with_zeros(plain)}
+    forms |= {name: parts.asformat(name) for name in FORMATS}
     for what, form in forms.items():
         found, text = _scores_or_refusal(solver, form, y)
         kind = f"{what.upper()} samples" if what in FORMATS else f"CSR samples with {what} entries"
         require(not text or what in FORMATS, f"{kind} are refused ({text}): they are valid.")
-        require(
-            found is None or apart(expected, found) <= SCORE_TOLERANCE,
-            f"{kind} give other scores than the same samples in canonical form: call sum_duplicates() and "
-            "eliminate_zeros() of a copy, as npbench.estimators.samples.canonical does.",
-        )
+        is_same = found is None or apart(expected, found) <= SCORE_TOLERANCE
+        remedy = "call sum_duplicates() and eliminate_zeros() of a copy, as npbench.estimators.samples.canonical does"
+        require(is_same, f"{kind} give other scores than the same samples in canonical form: {remedy}.")
 
 
 def _scores_or_refusal(solver: Solver, X: Any, y: np.ndarray) -> tuple[np.ndarray | None, str]:

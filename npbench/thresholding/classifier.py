@@ -356,10 +356,9 @@ class NPThresholdClassifier(ThresholdedClassifier):
     def _positives(self, y: np.ndarray) -> tuple[np.ndarray, Classes]:
         check_classification_targets(y)
         if type_of_target(y) != "binary":
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {type_of_target(y)}: pass "
-                "y == label, so that all others are negative, or bound each class with npbench.NPMulticlassClassifier."
-            )
+            fault = f"Only binary classification is supported. The type of the target is {type_of_target(y)}"
+            hint = "pass y == label, so that all others are negative, or bound each class"
+            raise ValueError(f"{fault}: {hint} with npbench.NPMulticlassClassifier.")
         detects_outliers = is_outlier_detector(self.estimator)
         if self._is_fitted_before() and not detects_outliers:
             check_is_fitted(self.estimator)
@@ -386,10 +385,9 @@ class NPThresholdClassifier(ThresholdedClassifier):
         else:
             splits = own_splits(self.cv, X, y, groups)
         if len(splits) > 1 and isinstance(last_step(self.estimator), OneClassSVM):
-            raise ValueError(
-                f"cv={self.cv}: scores of OneClassSVM grow with the number of samples, so folds have a different "
-                "scale from the fit to all: hold negatives out (cv=None), or use another detector."
-            )
+            fault = f"cv={self.cv}: scores of OneClassSVM grow with the number of samples"
+            effect = "so folds have a different scale from the fit to all"
+            raise ValueError(f"{fault}, {effect}: hold negatives out (cv=None), or use another detector.")
         is_one_class = (positive[train].all() or not positive[train].any() for train, _ in splits)
         if not is_outlier_detector(self.estimator) and any(is_one_class):
             raise ValueError("A split leaves samples of one class only for the fit: hold out less, or use other folds.")
@@ -423,10 +421,9 @@ class NPThresholdClassifier(ThresholdedClassifier):
     def _refuse_shared(self) -> None:
         """Raise a ValueError if groups with several values of ``by`` would be pooled, and count more than once."""
         if self.small == "pool" and self._n_shared:
-            raise ValueError(
-                f"small='pool' would count {self._n_shared} of the groups more than once, as they have several values "
-                "of by: use small='refuse', or one value of by for each of the groups."
-            )
+            fault = f"{self._n_shared} of the groups more than once, as they have several values of by"
+            hint = "use small='refuse', or one value of by for each of the groups"
+            raise ValueError(f"small='pool' would count {fault}: {hint}.")
 
     def _scores_of_each(
         self, X: Any, positive: np.ndarray, by: Any, groups: Any, random: RandomState
@@ -521,10 +518,8 @@ class NPThresholdClassifier(ThresholdedClassifier):
 
 
 def calibration_count(n: int, size: Any, rule: Any, rho: float | None, delta: float) -> int:
-    """Return how many of n samples to hold out: a share of them, rounded up, or those that the rule makes use of.
-
-    Between two sizes at which the rule allows one more false alarm, further negatives only make the threshold stricter.
-    """
+    """Return how many of n samples to hold out: a share of them, rounded up, or those that the rule makes use of."""
+    # further negatives, short of a size at which the rule allows one more false alarm, only make it stricter
     half = max(0, min(math.ceil((0.5 if size == ALIGNED else size) * n - SAME_RATE), n - 1))
     if size != ALIGNED or rho is None or rule not in RULES:
         return half
@@ -534,15 +529,10 @@ def calibration_count(n: int, size: Any, rule: Any, rho: float | None, delta: fl
 
 
 def hold_out(
-    model: NPThresholdClassifier,
-    positive: np.ndarray,
-    by: Any,
-    together: np.ndarray,
-    kept: np.ndarray,
-    random: RandomState,
+    model: NPThresholdClassifier, positive: np.ndarray, by: Any, unit: np.ndarray, kept: np.ndarray, random: RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the rows that a model holds out; return the others and these. Rows that belong together are on one side."""
-    n_negatives = len(np.unique(together[~positive & kept]))
+    """Draw the rows that a model holds out; return the others and these. Rows of one unit are on one side."""
+    n_negatives = len(np.unique(unit[~positive & kept]))
     size: Any = model.calibration_size
     if isinstance(size, Integral):
         if int(size) >= n_negatives:
@@ -554,15 +544,15 @@ def hold_out(
     rule = model.threshold if model.precision is None and model.contamination is None else None
     parts = []
     for rows in members:
-        negatives = np.unique(together[rows[~positive[rows] & kept[rows]]])
+        negatives = np.unique(unit[rows[~positive[rows] & kept[rows]]])
         parts.append((negatives, calibration_count(len(negatives), size, rule, model.rho, delta)))
-        positives = np.unique(together[rows[positive[rows]]])
+        positives = np.unique(unit[rows[positive[rows]]])
         # positives set a threshold only in these cases
         if model.recall is not None or model.precision is not None or model.contamination is not None:
             parts.append((positives, calibration_count(len(positives), size, None, model.rho, delta)))
-        elif is_outlier_detector(model.estimator) and len(np.unique(together)) == len(together):
+        elif is_outlier_detector(model.estimator) and len(np.unique(unit)) == len(unit):
             parts.append((positives, len(positives)))  # it has no use for them: they show the misses
-    is_held_out = np.isin(together, held_out(parts, random))
+    is_held_out = np.isin(unit, held_out(parts, random))
     return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
 
@@ -636,31 +626,25 @@ def _warn_if_scales_differ(splits: Splits, scores: np.ndarray, positive: np.ndar
     fold = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
     negative = ~positive[np.concatenate([test for _, test in splits])]
     if (p_value := same_scale(scores[negative], fold[negative])) <= SCALE_LEVEL:
-        warnings.warn(
-            f"The negative scores of the {len(splits)} folds differ in location or scale (p = {p_value:.2g}): one "
-            "threshold does not fit all, and the promise may be broken. Either the folds hold different samples, or "
-            "each fit has its own offset, as with a method trained for rho: hold negatives out instead (cv=None), "
-            "or use another classifier.",
-            stacklevel=3,
-        )
+        found = f"The negative scores of the {len(splits)} folds differ in location or scale (p = {p_value:.2g})"
+        effect = "one threshold does not fit all, and the promise may be broken"
+        why = "the folds hold different samples, or each fit has its own offset, as with a method trained for rho"
+        hint = "hold negatives out instead (cv=None), or use another classifier"
+        warnings.warn(f"{found}: {effect}. Either {why}: {hint}.", stacklevel=3)
 
 
 def scoring(classifier: Any, pos_label: Any, *, by_votes: bool = False) -> tuple[str, Callable[[Any], np.ndarray]]:
     """Return a description of a label's score, for readers without npbench, and the function that computes it.
 
-    It is the decision function, or the log-odds if there is none or with ``by_votes``; for an outlier detector, minus
-    ``score_samples``.
+    The decision function, or log-odds if there is none or with ``by_votes``; for outlier detectors, -``score_samples``.
     """
     name = type(last_step(classifier)).__name__
     if is_outlier_detector(classifier):
         return f"-score_samples of {name}", lambda X: -np.asarray(classifier.score_samples(X), dtype=np.float64)
     last = _is_last(classifier, pos_label)
     if hasattr(classifier, "decision_function") and not by_votes:
-        sign = 1.0 if last else -1.0
-        return (
-            f"{'' if last else '-'}decision_function of {name}",
-            lambda X: sign * np.asarray(classifier.decision_function(X), dtype=np.float64),
-        )
+        minus, sign = ("", 1.0) if last else ("-", -1.0)
+        return f"{minus}decision_function of {name}", lambda X: sign * np.asarray(classifier.decision_function(X))
     if not hasattr(classifier, "predict_proba"):
         raise ValueError(f"{name} has neither decision_function nor predict_proba: it has no scores.")
     of_class = f"log(p[{int(last)}]) - log(p[{int(not last)}])"
@@ -676,19 +660,15 @@ def scores_of(classifier: Any, X: Any, pos_label: Any, *, by_votes: bool = False
     """Return the scores of a label by :func:`scoring`; raise a ValueError if some are NaN or infinite."""
     given = np.asarray(scoring(classifier, pos_label, by_votes=by_votes)[1](X), dtype=np.float64)
     if wrong := int(np.sum(~np.isfinite(given))):
-        raise ValueError(
-            f"{type(classifier).__name__} gave NaN or infinite scores to {wrong} of {len(given)} samples: scale the "
-            "features, or change its parameters."
-        )
+        fault = f"{type(classifier).__name__} gave NaN or infinite scores to {wrong} of {len(given)} samples"
+        raise ValueError(f"{fault}: scale the features, or change its parameters.")
     return given
 
 
 def _log_odds(chance: Any, last: bool) -> np.ndarray:
-    """Return the log-odds of the last of two classes, or of the first, from the probabilities of both.
-
-    They separate probabilities close to 1, where the next number below 1 is 1e-16 away. A probability of 0, as from a
-    forest with unanimous trees, counts as the smallest normal number: such scores are tied, about 708 from 0.
-    """
+    """Return the log-odds of the last of two classes, or of the first, from the probabilities of both."""
+    # They separate probabilities close to 1, where the next number below 1 is 1e-16 away. A probability of 0, as from a
+    # forest with unanimous trees, counts as the smallest normal number: such scores are tied, about 708 from 0.
     chance = np.maximum(np.asarray(chance, dtype=np.float64), np.finfo(np.float64).tiny)
     return np.log(chance[:, int(last)]) - np.log(chance[:, int(not last)])
 

@@ -176,10 +176,8 @@ def compare(
         if not all(map(is_number, limits)):
             raise ValueError(f"thresholds is {thresholds!r:.60}: expected a number, or a Threshold, for each model.")
         alarms = first > limits[0], second > limits[1]
-        deployed = {
-            "deployed_misses": _fixed(*(~alarm[positive] for alarm in alarms)),
-            "deployed_false_alarms": _fixed(*(alarm[~positive] for alarm in alarms)),
-        }
+        deployed["deployed_misses"] = _fixed(*(~alarm[positive] for alarm in alarms))
+        deployed["deployed_false_alarms"] = _fixed(*(alarm[~positive] for alarm in alarms))
     misses = misses_at(ranks(first, second, positive), positive, rho)
     areas = [_areas(signs, first, second, most) for most in (rho, 1.0)]
     n_positives = int(np.sum(positive))
@@ -188,8 +186,7 @@ def compare(
 
 def ranks(first: np.ndarray, second: np.ndarray, positive: np.ndarray) -> np.ndarray:
     """Return the number of negatives with the same score or more, of shape (2, n_samples)."""
-    ascending = [np.sort(scores[~positive]) for scores in (first, second)]
-    below = [np.searchsorted(one, scores) for one, scores in zip(ascending, (first, second), strict=True)]
+    below = [np.searchsorted(np.sort(scores[~positive]), scores) for scores in (first, second)]
     return np.sum(~positive) - np.array(below)
 
 
@@ -214,10 +211,8 @@ def misses_at(ranked: np.ndarray, positive: np.ndarray, rho: float) -> Differenc
 
 
 def _missed(ranked: np.ndarray, *alarms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of positives that only the first model misses, and only the second, for each pair of alarms.
-
-    A positive is missed if its rank is above the number of alarms. ``alarms`` has an array for each model.
-    """
+    """Return the number of positives that only the first model misses, and only the second, for each pair of alarms."""
+    # A positive is missed if its rank is above the number of alarms, of which each model has an array.
     # Count the positives up to each pair of distinct numbers once, in O(n_pos + n_first n_second).
     levels, places = zip(*(np.unique(one, return_inverse=True) for one in alarms), strict=True)
     cells = tuple(np.searchsorted(level, rank) for level, rank in zip(levels, ranked, strict=True))
@@ -237,11 +232,8 @@ def _fixed(first: np.ndarray, second: np.ndarray) -> Difference:
 def _paired(
     first: float, second: float, only_first: np.ndarray, only_second: np.ndarray, n: int, slack: float
 ) -> Difference:
-    """Return rates of errors with limits, from the numbers of errors of one model alone, or from draws of them.
-
-    With ``slack`` 1 the p-value is McNemar's exact one, as Clopper and Pearson's limits go with the binomial test. With
-    1/2 both are Jeffreys'.
-    """
+    """Return rates of errors with limits, from the numbers of errors of one model alone, or from draws of them."""
+    # with slack 1 the p-value is McNemar's exact one, to which Clopper and Pearson's limits belong; 1/2: Jeffreys'
     ends, chances = [], []
     for more, less in ((only_first, only_second), (only_second, only_first)):
         counts = np.maximum(more + 1 - slack, np.finfo(float).tiny), less + slack, n - more - less

@@ -37,8 +37,7 @@ class NPRocDisplay:
     """
 
     def __init__(self, *, curve: NPROC, name: str | None = None) -> None:
-        self.curve = curve
-        self.name = name
+        self.curve, self.name = curve, name
 
     @classmethod
     def from_estimator(
@@ -64,13 +63,11 @@ class NPRocDisplay:
         y : array of shape (n_samples,)
             Labels of both classes.
         rho : float, optional
-            Bound to mark with a line, and the threshold that keeps it; by default the ``rho`` of the classifier, if it
-            has one.
+            Bound to mark with a line, and the threshold that keeps it; by default the classifier's ``rho``, if any.
         delta : float, default=0.05
             Probability that a limit fails, in ]0, 1[.
         pos_label : int, float, bool or str, optional
-            Label of the positives; by default the ``pos_label_`` of the classifier, or 1 for labels in {0, 1} or
-            {-1, 1}.
+            Label of the positives; by default the classifier's ``pos_label_``, or 1 for labels in {0, 1} or {-1, 1}.
         name : str, optional
             Label of the curve; the name of the class by default.
         ax : matplotlib Axes, optional
@@ -130,12 +127,8 @@ class NPRocDisplay:
                 (self.point_,) = ax.plot(rho, 1 - chosen.p_nd, "o", color=colour)
                 place = {"xytext": (7, -12), "textcoords": "offset points"}
                 ax.annotate(f"score > {chosen.threshold:.3g}", (rho, 1 - chosen.p_nd), color=colour, **place)
-        ax.set(
-            xscale="log",
-            ylim=(0, 1.01),
-            xlabel=f"bound on false alarms ρ, kept with probability {complement(self.curve.delta)}",
-            ylabel="share of positives detected",
-        )
+        ax.set(xscale="log", ylim=(0, 1.01), ylabel="share of positives detected")
+        ax.set_xlabel(f"bound on false alarms ρ, kept with probability {complement(self.curve.delta)}")
         if style["label"]:
             ax.legend(loc="lower right")
         self.ax_, self.figure_ = ax, ax.figure

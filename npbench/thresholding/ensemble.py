@@ -109,8 +109,7 @@ class SoftVote(BinaryClassifier):
     the forests vote alone. Sparse samples get no boosting and no splines.
 
     Boosting takes the 250 most frequent words of a column as categories; other members see the 40 most frequent as
-    indicators, standardized numbers, and medians for missing ones. A column with gaps and fewer than 20 values is left
-    out.
+    indicators, standardized numbers, and medians for missing ones. Columns with gaps and fewer than 20 values stay out.
 
     Examples
     --------
@@ -169,10 +168,8 @@ class SoftVote(BinaryClassifier):
     def _cross_fitted(
         self, members: dict[str, Any], n_encoded: int, X: Any, y: np.ndarray, random: Any
     ) -> tuple[list[Any], np.ndarray]:
-        """Return the members fitted to all samples, and their scores of the samples by fits without them.
-
-        The first ``n_encoded`` members take encoded columns of the samples, others the samples as they are.
-        """
+        """Return the members fitted to all samples, and their scores of the samples by fits without them."""
+        # the first n_encoded members take encoded columns of the samples, others the samples as they are
         every, is_encoded = list(members.values()), np.arange(len(members)) < n_encoded
         is_bagged = is_encoded & [hasattr(member, "oob_score") for member in every]
         folded = [member for member, bagged in zip(every, is_bagged, strict=True) if not bagged]
@@ -340,10 +337,8 @@ class NPEnsemble(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if others := sorted(params.keys() - {"rho", "delta", "small", "promise"}):
-            raise ValueError(
-                f"{others[0]} is not one of rho, delta, small and promise. Parameters of the models need another "
-                "fit; NPThresholdClassifier(SoftVote()) has further bounds, such as recall."
-            )
+            why = f"{others[0]} is not one of rho, delta, small and promise. Parameters of the models need another fit"
+            raise ValueError(f"{why}; NPThresholdClassifier(SoftVote()) has further bounds, such as recall.")
         other = copy.copy(self).set_params(**params)
         other._validate_params()
         if "promise" in params:
@@ -388,12 +383,8 @@ def _further(members: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _forests(n: int, n_trees: int) -> dict[str, Any]:
-    options = {
-        "n_estimators": n_trees,
-        "bootstrap": True,
-        "oob_score": True,
-        "max_samples": MAX_TREE_SAMPLES if n > MAX_TREE_SAMPLES else None,
-    }
+    drawn = MAX_TREE_SAMPLES if n > MAX_TREE_SAMPLES else None
+    options = {"n_estimators": n_trees, "bootstrap": True, "oob_score": True, "max_samples": drawn}
     return {
         "random forest, leaves of 1": RandomForestClassifier(**options),
         "random forest, leaves of 5": RandomForestClassifier(min_samples_leaf=5, max_features=0.5, **options),
@@ -430,10 +421,8 @@ def _boosting(words: list[int]) -> Any:
 
 
 def _with_fixed_rounds(boosting: Any, X: Any, y: np.ndarray) -> Any:
-    """Return boosting that takes as many rounds as early stopping does now.
-
-    If each fold stopped on its own, scores would spread with the rounds, and false alarms would exceed the bound.
-    """
+    """Return boosting that takes as many rounds as early stopping does now."""
+    # if each fold stopped on its own, scores would spread with the rounds, and false alarms would exceed the bound
     return boosting.set_params(max_iter=clone(boosting).fit(X, y).n_iter_, early_stopping=False)
 
 
@@ -449,10 +438,8 @@ def _columns(words: list[int], X: Any) -> Any:
     """Return the transformer of coded samples for models that take numbers only."""
     if issparse(X):
         return MaxAbsScaler()
-    indicators = make_pipeline(
-        SimpleImputer(strategy="constant", fill_value=UNKNOWN_WORD),
-        OneHotEncoder(max_categories=MAX_ONE_HOT, handle_unknown="infrequent_if_exist", sparse_output=False),
-    )
+    one_hot = OneHotEncoder(max_categories=MAX_ONE_HOT, handle_unknown="infrequent_if_exist", sparse_output=False)
+    indicators = make_pipeline(SimpleImputer(strategy="constant", fill_value=UNKNOWN_WORD), one_hot)
     numbers = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler())
     rest = [place for place in range(X.shape[1]) if place not in words]
     return make_column_transformer((numbers, rest), (indicators, words))
@@ -505,10 +492,8 @@ def _calibration(scores: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def _weights(log_odds: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the weights of the columns: a logistic regression with non-negative coefficients near each other.
-
-    It minimises ``sum_i log(1 + exp(-y_i (w.z_i + b))) + c |w - 1/m|^2`` over ``w >= 0``. The weights sum to 1.
-    """
+    """Return the weights of the columns: a logistic regression with non-negative coefficients near each other."""
+    # minimise sum_i log(1 + exp(-y_i (w.z_i + b))) + c |w - 1/m|^2 over w >= 0; the weights are then scaled to sum to 1
     m, signs = log_odds.shape[1], 2 * y - 1
 
     def loss(point: np.ndarray) -> tuple[float, np.ndarray]:

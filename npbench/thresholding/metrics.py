@@ -15,19 +15,13 @@ from npbench.contracts import Estimate, Metric, resolve
 from npbench.data.labels import classes, complete
 from npbench.estimators.fpr_range import require_ranges
 from npbench.numerics import pauc_metrics, rates
+from npbench.numerics.binomial_limits import rate_limits
 from npbench.numerics.thresholds import SAME_RATE
 from npbench.problem import PROBLEMS, Problem
 from npbench.signature import built, fields
 from npbench.thresholding.classifier import last_step, scores_of
 from npbench.thresholding.sorted_metrics import widened
-from npbench.thresholding.threshold import (
-    clopper_pearson,
-    refuse_others,
-    require_both,
-    require_rate,
-    same_length,
-    scored,
-)
+from npbench.thresholding.threshold import refuse_others, require_both, require_rate, same_length, scored
 
 
 def tpr_at_fpr(
@@ -170,8 +164,7 @@ def np_score(
     rho : float, default=0.05
         Bound on the false-alarm rate, in ]0, 1[.
     pos_label, sample_weight, confidence
-        As in :func:`tpr_at_fpr`, and so is the returned value. The limits follow from exact limits of both rates, and
-        are conservative.
+        As in :func:`tpr_at_fpr`, and so is the returned value. Limits from exact ones of both rates are conservative.
 
     References
     ----------
@@ -193,8 +186,8 @@ def np_score(
 
     def limits(level: float) -> tuple[float, float]:
         each = (1 + level) / 2  # both rates are within their limits with probability level or more
-        nd, fa = (clopper_pearson(int(np.sum(wrong)), len(wrong), each) for wrong in (missed, alarms))
-        return rates.np_score(nd.low, fa.low, rho), rates.np_score(nd.high, fa.high, rho)
+        nd, fa = (rate_limits(int(np.sum(wrong)), len(wrong), each) for wrong in (missed, alarms))
+        return rates.np_score(nd[0], fa[0], rho), rates.np_score(nd[1], fa[1], rho)
 
     return _with_limits(rates.np_score(p_nd, p_fa, rho), confidence, weight, limits)
 

@@ -91,38 +91,31 @@ class Monitoring:
         return np.cumsum([np.count_nonzero(self.alarms[i:j]) for i, j in pairwise([0, *ends])])[place]
 
     def __str__(self) -> str:
-        verdict = (
-            f"the first {self.exceeded_after} show a rate above {self.rho:g}"
-            if self.exceeded
-            else f"no evidence of a rate above {self.rho:g}"
-        )
+        found, p_value = "no evidence of", min(1.0, math.exp(-self.evidence))
+        if self.exceeded:
+            found = f"the first {self.exceeded_after} show"
         valid = f"for one window; {self.n_before} earlier negatives left out" if self.n_before else "valid at any time"
-        test = f"{verdict} (p = {min(1.0, math.exp(-self.evidence)):.2g} at level {self.alpha:g}, {valid})"
+        test = f"{found} a rate above {self.rho:g} (p = {p_value:.2g} at level {self.alpha:g}, {valid})"
         if not self.tested:
-            test = (
-                f"not tested: the bound of {self.rho:g} is on true negatives, and some labels may be wrong. "
-                "Count alarms on negatives that a person has checked."
-            )
+            why = f"the bound of {self.rho:g} is on true negatives, and some labels may be wrong"
+            test = f"not tested: {why}. Count alarms on negatives that a person has checked."
         lines = ["no negatives with a label yet, so nothing is tested."]
         if self.n_negatives:
             rate = f"{self.false_alarms / self.n_negatives:.2%}"
             lines = [f"false alarms: {self.false_alarms} of {self.n_negatives} negatives, {rate}; {test}"]
         if self.promised is not None:
-            lines.append(
-                f"The tested rate is {self.rho:g}, the most that the calibration sample explains: this threshold may "
-                f"exceed {self.promised:g} without any change."
-            )
+            tested = f"The tested rate is {self.rho:g}, the most that the calibration sample explains"
+            lines.append(f"{tested}: this threshold may exceed {self.promised:g} without any change.")
         if self.n_pending:
             lines.append(f"{self.n_pending} samples without a label yet count as neither negative nor positive.")
         if not self.labelled:
             lines.append("No labels: every alarm counts as false, so positives raise the rate.")
         if self.shift_p_value is not None:
             found = "differ from" if self.shifted else "do not differ significantly from"
-            lines.append(
-                f"scores: {found} those of the calibration sample (Kolmogorov-Smirnov, p = {self.shift_p_value:.2g}; "
-                f"valid for one look; finds a distance of {self.smallest_shift:.2g} with probability "
-                f"{complement(self.alpha)}, and may miss smaller changes, as in the tail)"
-            )
+            test = f"Kolmogorov-Smirnov, p = {self.shift_p_value:.2g}; valid for one look"
+            power = f"finds a distance of {self.smallest_shift:.2g} with probability {complement(self.alpha)}"
+            about = f"{test}; {power}, and may miss smaller changes, as in the tail"
+            lines.append(f"scores: {found} those of the calibration sample ({about})")
         return "\n".join(lines)
 
 
@@ -163,8 +156,7 @@ def monitor(
         Number of the latest negatives to test alone, so that a long good past hides no change. The level is that of
         one window, fixed beforehand: with many windows, each rejects wrongly with probability up to alpha.
     groups : array of shape (n_samples,), optional
-        Group of each sample, such as a customer, of which the first negative counts; required for a threshold that was
-        set with ``groups``.
+        Group of each sample, such as a customer: its first negative counts. A threshold set with ``groups`` needs them.
 
     Raises
     ------
@@ -183,10 +175,8 @@ def monitor(
     (True, True)
     """
     if not isinstance(threshold, Threshold):
-        raise ValueError(
-            f"threshold is a {type(threshold).__name__}, expected a Threshold: make one with npbench.threshold, and "
-            "test each of GroupThresholds.groups on its own."
-        )
+        hint = "make one with npbench.threshold, and test each of GroupThresholds.groups on its own"
+        raise ValueError(f"threshold is a {type(threshold).__name__}, expected a Threshold: {hint}.")
     scores, n_pending = as_scores(scores), 0
     negatives, of_group = np.arange(len(scores)), None if groups is None else complete(groups, "groups")
     same_length(len(scores), groups=of_group)
@@ -236,10 +226,8 @@ def monitor_placed(
     if threshold.rho is None:
         raise ValueError("The threshold has no bound on false alarms, so there is nothing to test.")
     if threshold.grouped and not by_group:
-        raise ValueError(
-            "The bound is on one sample of each group: pass groups, such as the customer of each sample. On the "
-            "command line, --groups names their column."
-        )
+        hint = "pass groups, such as the customer of each sample. On the command line, --groups names their column"
+        raise ValueError(f"The bound is on one sample of each group: {hint}.")
     placed, marks = np.concatenate([np.empty(0, dtype=np.uint8), *blocks]), _marks(threshold)
     if not len(placed) and not n_pending:
         raise ValueError("There are no negatives to count false alarms on.")
@@ -311,10 +299,8 @@ def _tested(threshold: Threshold, rho: float, alpha: float) -> tuple[float, floa
 
 
 def _surely_found(n: int, m: int, alpha: float) -> float:
-    """Return a distance between distribution functions that the test misses with probability at most alpha.
-
-    It is the critical distance plus the largest deviations of both samples (Dvoretzky, Kiefer, Wolfowitz, Massart).
-    """
+    """Return a distance between distribution functions that the test misses with probability at most alpha."""
+    # the critical distance plus the largest deviations of both samples (Dvoretzky, Kiefer, Wolfowitz, Massart)
     critical = math.sqrt(math.log(2 / alpha) / 2 * (1 / n + 1 / m))
     return critical + sum(math.sqrt(math.log(4 / alpha) / (2 * size)) for size in (n, m))
 

@@ -79,9 +79,8 @@ class ClassBounds:
         lines = [self.promise]
         for label, rate in self.rates().items():
             bound = f", bound {self.bounds[label]:g}" if label in self.bounds else ""
-            lines.append(
-                f"{label}: {rate.value:.1%} of {self.counts[label][1]} wrong [{rate.low:.1%}, {rate.high:.1%}]{bound}"
-            )
+            wrong = f"{rate.value:.1%} of {self.counts[label][1]} wrong [{rate.low:.1%}, {rate.high:.1%}]"
+            lines.append(f"{label}: {wrong}{bound}")
         return "\n".join(lines)
 
 
@@ -101,13 +100,11 @@ class NPMulticlassClassifier(ThresholdedClassifier):
     Parameters
     ----------
     estimator : classifier
-        Classifier or pipeline with ``predict_proba``. A FrozenEstimator stays as it is: fit on samples that it has not
-        seen.
+        Classifier or pipeline with ``predict_proba``. A FrozenEstimator stays as it is: fit on samples new to it.
     bounds : mapping of label to float
         Bounds on error rates, in ]0, 1[; of some classes, or of all.
     weights : mapping of label to float, optional
-        Weights w of the error rates, 0 for classes left out. By default the shares of the classes: the share of samples
-        that are wrong is minimized.
+        Weights w of the error rates, 0 for classes left out; by default class shares, for the smallest share of errors.
     promise : {"guaranteed", "on average", "measured", "none"}, default="guaranteed"
         "guaranteed" keeps all bounds with probability 1 - delta, "on average" in the mean over samples; both hold out
         samples of the classes with bounds. "measured" counts errors out of fold, and no sample is lost. "none"
@@ -147,8 +144,7 @@ class NPMulticlassClassifier(ThresholdedClassifier):
     refused. "measured" applies the same counts out of fold, without proof: the same samples set the weights.
 
     Copies of a sample count once, and stay on one side of a split that is drawn here, as they should in splits of your
-    own. Of each of the ``groups``, one sample counts, drawn at random. Sample weights reach the classifier; errors are
-    counted without them.
+    own. Of each of the ``groups``, one sample counts, drawn at random. Sample weights reach the classifier only.
 
     References
     ----------
@@ -225,13 +221,9 @@ class NPMulticlassClassifier(ThresholdedClassifier):
         counts: dict[int, tuple[int, int]] = {}
         for log_p, codes in scored:
             counts |= _counts(log_p + self.log_weights_, codes)
-        self.result_ = ClassBounds(
-            {labels.values[k]: rate for k, rate in bounds.items()},
-            {label: counts[k] for k, label in enumerate(labels.values)},
-            self.promise,
-            self.delta,
-            groups is not None,
-        )
+        of_label = {label: counts[k] for k, label in enumerate(labels.values)}
+        bounded = {labels.values[k]: rate for k, rate in bounds.items()}
+        self.result_ = ClassBounds(bounded, of_label, self.promise, self.delta, groups is not None)
         self.class_errors_ = self.result_.rates()
         self._take_features()
         return self
@@ -269,11 +261,9 @@ class NPMulticlassClassifier(ThresholdedClassifier):
             n = len(rows)
             held = calibration_count(n, ALIGNED, rule, rate, each) if self.promise in HOLD_OUT else 0
             if (held or n) < (needed := RULES[rule].fewest(rate, each)):
-                raise ValueError(
-                    f"{held or n} {'held-out ' if held else ''}samples of {labels.values[k]!r}, expected at least "
-                    f"{needed} for its bound {rate:g} and promise={self.promise!r}: collect more, or use a larger "
-                    "bound or another promise."
-                )
+                few = f"{held or n} {'held-out ' if held else ''}samples of {labels.values[k]!r}"
+                least = f"expected at least {needed} for its bound {rate:g} and promise={self.promise!r}"
+                raise ValueError(f"{few}, {least}: collect more, or use a larger bound or another promise.")
             parts.append((rows, held))
         return held_out(parts, check_random_state(self.random_state))
 
@@ -311,9 +301,7 @@ class NPMulticlassClassifier(ThresholdedClassifier):
         found[:, list(_by_place("The classifier", dict.fromkeys(model.classes_), Labels(self.classes_)))] = given
         return np.log(np.maximum(found, np.finfo(np.float64).tiny))
 
-    def _least(
-        self, log_p: np.ndarray, codes: np.ndarray, bounds: Mapping[int, float], floor: np.ndarray
-    ) -> np.ndarray:
+    def _least(self, log_p: np.ndarray, codes: np.ndarray, bounds: dict[int, float], floor: np.ndarray) -> np.ndarray:
         """Return the least weights that keep the bounds out of fold; raise a ValueError if there are none."""
         shares = np.exp(log_p) if self.strategy == "cx" else np.eye(len(floor))[codes]
         shares /= shares.sum(axis=0)
@@ -331,29 +319,23 @@ class NPMulticlassClassifier(ThresholdedClassifier):
             return log_c
         factor = FACTORS[bisect.bisect_left(FACTORS, True, key=lambda factor: found(factor) is not None)]
         kept = {label: rounded_up(min(factor * rate, 1), 2) for label, rate in self.bounds.items()}
-        raise ValueError(
-            f"No weights of the classes keep the bounds {dict(self.bounds)} on the samples, scored out of fold. "
-            f"{kept} can be kept there. Use larger bounds, a better classifier, or more samples."
-        )
+        fault = f"No weights of the classes keep the bounds {dict(self.bounds)} on the samples, scored out of fold"
+        raise ValueError(f"{fault}. {kept} can be kept there. Use larger bounds, a better classifier, or more samples.")
 
-    def _lowered(
-        self, log_p: np.ndarray, codes: np.ndarray, bounds: Mapping[int, float], floor: np.ndarray
-    ) -> np.ndarray:
+    def _lowered(self, log_p: np.ndarray, codes: np.ndarray, bounds: dict[int, float], floor: np.ndarray) -> np.ndarray:
         """Return the weights that held-out samples allow; raise a ValueError if there are none."""
         n = np.bincount(codes)
         allowed = self._allowed(RULE_OF[self.promise], n, bounds)
-        found = lowered_weights(log_p, codes, allowed, self.log_weights_, floor)
-        if found is not None:
+        if (found := lowered_weights(log_p, codes, allowed, self.log_weights_, floor)) is not None:
             return found
         # these errors remain if no sample goes to a class without a bound
         alone = np.where(np.isin(np.arange(len(floor)), list(bounds)), self.log_weights_, -np.inf)
         wrong = _counts(log_p + alone, codes)
         k = max(bounds, key=lambda k: wrong[k][0] - allowed[k])
-        raise ValueError(
-            f"Held-out samples do not confirm the bounds {dict(self.bounds)}: {wrong[k][0]} of {n[k]} of "
-            f"{self.classes_[k]!r} go to other classes with a bound, and at most {allowed[k]} may. Use larger bounds, "
-            "a better classifier, more samples or another promise."
-        )
+        shown = f"{wrong[k][0]} of {n[k]} of {self.classes_[k]!r} go to other classes with a bound"
+        hint = "Use larger bounds, a better classifier, more samples or another promise."
+        fault = f"Held-out samples do not confirm the bounds {dict(self.bounds)}: {shown}"
+        raise ValueError(f"{fault}, and at most {allowed[k]} may. {hint}")
 
     def _allowed(self, rule: str, n: np.ndarray, bounds: Mapping[int, float]) -> dict[int, int]:
         """Return how many samples of each class may be wrong."""

@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
+from numpy.random import RandomState
 
 from npbench import __version__
 from npbench.data.labels import classes, complete
@@ -129,8 +130,7 @@ def threshold(
         What to do with groups of too few negatives. "pool" gives as few of the smallest groups as it can one common
         threshold, whose promise is for all their negatives, mixed as here, and not for each of these groups.
     keep_scores : bool, default=False
-        Whether the result, and its JSON, keep the scores of all negatives. By default they keep at most 99 quantiles
-        for :func:`npbench.monitor`.
+        Whether result and JSON keep all scores of negatives, not at most 99 quantiles, for :func:`npbench.monitor`.
 
     Returns
     -------
@@ -176,9 +176,7 @@ def threshold(
     return described(found, **known._asdict(), score="given, larger for more positive samples")
 
 
-def kept_by_weight(
-    weights: Any, positive: np.ndarray, random: np.random.RandomState, name: str = "weights"
-) -> np.ndarray:
+def kept_by_weight(weights: Any, positive: np.ndarray, random: RandomState, name: str = "weights") -> np.ndarray:
     """Return whether each sample is kept: positives, and each negative with the probability that is its weight."""
     if weights is None:
         return np.ones(len(positive), dtype=bool)
@@ -186,10 +184,8 @@ def kept_by_weight(
 
     given = np.where(positive, 1.0, np.asarray(column_or_1d(weights), dtype=np.float64))
     if len(wrong := given[~((given >= 0) & (given <= 1))]):
-        raise ValueError(
-            f"{name} has {wrong[0]:g}, expected numbers from 0 to 1: divide the density ratios by the largest that can "
-            "occur."
-        )
+        hint = "divide the density ratios by the largest that can occur"
+        raise ValueError(f"{name} has {wrong[0]:g}, expected numbers from 0 to 1: {hint}.")
     return random.random_sample(len(given)) < given
 
 
@@ -218,33 +214,24 @@ class Asked:
         has_precision, has_wrong = self.precision is not None, self.contamination is not None
         has_second = self.recall is not None or has_precision
         is_alone = self.rho is not None and not has_second
-        by_caller, rules = callable(self.rule), ", ".join(thresholds.RULES)
-        faults = {
-            "rho is None, and so are recall and precision: bound one of them.": self.n_promised == 0,
-            f"rule is {self.rule!r}, which promises no recall or precision: use 'umbrella'.": (
-                has_second and self.rule != "umbrella"
-            ),
-            f"rule is {self.rule!r}, expected {rules} or a callable.": (
-                not by_caller and self.rule not in thresholds.RULES
-            ),
-            "randomized is for rho alone, by a rule of npbench, and allows no contamination.": (
-                self.randomized and (by_caller or has_wrong or not is_alone)
-            ),
-            f"small is {self.small!r}, expected 'refuse', or 'pool' for a bound on false alarms.": (
-                self.small not in ("refuse", "pool") or (self.small == "pool" and self.rho is None)
-            ),
-            "abstain bounds false alarms by rho and misses by recall: set both, and no precision.": (
-                self.abstain and (self.rho is None or self.recall is None or has_precision)
-            ),
-            "contamination is for rho alone, by the rule 'umbrella'.": (
-                has_wrong and (self.rule != "umbrella" or not is_alone)
-            ),
-            "a precision needs both classes as they come: leave out groups, and weights or calibration_weight.": (
-                has_precision and (self.weighted or self.grouped)
-            ),
-        }
-        if found := [why for why, is_wrong in faults.items() if is_wrong]:
-            raise ValueError(found[0])
+        by_caller = callable(self.rule)
+        if self.n_promised == 0:
+            raise ValueError("rho is None, and so are recall and precision: bound one of them.")
+        if has_second and self.rule != "umbrella":
+            raise ValueError(f"rule is {self.rule!r}, which promises no recall or precision: use 'umbrella'.")
+        if not by_caller and self.rule not in thresholds.RULES:
+            raise ValueError(f"rule is {self.rule!r}, expected {', '.join(thresholds.RULES)} or a callable.")
+        if self.randomized and (by_caller or has_wrong or not is_alone):
+            raise ValueError("randomized is for rho alone, by a rule of npbench, and allows no contamination.")
+        if self.small not in ("refuse", "pool") or (self.small == "pool" and self.rho is None):
+            raise ValueError(f"small is {self.small!r}, expected 'refuse', or 'pool' for a bound on false alarms.")
+        if self.abstain and (self.rho is None or self.recall is None or has_precision):
+            raise ValueError("abstain bounds false alarms by rho and misses by recall: set both, and no precision.")
+        if has_wrong and (self.rule != "umbrella" or not is_alone):
+            raise ValueError("contamination is for rho alone, by the rule 'umbrella'.")
+        if has_precision and (self.weighted or self.grouped):
+            needs = "a precision needs both classes as they come"
+            raise ValueError(f"{needs}: leave out groups, and weights or calibration_weight.")
         if has_wrong:
             object.__setattr__(self, "contamination", as_contamination(self.contamination))
 
@@ -301,10 +288,7 @@ Parts = Mapping[Any, Part]
 def calibrate(
     scores: np.ndarray, positive: np.ndarray, by: Any, asked: Asked, *, kept: np.ndarray | None = None, **options: Any
 ) -> Threshold | GroupThresholds:
-    """Return the threshold for checked scores; ``positive`` has True for positives, ``kept`` for samples to use.
-
-    Other options are those of :func:`calibrate_parts`.
-    """
+    """Return the threshold for checked scores; ``positive`` has True for positives, ``kept`` for samples to use."""
     members = rows_by_group(by, len(scores))
     in_use = {name: rows if kept is None else rows[kept[rows]] for name, rows in members.items()}
     parts = {name: Part.of(scores[rows], positive[rows]) for name, rows in in_use.items()}
@@ -312,7 +296,7 @@ def calibrate(
 
 
 def calibrate_parts(
-    members: Parts, asked: Asked, *, random: np.random.RandomState | None = None, keep_scores: bool = False
+    members: Parts, asked: Asked, *, random: RandomState | None = None, keep_scores: bool = False
 ) -> Threshold | GroupThresholds:
     """Return the threshold for the samples of each group; without groups, they are under None."""
     pooled = asked.pooled({name: len(part.negatives) for name, part in members.items()})
@@ -336,7 +320,7 @@ def united(parts: Iterable[Part]) -> Part:
 
 
 def _values(
-    parts: Parts, asked: Asked, share: float, coin: np.random.RandomState | None
+    parts: Parts, asked: Asked, share: float, coin: RandomState | None
 ) -> dict[Any, tuple[float, float | None]]:
     """Return for each part the threshold, and the lower one below which no sample is left open, if there is one."""
     # the bound on false alarms gives the lowest threshold; a precision may raise it, a recall may rule it out
@@ -389,7 +373,7 @@ def _divided(scores: Ascending, value: float, lower: float | None) -> tuple[int,
 
 
 def bounded(
-    negatives: Ascending, positives: Ascending, asked: Asked, delta: float, coin: np.random.RandomState | None = None
+    negatives: Ascending, positives: Ascending, asked: Asked, delta: float, coin: RandomState | None = None
 ) -> float:
     """Return the lowest threshold that keeps rho by a rule of npbench, with its share of delta."""
     assert asked.rho is not None
@@ -400,7 +384,7 @@ def bounded(
     return thresholds.contaminated_umbrella(negatives, positives, asked.rho, delta, *asked.contamination)
 
 
-def _value(part: Part, asked: Asked, delta: float, coin: np.random.RandomState | None) -> float:
+def _value(part: Part, asked: Asked, delta: float, coin: RandomState | None) -> float:
     if callable(asked.rule):
         assert part.given is not None
         scores, positive = part.given
@@ -417,10 +401,9 @@ def _highest(positives: Ascending, recall: float, delta: float) -> float:
     """Return the highest threshold that keeps a recall: the umbrella rule with the classes exchanged."""
     needed = thresholds.fewest_negatives(1 - recall, delta)
     if len(positives) < needed:
-        raise ValueError(
-            f"{len(positives)} held-out positives, expected at least {needed} for recall={recall:g} and "
-            f"delta={delta:.3g}: hold out more of them, or use a smaller recall."
-        )
+        few = f"{len(positives)} held-out positives, expected at least {needed}"
+        bounds = f"recall={recall:g} and delta={delta:.3g}"
+        raise ValueError(f"{few} for {bounds}: hold out more of them, or use a smaller recall.")
     rank = len(positives) + 1 - thresholds.RULES["umbrella"].rank(len(positives), 1 - recall, delta)
     return float(thresholds.just_below(positives.smallest(rank), positives))
 
@@ -439,11 +422,10 @@ def _precise(parts: Parts, least: Mapping[Any, float], precision: float, delta: 
     smaller = (rounded_down(precision * 0.98**step, 3) for step in range(1, MAX_TRIED_PRECISIONS))
     reachable = next((one for one in smaller if not any(map(math.isinf, tried(one).values()))), 0.0)
     alone = all(map(math.isinf, least.values()))
-    raise ValueError(
-        f"No threshold keeps {'this bound' if alone else 'both bounds'}{_in_group(lacking[0])}: "
-        f"{'' if alone else 'where false alarms are kept, '}{_can('precision', reachable)}, not {precision:g}. Use "
-        f"another precision, {'' if alone else 'a smaller rho, '}or more samples."
-    )
+    bounds, where = ("this bound", "") if alone else ("both bounds", "where false alarms are kept, ")
+    fault = f"No threshold keeps {bounds}{_in_group(lacking[0])}: {where}{_can('precision', reachable)}"
+    hint = f"Use another precision, {'' if alone else 'a smaller rho, '}or more samples."
+    raise ValueError(f"{fault}, not {precision:g}. {hint}")
 
 
 def _lowest_precise(part: Part, least: float, precision: float, delta: float) -> float:
@@ -475,15 +457,12 @@ def _require_recall(parts: Parts, values: Mapping[Any, float], recall: float, de
     if proven[name] >= recall * (1 - thresholds.SAME_RATE):
         return
     count, needed = counts[name][1], thresholds.fewest_negatives(1 - recall, delta)
-    why = (
-        f"{count} held-out positives{_in_group(name)}, expected at least {needed}"
-        if count < needed
-        else f"No threshold keeps both bounds{_in_group(name)}"
-    )
-    raise ValueError(
-        f"{why}: where false alarms are kept, {_can('recall', rounded_down(proven[name], 3))}, not {recall:g}. Use a "
-        "smaller recall, a larger rho, or more samples."
-    )
+    why = f"No threshold keeps both bounds{_in_group(name)}"
+    if count < needed:
+        why = f"{count} held-out positives{_in_group(name)}, expected at least {needed}"
+    reachable = _can("recall", rounded_down(proven[name], 3))
+    hint = "Use a smaller recall, a larger rho, or more samples."
+    raise ValueError(f"{why}: where false alarms are kept, {reachable}, not {recall:g}. {hint}")
 
 
 def _can(name: str, rate: float) -> str:
@@ -494,10 +473,9 @@ def _can(name: str, rate: float) -> str:
 def _require_positives(bound: str, positives: Ascending, name: Any = None) -> None:
     """Raise a ValueError if there are no positives."""
     if not len(positives):
-        raise ValueError(
-            f"0 held-out positives{_in_group(name)}, expected some for {bound}: pass samples labelled positive. A "
-            f"classifier holds them out if fitted with {bound}, and takes those of fit as held out if cv='prefit'."
-        )
+        few = f"0 held-out positives{_in_group(name)}, expected some for {bound}"
+        how = f"holds them out if fitted with {bound}, and takes those of fit as held out if cv='prefit'"
+        raise ValueError(f"{few}: pass samples labelled positive. A classifier {how}.")
 
 
 def _in_group(name: Any) -> str:
@@ -509,12 +487,10 @@ def warn_if_saturated(negatives: Ascending, positives: Ascending, value: float) 
     largest = negatives.largest()
     tied = len(negatives) - int(negatives.count(largest, "left"))
     if value > (negatives + positives).largest() and tied > 1:
-        warnings.warn(
-            f"{100 * tied / len(negatives):.3g} % of the {len(negatives)} negatives share the largest score, "
-            f"{largest:g}, and the threshold lies above it: no sample with that score or less is accepted. If "
-            "probabilities are rounded or saturate, use logits.",
-            stacklevel=5,
-        )
+        shared = f"{100 * tied / len(negatives):.3g} % of the {len(negatives)} negatives share the largest score"
+        effect = "the threshold lies above it: no sample with that score or less is accepted"
+        hint = "If probabilities are rounded or saturate, use logits."
+        warnings.warn(f"{shared}, {largest:g}, and {effect}. {hint}", stacklevel=5)
 
 
 def _require_negatives(

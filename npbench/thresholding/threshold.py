@@ -140,11 +140,9 @@ class Threshold(_Stored):
             rates.append(f"{rate} at least {rounded_down(self.precision):g} where positives are as frequent as here")
         promised = ", ".join(rates) + scope
         if self.contamination is not None:
-            of_negatives, of_positives = self.contamination
-            promised += (
-                f", if at most {of_negatives:g} of the calibration samples labelled negative, and at least "
-                f"{of_positives:g} of those labelled positive, are negative"
-            )
+            most, least = self.contamination
+            shares = f"at most {most:g} of the calibration samples labelled negative, and at least {least:g}"
+            promised += f", if {shares} of those labelled positive, are negative"
         if self.weighted:
             promised += ", in the population that the weights describe"
         alone = n_promises(self.rho, self.recall, self.precision) == 1 and self.precision is None
@@ -289,18 +287,13 @@ class GroupThresholds(_Stored):
         return own | ({f"{len(self.pooled)} pooled groups": [*self.pooled]} if self.pooled else {})
 
     def limits(self, by: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the threshold of each sample, given its group, and its ``lower``, or None without abstention.
-
-        Raise a ValueError for a new group, which has no threshold.
-        """
+        """Return the threshold and ``lower``, None without abstention, of each sample; ValueError for a new group."""
         # look up each group once, not each sample
         labels = complete(by, "by")
         known = {meaning(name): (one.value, one.lower) for name, one in self.groups.items()}
         if unknown := [name for name in labels.values if meaning(name) not in known]:
-            raise ValueError(
-                f"No threshold, and no promise, for the new group {unknown[0]!r}: use a known group, "
-                f"{listed(map(repr, self.groups))}, or set the thresholds again with this group."
-            )
+            hint = f"use a known group, {listed(map(repr, self.groups))}, or set the thresholds again with this group"
+            raise ValueError(f"No threshold, and no promise, for the new group {unknown[0]!r}: {hint}.")
         values, lower = (np.array(each) for each in zip(*(known[meaning(name)] for name in labels.values), strict=True))
         abstains = next(iter(self.groups.values())).lower is not None
         return values[labels.codes], lower[labels.codes].astype(np.float64) if abstains else None

@@ -4,9 +4,8 @@ SMO visits the pairs of costs in ascending order. A pair starts from the best of
 of the positives, of the negatives, and of both. Each is multiplied by the factor with the largest dual value in the new
 box, for which y'x and x'Kx suffice. This takes about a tenth of the steps of cold starts.
 
-The pair updates are in single precision, which halves the bytes of the Gram matrix; g is kept in double precision. A
-solution is accepted by its duality gap, recomputed from all samples: the least gap at three intercepts between the ends
-of g.
+The pair updates are in single precision, which halves the bytes of the Gram matrix; g is in double precision. Solutions
+are accepted by their duality gaps, recomputed from all samples: the least at three intercepts between the ends of g.
 """
 
 from typing import NamedTuple
@@ -32,12 +31,7 @@ class Solutions(NamedTuple):
 
 
 def solve(
-    K: np.ndarray,
-    y: np.ndarray,
-    costs_positive: np.ndarray,
-    costs_negative: np.ndarray,
-    tol: float = 1e-3,
-    max_iter: int = 1_000_000,
+    K: np.ndarray, y: np.ndarray, costs_positive: np.ndarray, costs_negative: np.ndarray, tol: float, max_iter: int
 ) -> Solutions:
     """Minimise ``1/2 ||f_0||^2 + sum_i c_i max(0, 1 - y_i f(x_i))`` for every pair of ascending class costs.
 
@@ -48,9 +42,8 @@ def solve(
     """
     tol, budget = max(tol, MIN_GAP), min(max_iter, SINGLE_STEPS * len(y))
     y = y.astype(float)
-    x, b, gaps, steps = kernels.cost_grid(
-        K, y, np.asarray(costs_positive, float), np.asarray(costs_negative, float), tol, budget
-    )
+    costs = np.asarray(costs_positive, float), np.asarray(costs_negative, float)
+    x, b, gaps, steps = kernels.cost_grid(K, y, *costs, tol, budget)
     converged = gaps <= tol
 
     # go on in double precision where single precision did not suffice

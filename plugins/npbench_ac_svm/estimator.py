@@ -38,15 +38,12 @@ class ACSVM(NystroemClassifier):
     C_pos, C_neg : float
         Cost of each positive and of each negative on the wrong side of its margin; positive.
     tol : float
-        Violation of the optimality conditions at which SMO or LIBLINEAR stops; positive. Where the scores
-        span less than 1, SMO continues for up to 40 steps per sample towards this share of their range, so that their
-        order is as certain.
+        Violation of the optimality conditions at which SMO or LIBLINEAR stops; positive. Where scores span less than 1,
+        SMO takes up to 40 more steps per sample, towards this share of their range: their order is then as certain.
     max_iter : int, optional
-        Largest number of pairs updated by SMO (default 1,000,000), or of passes of LIBLINEAR over the samples
-        (default 1,000).
+        Largest number of pairs updated by SMO (default 1,000,000), or of passes of LIBLINEAR (default 1,000).
     cache_size : float
-        Memory for kernel values, in megabytes; positive. If the Gram matrix does not fit, SMO works on blocks of
-        samples, which is slower.
+        Megabytes for kernel values; positive. If the Gram matrix does not fit, SMO works on blocks, which is slower.
     random_state : int, RandomState or None
         Seed of the landmarks, and of the random order in which LIBLINEAR passes over the samples.
 
@@ -59,9 +56,8 @@ class ACSVM(NystroemClassifier):
     objective_ : float
         The objective, for LIBLINEAR with ``b^2 / 2``.
     duality_gap_ : float
-        Upper bound on ``objective_`` minus the optimum, from kernel values read again after the last step. For the
-        linear kernel it exists only if LIBLINEAR used up its passes and there are at most 500 features; it then comes
-        from the dual solution of another method.
+        Upper bound on ``objective_`` minus the optimum, from kernel values read again after the last step. Linear: only
+        if LIBLINEAR used up its passes with at most 500 features, and from the dual solution of another method.
     n_iter_ : int
         Number of pairs updated, or of passes.
     converged_ : bool
@@ -99,15 +95,9 @@ class ACSVM(NystroemClassifier):
             self._fit_smo(X, signs)
 
     def _fit_liblinear(self, X: Any, signs: np.ndarray) -> None:
-        max_iter = self.max_iter or MAX_LIBLINEAR_PASSES
+        costs, max_iter = {-1: self.C_neg, 1: self.C_pos}, self.max_iter or MAX_LIBLINEAR_PASSES
         model = LinearSVC(
-            loss="hinge",
-            dual=True,
-            C=1.0,
-            class_weight={-1: self.C_neg, 1: self.C_pos},
-            tol=self.tol,
-            max_iter=max_iter,
-            random_state=self.random_state,
+            loss="hinge", dual=True, class_weight=costs, tol=self.tol, max_iter=max_iter, random_state=self.random_state
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # fit issues one, with advice

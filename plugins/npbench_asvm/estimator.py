@@ -1,7 +1,6 @@
 """The asymmetric SVM as a scikit-learn classifier."""
 
 import math
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,8 +31,7 @@ class AsymmetricSVM(LinearClassifier):
     mu : float, default=0.2
         Weight of the margin gamma: at most ``mu r`` negatives score above its lower end, ``rho - gamma``. Positive.
     tau : float, default=0.2
-        Weight of the core, which begins at rho: at most ``(mu + tau) r`` positives are outside. Positive;
-        ``mu + tau <= 1``.
+        Weight of the core, from rho on: at most ``(mu + tau) r`` positives are outside. Positive; ``mu + tau <= 1``.
     tol : float, default=1e-6
         Duality gap at which the fit stops, relative to an upper bound on the gap at w = 0; positive.
     max_iter : int, default=2000
@@ -81,7 +79,7 @@ class AsymmetricSVM(LinearClassifier):
     tol: float = parameter(POSITIVE, default=1e-6)
     max_iter: int = parameter(COUNT, default=2000)
 
-    _explanations: ClassVar[Mapping[str, str]] = {
+    _explanations: ClassVar[dict[str, str]] = {
         "flat": "w = 0 is optimal to within tol: the worst samples of the two classes, weighted, are not separated. "
         "The weights returned are the difference of the weighted class means. Increase mu or tau, or do not centre "
         "features.",
@@ -139,8 +137,7 @@ class AsymmetricMargin:
         R(s) = 1/r [ sum of the h largest scores of negatives - sum of the k smallest scores of positives ],
 
     where the sample at rank floor(k) + 1 counts by the remaining fraction. It is the least value over rho and gamma of
-    ``-tau rho - mu gamma + 1/r sum_i slack_i``, where the slacks belong to positives below rho and to negatives above
-    rho - gamma.
+    ``-tau rho - mu gamma + 1/r sum_i slack_i``, with slacks of positives below rho and of negatives above rho - gamma.
     """
 
     def __init__(self, signs: np.ndarray, mu: float, tau: float) -> None:

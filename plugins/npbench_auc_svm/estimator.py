@@ -12,8 +12,7 @@ class AUCSVM(RankingClassifier):
 
         1/2 ||w||^2 + C/(m n) sum_i sum_j max(0, 1 - s_i + s_j)
 
-    where i runs through the m positives and j through the n negatives. The intercept then makes TPR - FPR largest on
-    the training sample.
+    for the m positives i and the n negatives j. The intercept then makes TPR - FPR largest on the training sample.
 
     Attributes
     ----------

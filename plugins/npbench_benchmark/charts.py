@@ -21,21 +21,18 @@ def charts(records: pl.DataFrame, printed: Sequence[Any]) -> list[Chart]:
     """Return what leagues are ranked by against seconds for all settings, and for each league the mean ranks."""
     found = settings(records)
     ranks = [_ranks(setting.text + league.title, league) for setting in found for league in setting.leagues]
-    return [_efficiency(judge(records), found), *(chart for chart in ranks if chart is not None)]
-
-
-def _efficiency(metric: str, found: Sequence[Setting]) -> Chart:
+    metric = judge(records)
     title = "misses (no promise: score)" if metric == "np_score" else f"1 - {axis_title(metric)}"
-    rows = [[_panel(setting.text, title, setting.leagues)] for setting in found]
     by = ", by promise" if any(league.promise for setting in found for league in setting.leagues) else ""
-    return Chart("benchmark", f"Training time{by}", rows, [MUTED_NOTE])
+    times = Chart("benchmark", f"Training time{by}", [[_panel(setting, title)] for setting in found], [MUTED_NOTE])
+    return [times, *(chart for chart in ranks if chart is not None)]
 
 
-def _panel(text: str, title: str, found: Sequence[League]) -> Panel:
+def _panel(setting: Setting, title: str) -> Panel:
     """Return the panel of a setting: a staircase through the efficient methods of each league, others in grey."""
-    series = [_series(league, efficient=efficient) for efficient in (False, True) for league in found]
+    series = [_series(league, efficient=efficient) for efficient in (False, True) for league in setting.leagues]
     log = spans_decade([x for one in series for x in one.x])
-    return Panel(text, "processor seconds of selection and fit", title, series, x_log=log)
+    return Panel(setting.text, "processor seconds of selection and fit", title, series, x_log=log)
 
 
 def _series(league: League, *, efficient: bool) -> Series:

@@ -101,10 +101,5 @@ def threshold_of(params: Mapping[str, Any]) -> str:
 def effects(values: np.ndarray, axis: int) -> list[Cell]:
     """Return the mean difference from the first along an axis, where both are known, with limits over data sets."""
     differences = np.ma.masked_invalid(values - values.take([0], axis=axis)).mean(axis=1 - axis)
-    return [MISSING, *(_effect(one.compressed()) for one in differences[1:])]
-
-
-def _effect(differences: np.ndarray) -> Cell:
-    if (limits := mean_limits(differences)) is None:
-        return MISSING
-    return estimate(float(differences.mean()), limits, "+.3f")
+    found = [(one, mean_limits(one)) for one in (row.compressed() for row in differences[1:])]
+    return [MISSING, *(estimate(float(one.mean()), ends, "+.3f") if ends else MISSING for one, ends in found)]

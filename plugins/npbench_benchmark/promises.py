@@ -71,16 +71,11 @@ def tails(
 
     The tail is the probability of at least as many false alarms if the promise is kept; 1 for parts not above rho.
     """
-    known = (
-        (rate, tuple(one.values()))
-        for one, rate in zip(sizes, rates, strict=True)
-        if promise.kind != "none" and rate is not None and None not in one.values()
-    )
-    return [
-        (_tail(promise, rate, *part) if rate > part[0] else 1.0, rate / part[0])
-        for rate, part in known
-        if _alarms(promise, *part)
-    ]
+    if promise.kind == "none":
+        return []
+    parts = ((rate, tuple(one.values())) for one, rate in zip(sizes, rates, strict=True))
+    known = ((rate, part) for rate, part in parts if rate is not None and None not in part and _alarms(promise, *part))
+    return [(_tail(promise, rate, *part) if rate > part[0] else 1.0, rate / part[0]) for rate, part in known]
 
 
 @functools.lru_cache(maxsize=100_000)

@@ -75,22 +75,18 @@ def explorer(frames: Sequence[pl.DataFrame]) -> list[Sheet]:
                 for league in setting.among(names):
                     of = {**about, KIND: kind, "promise": league.promise or MISSING}
                     for one in league.methods:
-                        also: dict[str, Entry] = {
-                            "answers": count(one.n_good, one.n_jobs),
-                            "verdict": one.verdict or MISSING,
-                            "worst": number(one.worst, ".2f"),
-                        }
+                        answers, verdict = count(one.n_good, one.n_jobs), one.verdict or MISSING
+                        worst = number(one.worst, ".2f")
+                        also: dict[str, Entry] = {"answers": answers, "verdict": verdict, "worst": worst}
                         standings.append(of | _standing(one, league, problem) | also)
             results += [about | row for row in _each(setting, problem)]
     first = standings[0]
     shown = {name: str(first[name]) for name in ("problem", "setting", KIND, "promise")}
     of_method = {"method": str(first["method"]), "problem": shown["problem"], "setting": "", "data set": ""}
+    notes = [KIND_NOTE, VERDICT_NOTE, RATE_NOTE, *RANK_NOTES]
     return [
-        Sheet(title, *_by_column(rows), notes, title, detail=True, chosen=chosen)
-        for title, rows, notes, chosen in (
-            ("leaderboard", standings, [KIND_NOTE, VERDICT_NOTE, RATE_NOTE, *RANK_NOTES], shown),
-            ("methods by data set", results, [], of_method),
-        )
+        Sheet("leaderboard", *_by_column(standings), notes, "leaderboard", detail=True, chosen=shown),
+        Sheet("methods by data set", *_by_column(results), [], "methods by data set", detail=True, chosen=of_method),
     ]
 
 
@@ -155,8 +151,12 @@ def ranked(text: str, league: League, records: pl.DataFrame) -> Sheet:
     """Return the ranking of a league at one setting of the problem."""
     title = f"{text}: ranking{league.title}"
     cells = [_standing(one, league, records["problem"][0]) for one in league.standings]
+    by = f"score, mean over repeats; lower is better. {_scored(records)}"
+    judged = f"Ranked by {by if leaderboard.ranked_by(league.promise) == 'score' else 'misses, mean over repeats.'}"
+    names = ", ".join(f"{one.label} ({_evidence(one)})" for one in league.broken)
+    left = [f"Left out, since they exceed rho beyond what the promise allows: {names}."] if names else []
     general = [RATE_NOTE, *RANK_NOTES] if league.promise else RANK_NOTES
-    notes = [_judged(league, records), *_left(league), *_separation(league), *general]
+    notes = [judged, *left, *_separation(league), *general]
     return Sheet(title, *_by_column(cells), notes, title.replace(":", ""))
 
 
@@ -166,21 +166,9 @@ def _by_column(rows: Sequence[dict[str, Entry]]) -> tuple[list[str], list[Row]]:
     return columns, [[row.get(name) for name in columns] for row in rows]
 
 
-def _judged(league: League, records: pl.DataFrame) -> str:
-    by = f"score, mean over repeats; lower is better. {_scored(records)}"
-    return f"Ranked by {by if leaderboard.ranked_by(league.promise) == 'score' else 'misses, mean over repeats.'}"
-
-
 def _scored(records: pl.DataFrame) -> str:
     metric = leaderboard.judge(records)
     return f"Score: {SCORES.get(metric, f'1 - {metric}')}."
-
-
-def _left(league: League) -> Iterator[str]:
-    """Yield a note on the methods that leave a league."""
-    if league.broken:
-        names = ", ".join(f"{one.label} ({_evidence(one)})" for one in league.broken)
-        yield f"Left out, since they exceed rho beyond what the promise allows: {names}."
 
 
 def _evidence(one: Standing) -> str:
@@ -242,10 +230,8 @@ def _by_weight(text: str, league: League, results: pl.DataFrame) -> Sheet:
     columns["at rho"] = "at_rho"
     ranks = [mean_ranks(table(own, names, column)[1]) for column in columns.values()]
     title = f"{text}: ranks by other scores{league.title}"
-    rows: list[Row] = [
-        [name, *(number(rank, ".1f") for rank in row)]
-        for name, row in zip(names, np.transpose(ranks).tolist(), strict=True)
-    ]
+    shown = [[number(rank, ".1f") for rank in row] for row in np.transpose(ranks).tolist()]
+    rows: list[Row] = [[name, *row] for name, row in zip(names, shown, strict=True)]
     return Sheet(title, ["method", *columns], rows, [WEIGHT_NOTE], title.replace(":", ""), detail=True)
 
 
@@ -253,17 +239,10 @@ def _scorers(setting: Setting) -> Sheet:
     """Return the misses of all methods with thresholds at rho on the test part: what their scores are worth."""
     every = [one for league in setting.leagues for one in league.methods]
     ranked = ranking(table(setting.results, [one.label for one in every], "at_rho")[1])
-    rows: list[Row] = [
-        [
-            every[one].label,
-            every[one].promise,
-            number(ranked.places[one], "d"),
-            limits(ranked.place_limits[one]),
-            number(ranked.ranks[one], ".2f"),
-            number(every[one].at_rho),
-        ]
-        for one in np.lexsort([ranked.ranks, ranked.places]).tolist()
-    ]
+    rows: list[Row] = []
+    for at in np.lexsort([ranked.ranks, ranked.places]).tolist():
+        one, place, span = every[at], number(ranked.places[at], "d"), limits(ranked.place_limits[at])
+        rows.append([one.label, one.promise, place, span, number(ranked.ranks[at], ".2f"), number(one.at_rho)])
     note = (
         "Misses with a threshold that makes P_fa on the test part rho. Nobody knows it, so promises do not count. "
         "Methods that hold out negatives train on fewer."

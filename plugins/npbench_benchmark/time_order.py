@@ -9,7 +9,7 @@ from npbench.records.fields import METHOD
 from npbench.report.sheet import MISSING, Row, Sheet, number
 from npbench_benchmark.leaderboard import Setting, Standing, settings
 
-ALL = "all"
+ALL, RATES = "all", ("p_fa", "p_nd")
 COSTS = ["setting", "data set", "cuts", "methods", "exceed", "exceed, shuffled", "P_fa/rho added", "P_nd added"]
 PAIRED = ("above rho", "P_fa/rho", "P_nd", "verdict")
 COLUMNS = ["data set", "method", "promise", *(column for name in PAIRED for column in (name, f"{name}, shuffled"))]
@@ -35,17 +35,12 @@ def tables(records: pl.DataFrame, printed: Sequence[Any]) -> list[Sheet]:
 
 
 def _by_dataset(records: pl.DataFrame) -> Pairs:
-    kinds = _kinds(records)
+    """Return the pairs of all data sets and of each, from jobs that have both orders."""
+    is_shuffled = pl.Series(['"shuffled":true' in params for params in records["protocol_params"]], dtype=pl.Boolean)
+    orders, job = (records.filter(~is_shuffled), records.filter(is_shuffled)), [*METHOD, "dataset", "repeat"]
+    kinds = [one.join(other, job, how="semi", nulls_equal=True) for one, other in (orders, orders[::-1])]
     names = sorted(kinds[0]["dataset"].unique())
     return {ALL: _pairs(*kinds), **{name: _pairs(*(part.filter(dataset=name) for part in kinds)) for name in names}}
-
-
-def _kinds(records: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the records in the order of time and the shuffled ones, of jobs that have both."""
-    is_shuffled = pl.Series(['"shuffled":true' in params for params in records["protocol_params"]], dtype=pl.Boolean)
-    one, other = records.filter(~is_shuffled), records.filter(is_shuffled)
-    job = [*METHOD, "dataset", "repeat"]
-    return one.join(other, job, how="semi", nulls_equal=True), other.join(one, job, how="semi", nulls_equal=True)
 
 
 def _pairs(*kinds: pl.DataFrame) -> list[Pair]:
@@ -61,17 +56,13 @@ def _costs(setting: Setting, found: Pairs) -> list[Row]:
     for name, pairs in found.items():
         if name != ALL and (promised := [pair for pair in pairs if pair[0].promise != "none"]):
             exceed = [[one.verdict for one in side].count("exceeded") for side in zip(*promised, strict=True)]
-            alarms, misses = (sum(_added(pair, rate) for pair in promised) for rate in ("p_fa", "p_nd"))
+            added = (sum(getattr(one, rate) - getattr(other, rate) for one, other in promised) for rate in RATES)
+            alarms, misses = added
             of_rho, points = alarms / len(promised) / float(setting.value), misses / len(promised)
             cuts = max(one.n_jobs for one, _ in promised)
             counts = [number(count, "d") for count in (cuts, len(promised), *exceed)]
             rows.append([setting.text, name, *counts, number(of_rho, "+.2f"), number(points, "+.3f")])
     return rows
-
-
-def _added(pair: Pair, rate: str) -> float:
-    in_time, shuffled = (getattr(one, rate) for one in pair)
-    return float(in_time - shuffled)
 
 
 def _sheet(setting: Setting, found: Pairs) -> Sheet:

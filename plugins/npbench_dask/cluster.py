@@ -12,10 +12,8 @@ import logging
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 import time
-import types
 import warnings
 from asyncio import gather, run, wait_for
 from collections import Counter
@@ -157,9 +155,8 @@ class _Cluster:
         self._attempts[job.key] += 1
         data = self._data(job.data.data_sha256, workers)
         placed: dict[str, Any] = {"workers": workers, "allow_other_workers": True}
-        self._running[
-            self._client.submit(_run_job, job, data, self._limits, self._context.options, key=name, **placed)
-        ] = job
+        future = self._client.submit(_run_job, job, data, self._limits, self._context.options, key=name, **placed)
+        self._running[future] = job
 
     def _data(self, sha256: str, workers: list[str]) -> Future:
         """Return the data on the workers; they are sent again if they were lost with the last worker."""
@@ -233,7 +230,9 @@ def _client(address: str | None, n_jobs: int) -> Iterator[Client]:
             stack.enter_context(patch.dict(os.environ))  # Dask sets variables of its workers in this process, too
             workers = provenance.available_cores() if n_jobs == -1 else n_jobs
             # Daemonic processes cannot have children; memory is limited per job. Ctrl-C is for this process alone.
-            with dask.config.set(LOCAL), _without_main(), _uninterrupted():
+            # Processes that start must not import the script of the user: it may run jobs outside ``if __name__``.
+            without_main = patch.multiple("__main__", create=True, __spec__=None, __file__=None)
+            with dask.config.set(LOCAL), without_main, _uninterrupted():
                 cluster = LocalCluster(n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0")
             stack.callback(cluster.close, timeout=SECONDS_TO_CLOSE)
             address = cluster.scheduler_address
@@ -272,27 +271,13 @@ def _connected(address: str) -> Client:
 
 
 async def _reach(address: str) -> None:
-    """Connect to an address and close the connection; raise OSError if nothing answers.
-
-    A client that could not connect would be worse: when deleted, it waits for any other client that starts, and may
-    make that one wait.
-    """
+    """Connect to an address and close the connection; raise OSError if nothing answers."""
+    # A client that could not connect waits, when deleted, for any other client that starts, and may make it wait.
     from distributed.comm import connect
     from distributed.security import Security
 
     comm = await connect(address, SECONDS_TO_CONNECT, **Security().get_connection_args("client"))
     await comm.close()
-
-
-@contextmanager
-def _without_main() -> Iterator[None]:
-    """Keep processes that start from importing the script of the user: it may run jobs outside ``if __name__``."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
 
 
 def _failed(job: Job, future: Future) -> Mapping[str, Primitive]:

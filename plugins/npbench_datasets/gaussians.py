@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -10,6 +11,7 @@ from npbench.numerics.mixtures import GAUSSIANS, MIXTURES, GaussianMixture
 from npbench_datasets.ranges import refuse, sizes
 
 Draw: TypeAlias = Callable[[np.random.Generator, int], np.ndarray]  # called with a number of rows, returns them
+Sample: TypeAlias = tuple[np.ndarray, np.ndarray]  # features and labels
 
 SYNTHETIC = (
     GaussianMixture.single((1.5, 1.5), ((1.0, -0.5), (-0.5, 0.5))),
@@ -17,7 +19,7 @@ SYNTHETIC = (
 )
 
 
-def load_synthetic(n_pos: int = 1250, n_neg: int = 1250, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def load_synthetic(n_pos: int = 1250, n_neg: int = 1250, seed: int = 0) -> Sample:
     """Draw two Gaussians in the plane, after figure 2 of Gasso et al. (2011).
 
     ::
@@ -35,7 +37,7 @@ def load_synthetic(n_pos: int = 1250, n_neg: int = 1250, seed: int = 0) -> tuple
     return _planar(SYNTHETIC, n_pos, n_neg, seed)
 
 
-def load_gaussians(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def load_gaussians(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> Sample:
     """Draw two Gaussians in the plane, after the first of figure 7 of Bach, Heckerman and Horvitz (2006).
 
     ::
@@ -52,7 +54,7 @@ def load_gaussians(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple
     return _planar(GAUSSIANS, n_pos, n_neg, seed)
 
 
-def load_mixtures(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def load_mixtures(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> Sample:
     """Draw two classes of two Gaussians each in the plane, after figure 4 of Bach, Heckerman and Horvitz (2006).
 
     ::
@@ -68,15 +70,13 @@ def load_mixtures(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
     return _planar(MIXTURES, n_pos, n_neg, seed)
 
 
-def _planar(
-    classes: tuple[GaussianMixture, GaussianMixture], n_pos: int, n_neg: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _planar(classes: tuple[GaussianMixture, GaussianMixture], n_pos: int, n_neg: int, seed: int) -> Sample:
     refuse(sizes(n_pos, n_neg, seed))
     positive, negative = classes
     return two_classes(positive.draw, negative.draw, n_pos, n_neg, seed)
 
 
-def load_ringnorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def load_ringnorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> Sample:
     """Draw a Gaussian inside a wider one, in the plane.
 
     ::
@@ -94,7 +94,7 @@ def load_ringnorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[
     return _norms(2, n_pos, n_neg, seed, shift=0.0, scale=2.0)
 
 
-def load_ringnorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def load_ringnorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> Sample:
     """Draw a Gaussian inside a wider one, in 20 dimensions, as in Delve.
 
     The densities of :func:`load_ringnorm` with d = 20, and as many rows as the fixed file of Delve. The best classifier
@@ -103,7 +103,7 @@ def load_ringnorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tupl
     return _norms(20, n_pos, n_neg, seed, shift=0.0, scale=2.0)
 
 
-def load_twonorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def load_twonorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> Sample:
     """Draw two Gaussians of unit covariance, in the plane.
 
     ::
@@ -119,7 +119,7 @@ def load_twonorm(n_pos: int = 1000, n_neg: int = 1000, seed: int = 0) -> tuple[n
     return _norms(2, n_pos, n_neg, seed, shift=-1.0, scale=1.0)
 
 
-def load_twonorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def load_twonorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> Sample:
     """Draw two Gaussians of unit covariance, in 20 dimensions, as in Delve.
 
     The densities of :func:`load_twonorm` with d = 20, and as many rows as the fixed file of Delve. The best classifier,
@@ -128,23 +128,18 @@ def load_twonorm20(n_pos: int = 3700, n_neg: int = 3700, seed: int = 0) -> tuple
     return _norms(20, n_pos, n_neg, seed, shift=-1.0, scale=1.0)
 
 
-def _norms(
-    n_features: int, n_pos: int, n_neg: int, seed: int, *, shift: float, scale: float
-) -> tuple[np.ndarray, np.ndarray]:
+def _norms(n_features: int, n_pos: int, n_neg: int, seed: int, *, shift: float, scale: float) -> Sample:
     """Draw positives from N(m, I) and negatives from N(shift m, scale^2 I)."""
     refuse(sizes(n_pos, n_neg, seed))
     m = 2.0 / math.sqrt(n_features)
 
-    def positive(random: np.random.Generator, n: int) -> np.ndarray:
-        return m + random.standard_normal((n, n_features))
+    def draw(random: np.random.Generator, n: int, mean: float = m, deviation: float = 1.0) -> np.ndarray:
+        return mean + deviation * random.standard_normal((n, n_features))
 
-    def negative(random: np.random.Generator, n: int) -> np.ndarray:
-        return shift * m + scale * random.standard_normal((n, n_features))
-
-    return two_classes(positive, negative, n_pos, n_neg, seed)
+    return two_classes(draw, partial(draw, mean=shift * m, deviation=scale), n_pos, n_neg, seed)
 
 
-def two_classes(positive: Draw, negative: Draw, n_pos: int, n_neg: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def two_classes(positive: Draw, negative: Draw, n_pos: int, n_neg: int, seed: int) -> Sample:
     """Return rows of both classes and their labels, positives first.
 
     Each class has a stream of its own: more negatives leave the positives as they are.

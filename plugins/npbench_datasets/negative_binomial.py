@@ -63,17 +63,12 @@ def load_negative_binomial(
     transform : bool
         Whether to transform the counts.
     """
-    refuse(
-        sizes(n_pos, n_neg, seed)
-        + integer(1, n_features=n_features)
-        + between(0.1, 1e6, psi=psi)
-        + between(0, 1, share_changed=share_changed)
-        + between(0, 2, offset=offset)
-        + between(0, 1e5, median_count=median_count)
-        + between(0, 3, expression_spread=expression_spread)
-        + between(0, 1, depth_spread=depth_spread)
-        + [f"dataset.transform is {transform!r}: expected true or false."] * (not isinstance(transform, bool))
-    )
+    faults = sizes(n_pos, n_neg, seed) + integer(1, n_features=n_features) + between(0.1, 1e6, psi=psi)
+    faults += between(0, 1, share_changed=share_changed) + between(0, 2, offset=offset)
+    faults += between(0, 1e5, median_count=median_count) + between(0, 3, expression_spread=expression_spread)
+    faults += between(0, 1, depth_spread=depth_spread)
+    untrue = f"dataset.transform is {transform!r}: expected true or false."
+    refuse(faults + [untrue] * (not isinstance(transform, bool)))
     means = _means(n_features, share_changed, offset, median_count, expression_spread, seed)
     positive, negative = (partial(_counts, mean=mean, psi=psi, depth_spread=depth_spread) for mean in means)
     X, y = two_classes(positive, negative, n_pos, n_neg, seed)

@@ -36,12 +36,8 @@ def load_qvalue_mixture(
     separation : float
         Distance between the two means, positive.
     """
-    refuse(
-        sizes(n_pos, n_neg, seed)
-        + integer(1, n_features=n_features)
-        + between(0, 1, share_false=share_false)
-        + between(0, math.inf, separation=separation)
-    )
+    faults = sizes(n_pos, n_neg, seed) + integer(1, n_features=n_features)
+    refuse(faults + between(0, 1, share_false=share_false) + between(0, math.inf, separation=separation))
 
     def negative(random: np.random.Generator, n: int) -> np.ndarray:
         return random.standard_normal((n, n_features))

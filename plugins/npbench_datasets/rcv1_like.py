@@ -1,9 +1,6 @@
 """A stand-in for RCV1 of the same size, density and class counts: bags of words after Zipf's law."""
 
-from __future__ import annotations
-
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -40,56 +37,37 @@ def load_rcv1_like(
         Association of words with a class, in ]0, 1[. By default a linear classifier misses about a tenth of the
         positives at rho = 0.05, as in table IV of Gasso et al. (2011).
     """
-    refuse(
-        sizes(n_pos, n_neg, seed)
-        + integer(2, n_features=n_features)
-        + between(0, 0.2, density=density)
-        + between(0, 1, separation=separation)
-    )
-    refuse(_size_faults(n_features, density))
-    vocabulary = _Vocabulary.of(n_features, density * n_features, separation)
+    faults = sizes(n_pos, n_neg, seed) + integer(2, n_features=n_features)
+    refuse(faults + between(0, 0.2, density=density) + between(0, 1, separation=separation))
+    words = density * n_features
+    odd = f"dataset.n_features is {n_features}: it must be even, as words come in pairs."
+    few = f"dataset.density is {density:g}, {words:g} words a document: raise it above {1 / n_features:.3g}."
+    refuse([fault for fault, is_so in ((odd, n_features % 2), (few, words <= 1)) if is_so])
+    vocabulary = _Vocabulary(n_features, words, separation)
     per_chunk = max(1, int(DRAWS_AT_ONCE / vocabulary.length))
     first, *others = np.random.SeedSequence(seed).spawn(1 + math.ceil((n_pos + n_neg) / per_chunk))
     labels = np.repeat(np.array([1, -1], dtype=np.int8), [n_pos, n_neg])
     y = np.random.default_rng(first).permutation(labels)
-    chunks = [
-        vocabulary.documents(y[i * per_chunk : (i + 1) * per_chunk], np.random.default_rng(own))
-        for i, own in enumerate(others)
-    ]
+    parts = (y[start : start + per_chunk] for start in range(0, len(y), per_chunk))
+    chunks = [vocabulary.documents(part, np.random.default_rng(own)) for part, own in zip(parts, others, strict=True)]
     return sparse.vstack(chunks, format="csr"), y
 
 
-def _size_faults(n_features: int, density: float) -> list[str]:
-    faults = []
-    if n_features % 2:
-        faults.append(f"dataset.n_features is {n_features}: it must be even, as words come in pairs.")
-    if density * n_features <= 1:
-        words, least = density * n_features, 1 / n_features
-        faults.append(f"dataset.density is {density:g}, {words:g} words a document: raise it above {least:.3g}.")
-    return faults
-
-
-@dataclass(frozen=True)
 class _Vocabulary:
-    n_pairs: int
-    length: float  # expected draws of a document, beyond the first
-    lean: float  # probability of the word of the pair that is associated with the class
-    weight: np.ndarray  # inverse document frequency of each word
-
-    @classmethod
-    def of(cls, n_features: int, n_distinct: float, separation: float) -> _Vocabulary:
-        n_pairs = n_features // 2
-        pair = np.log1p(1.0 / np.arange(1, n_pairs + 1)) / math.log(n_pairs + 1)
-        lean = (1 + separation) / 2
-        word = np.concatenate([lean * pair, (1 - lean) * pair])
+    def __init__(self, n_features: int, n_distinct: float, separation: float) -> None:
+        self.n_pairs = n_features // 2
+        pair = np.log1p(1.0 / np.arange(1, self.n_pairs + 1)) / math.log(self.n_pairs + 1)
+        self.lean = (1 + separation) / 2  # probability of the word of the pair that is associated with the class
+        word = np.concatenate([self.lean * pair, (1 - self.lean) * pair])
 
         def missing(length: float) -> float:
             # Each word occurs a Poisson number of times, except for the first draw.
             return n_distinct - np.sum(1 - (1 - word) * np.exp(-length * word))
 
-        length = brentq(missing, 0.0, n_features * math.log(n_features + 1))
-        share = -np.expm1(-(length + 1) * pair / 2)
-        return cls(n_pairs, length, lean, np.repeat(1 - np.log(share), 2))
+        # Expected draws of a document, beyond the first.
+        self.length = brentq(missing, 0.0, n_features * math.log(n_features + 1))
+        share = -np.expm1(-(self.length + 1) * pair / 2)
+        self.weight = np.repeat(1 - np.log(share), 2)  # inverse document frequency of each word
 
     def documents(self, y: np.ndarray, random: np.random.Generator) -> sparse.csr_array:
         """Return one row for each label."""

@@ -50,15 +50,13 @@ def load_scalable(
     seed : int
         Seed, 0 or more. A larger n_samples does not change the first rows.
     """
-    refuse(
-        integer(2, n_samples=n_samples)
-        + integer(1, n_features=n_features)
-        + between(0, math.nextafter(1, 2), density=density)
-        + between(0, 1e6, imbalance=imbalance)
-        + between(0, 100, separation=separation)
-        + integer(0, seed=seed)
-    )
-    refuse(_size_faults(n_samples, n_features, density, imbalance))
+    faults = integer(2, n_samples=n_samples) + integer(1, n_features=n_features)
+    faults += between(0, math.nextafter(1, 2), density=density) + between(0, 1e6, imbalance=imbalance)
+    refuse(faults + between(0, 100, separation=separation) + integer(0, seed=seed))
+    entries, least = density * n_features, math.ceil(1 + imbalance)
+    few = f"dataset.density is {density:g}, {entries:g} entries a row: raise it to {1 / n_features:.3g} or more."
+    rare = f"dataset.imbalance is {imbalance:g}, too much for {n_samples} rows: lower it, or draw {least}."
+    refuse([fault for fault, is_so in ((few, entries < 1), (rare, n_samples < 1 + imbalance)) if is_so])
     try:
         return Scalable(n_features, density, imbalance, separation, seed).rows(0, n_samples)
     except MemoryError as error:
@@ -67,17 +65,6 @@ def load_scalable(
             f"dataset.n_samples is {n_samples}: with {n_features} features X takes {size:.0f} GB, more than the "
             "memory. Lower it, or draw a part at a time with npbench_datasets.scalable.Scalable."
         ) from error
-
-
-def _size_faults(n_samples: int, n_features: int, density: float, imbalance: float) -> list[str]:
-    faults = []
-    if density * n_features < 1:
-        entries, least = density * n_features, 1 / n_features
-        faults.append(f"dataset.density is {density:g}, {entries:g} entries a row: raise it to {least:.3g} or more.")
-    if n_samples < 1 + imbalance:
-        least = math.ceil(1 + imbalance)
-        faults.append(f"dataset.imbalance is {imbalance:g}, too much for {n_samples} rows: lower it, or draw {least}.")
-    return faults
 
 
 @dataclass(frozen=True)
@@ -129,16 +116,13 @@ class Scalable:
         size = max(1, int(BLOCK_ENTRIES / (self.density * self.n_features)))
         mean = self.separation / math.sqrt(self.density * self.n_features)
         for k in range(first // size, -(-end // size)):
-            begin = k * size
-            labels = self._labels(begin, begin + size)
+            begin, after = k * size, (k + 1) * size
+            n_positive = np.floor(np.arange(begin, after + 1) / (1 + self.imbalance))  # before each row and the end
+            labels = np.where(np.diff(n_positive) > 0, 1, -1)
             block = draw(np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(k,))), mean * (labels > 0))
-            low, high = max(first, begin), min(end, begin + size)
+            low, high = max(first, begin), min(end, after)
             inside = slice(low - begin, high - begin)
             yield slice(low - first, high - first), block[inside], labels[inside]
-
-    def _labels(self, first: int, end: int) -> np.ndarray:
-        n_positive = np.floor(np.arange(first, end + 1) / (1 + self.imbalance))  # before each row, and after the last
-        return np.where(np.diff(n_positive) > 0, 1, -1)
 
     def _dense_block(self, random: np.random.Generator, mean: np.ndarray) -> np.ndarray:
         block = random.standard_normal((len(mean), self.n_features))

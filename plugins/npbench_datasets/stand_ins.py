@@ -1,12 +1,13 @@
 """Stand-ins of the same sizes: for four data sets with few positives and look-alikes of them, and for covertype."""
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.stats import norm
 
+from npbench_datasets.gaussians import Sample
+from npbench_datasets.packaged import Loaded
 from npbench_datasets.ranges import between, refuse, sizes
 
 N_PATIENTS, N_ILL = 1712, 118
@@ -15,9 +16,7 @@ MEASUREMENTS, AREAS, SOILS = 10, 4, 40  # features of covertype
 BIT_DENSITY = 0.1  # among negatives that are not look-alikes
 
 
-def load_kddcup08_like(
-    n_pos: int = 623, n_neg: int = 101_671, separation: float = 1.5, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+def load_kddcup08_like(n_pos: int = 623, n_neg: int = 101_671, separation: float = 1.5, seed: int = 0) -> Loaded:
     """Draw regions of 1712 patients with 117 features; positives come from at most 118 patients.
 
     Rows have unit covariance around these means, with orthogonal unit vectors u, constant on the first half of the
@@ -46,16 +45,12 @@ def load_kddcup08_like(
     return _shifted(X, y, separation, random), y, {"groups": patient}
 
 
-def load_kddcup06_like(
-    n_pos: int = 500, n_neg: int = 3929, separation: float = 1.0, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
+def load_kddcup06_like(n_pos: int = 500, n_neg: int = 3929, separation: float = 1.0, seed: int = 0) -> Sample:
     """Draw independent rows with 116 features, in random order, distributed as in :func:`load_kddcup08_like`."""
     return _independent(116, n_pos, n_neg, separation, seed)
 
 
-def load_ppi_like(
-    n_pos: int = 2865, n_neg: int = 237_384, separation: float = 1.5, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
+def load_ppi_like(n_pos: int = 2865, n_neg: int = 237_384, separation: float = 1.5, seed: int = 0) -> Sample:
     """Draw independent rows with 85 features, in random order, distributed as in :func:`load_kddcup08_like`."""
     return _independent(85, n_pos, n_neg, separation, seed)
 
@@ -72,9 +67,7 @@ def load_chemo_like(
     return sparse.csr_array((norm.isf(BIT_DENSITY) < X).astype(float)), y
 
 
-def _independent(
-    n_features: int, n_pos: int, n_neg: int, separation: float, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _independent(n_features: int, n_pos: int, n_neg: int, separation: float, seed: int) -> Sample:
     random, y = _labels(n_pos, n_neg, separation, seed)
     return _shifted(random.standard_normal((len(y), n_features)), y, separation, random), y
 
@@ -94,9 +87,7 @@ def _shifted(X: np.ndarray, y: np.ndarray, separation: float, random: np.random.
     return X
 
 
-def load_covertype_like(
-    n_pos: int = 211_840, n_neg: int = 20_510, separation: float = 3.0, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
+def load_covertype_like(n_pos: int = 211_840, n_neg: int = 20_510, separation: float = 3.0, seed: int = 0) -> Sample:
     """Draw 10 measurements, then one-hot codes of 4 areas and of 40 soils.
 
     The measurements are N(0, I), shifted for positives by ``separation`` along (1, ..., 1). Areas and soils are

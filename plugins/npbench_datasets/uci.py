@@ -35,7 +35,7 @@ def loader(
         if negative:
             table = table.filter(pl.nth(label).is_in([*positive, *negative]))
         X = table.drop(table.columns[place] for place in (label, *drop)).to_numpy()
-        y = labels(table[:, label].is_in(list(positive)))
+        y = np.where(table[:, label].is_in(list(positive)), 1, -1)
         return in_order(X, y, mirror) if mirror else (X, y)
 
     return load
@@ -76,25 +76,29 @@ def load_vehicle(*paths: Path) -> tuple[np.ndarray, np.ndarray]:
     # Some lines end in a blank, which starts a twentieth column.
     tables = (pl.read_csv(path, has_header=False, separator=" ", columns=list(range(19))) for path in paths)
     table = pl.concat(tables).filter(pl.nth(-1).is_in(["van", "saab"]))
-    return table[:, :-1].to_numpy(), labels(table[:, -1] == "van")
+    return table[:, :-1].to_numpy(), np.where(table[:, -1] == "van", 1, -1)
 
 
 def load_pageblocks(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 5473 x 10 features and labels, +1 for text (class 1)."""
-    table = np.loadtxt(_uncompressed(path).splitlines())
+    try:  # a ``.Z`` file of Unix compress, which gzip reads and Python does not
+        run = subprocess.run(["gzip", "-dc"], input=path.read_bytes(), capture_output=True, check=True)
+    except FileNotFoundError as error:
+        raise RequestError(f"{path} needs the program gzip, which is not installed: install it.") from error
+    table = np.loadtxt(run.stdout.decode("ascii").splitlines())
     return table[:, :-1], np.where(table[:, -1] == 1, 1, -1)
 
 
 def load_covertype(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 232350 x 54 features and labels, +1 for spruce and fir (class 1), -1 for krummholz (class 7)."""
     kept = _covertype(path).filter(pl.nth(-1).is_in([1, 7]))
-    return kept[:, :-1].to_numpy(), labels(kept[:, -1] == 1)
+    return kept[:, :-1].to_numpy(), np.where(kept[:, -1] == 1, 1, -1)
 
 
 def load_covertype_pine(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Return 581012 x 54 features and labels, +1 for lodgepole pine (class 2)."""
     table = _covertype(path)
-    return table[:, :-1].to_numpy(), labels(table[:, -1] == 2)
+    return table[:, :-1].to_numpy(), np.where(table[:, -1] == 2, 1, -1)
 
 
 def _covertype(path: Path) -> pl.DataFrame:
@@ -132,17 +136,3 @@ def complete(path: Path) -> pl.DataFrame:
     text = path.read_text(encoding="ascii").replace(" ", "")
     rows = pl.read_csv(StringIO(text), has_header=False, comment_prefix="@", null_values="?", infer_schema_length=None)
     return rows.drop_nulls()
-
-
-def labels(is_positive: pl.Series) -> np.ndarray:
-    """Return +1 where true and -1 elsewhere."""
-    return np.where(is_positive.to_numpy(), 1, -1)
-
-
-def _uncompressed(path: Path) -> str:
-    """Return the text of a ``.Z`` file, the format of Unix compress, which gzip reads and Python does not."""
-    try:
-        run = subprocess.run(["gzip", "-dc"], input=path.read_bytes(), capture_output=True, check=True)
-    except FileNotFoundError as error:
-        raise RequestError(f"{path} needs the program gzip, which is not installed: install it.") from error
-    return run.stdout.decode("ascii")

@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,8 +38,7 @@ class GenerativeNP(NystroemClassifier):
     rho : float, default=0.05
         Bound on the false-alarm rate of the negative class, in ]0, 1[; at most 1/2 under the Gaussian bound.
     bound : {"chebyshev", "gaussian"}, default="chebyshev"
-        Assumption on the tails: any distribution, ``kappa = sqrt((1 - rho) / rho)``, or Gaussian tails,
-        ``kappa = Phi^-1(1 - rho)``.
+        Assumed tails: of any distribution, ``kappa = sqrt((1 - rho) / rho)``, or Gaussian, ``kappa = Phi^-1(1 - rho)``.
     ridge : float, default=1e-4
         Multiple of the identity added to both covariances, in units of the total variance of the training sample;
         positive. The covariances are those in the space of the kernel; for the linear kernel this is the space of
@@ -71,8 +69,7 @@ class GenerativeNP(NystroemClassifier):
     Raises
     ------
     ValueError
-        In ``fit``: if ``rho > 1/2`` under the Gaussian bound, a matrix exceeds ``cache_size``, or the variance of a
-        feature overflows.
+        In ``fit``: if ``rho > 1/2`` under the Gaussian bound, a matrix exceeds ``cache_size``, or a variance overflows.
 
     References
     ----------
@@ -92,7 +89,7 @@ class GenerativeNP(NystroemClassifier):
     bound: Bound = parameter(StrOptions({"gaussian", "chebyshev"}), default="chebyshev")
     ridge: float = parameter(POSITIVE, default=1e-4)
 
-    _explanations: ClassVar[Mapping[str, str]] = dict.fromkeys(
+    _explanations: ClassVar[dict[str, str]] = dict.fromkeys(
         ("imprecise", "vacuous"), "rounding hides the direction of the largest miss margin. Use a larger ridge."
     )
 

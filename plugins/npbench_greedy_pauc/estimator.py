@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -71,7 +70,7 @@ class GreedyPAUC(FprRangeClassifier, LinearClassifier):
     n_intervals: int = parameter(COUNT, default=100)
 
     _largest_feature: ClassVar[float] = np.inf  # features are scaled by their spread
-    _explanations: ClassVar[Mapping[str, str]] = {
+    _explanations: ClassVar[dict[str, str]] = {
         "constant": "no feature varies, so all scores are equal. Use other features."
     }
 

@@ -1,7 +1,5 @@
 """Run combinations under a launcher or sweeper of Hydra: the task of each, and the table of all."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math
@@ -36,6 +34,50 @@ from npbench.records.files import RUNS
 from npbench_hydra import settings as own
 
 
+@dataclass(frozen=True)
+class RunCombination:
+    """Hydra task that runs one combination, here or elsewhere, and returns the number that a sweeper minimises."""
+
+    launch_id: str  # beginning of the run id of each combination
+    words: Sequence[str]  # the command line, for the description of the run
+    adaptive: bool  # a sweeper needs the number to choose the next values
+    starter: int  # process that launches; progress is shown only there
+    folder: Path  # of relative paths, wherever the task runs
+
+    def __call__(self, config: DictConfig) -> float:
+        """Run the jobs without a record of success; return their mean validation loss, or the mean of a metric.
+
+        Without that number the basic sweeper gets NaN, and an adaptive one an error that it handles.
+        """
+        job = HydraConfig.get().job
+        number = 0 if OmegaConf.is_missing(job, "num") else job.num
+        plain = {**as_plain(config), "method": HydraConfig.get().runtime.choices["solver"]}
+        run_id, progress = f"{self.launch_id}-{number}", Progress(shows_jobs=os.getpid() == self.starter)
+        with contextlib.chdir(self.folder):
+            requests, settings = check_all([plain])
+            settings = replace(settings, results=settings.results.absolute())
+            asked = self.with_losses(Requested(requests, settings, [plain], self.words))
+            plan = session.plan(asked, progress)
+            if asked.requests[0].validate:
+                stored = plan.records(["selection_loss"]).filter(status="ok")
+                if stored["selection_loss"].null_count() > 0:  # stored without the loss
+                    plan = session.plan(replace(asked, settings=replace(settings, force=True)), progress)
+        session.run(plan, asked, progress, run_id=run_id)
+        column = settings.objective or own.VALIDATION_LOSS
+        good = plan.records([column]).filter(status="ok")
+        values = good[column].drop_nulls().to_list() if column in good.columns else []
+        if len(values) == len(plan.jobs):
+            return sum(values) / len(values)
+        if self.adaptive:
+            raise RuntimeError(f"no mean of {column}: a job of {run_id} failed, or did not measure it")
+        return math.nan
+
+    def with_losses(self, asked: Requested) -> Requested:
+        """Ask for a validation loss where an adaptive sweeper needs it and nothing is selected."""
+        validate = self.adaptive and asked.settings.objective is None
+        return replace(asked, requests=[replace(request, validate=validate) for request in asked.requests])
+
+
 class HydraLaunch:
     """A command line with settings of Hydra, which launches it if they differ from npbench's own."""
 
@@ -49,7 +91,8 @@ class HydraLaunch:
         self.multirun = experiment is not None or options.multirun or self._node.mode is RunMode.MULTIRUN
         self.faults = [] if is_explained else own.effect_faults(self._words, self.multirun)
         self.differs = not own.is_ours(self._node)
-        self.adaptive = self.multirun and own.is_adaptive(self._node)
+        sweeper = OmegaConf.select(self._node, "sweeper._target_")
+        self.adaptive = self.multirun and sweeper not in (None, own.BASIC_SWEEPER)
         self._swept = own.sweeper_words(self._node, self._typed) if self.multirun else []
         self.lines = [[*self._swept, *line] for line in lines]
         if self.adaptive:
@@ -139,53 +182,8 @@ def _launch_each(
     folder = Path(config.hydra.sweep.dir)
     folder.mkdir(parents=True, exist_ok=True)
     OmegaConf.save(config, folder / "multirun.yaml")
-    all_words = [list(words) for words in listed]
-    at_once = OmegaConf.select(config, "hydra.sweeper.max_batch_size") or max(1, len(all_words))
-    for first in range(0, len(all_words), at_once):
-        for returned in launcher.launch(all_words[first : first + at_once], initial_job_idx=first):
+    at_once = OmegaConf.select(config, "hydra.sweeper.max_batch_size") or max(1, len(listed))
+    for first in range(0, len(listed), at_once):
+        for returned in launcher.launch(listed[first : first + at_once], initial_job_idx=first):
             _ = returned.return_value  # raises what the task raised
     callbacks.on_multirun_end(config=config, config_name=config_name)
-
-
-@dataclass(frozen=True)
-class RunCombination:
-    """Hydra task that runs one combination, here or elsewhere, and returns the number that a sweeper minimises."""
-
-    launch_id: str  # beginning of the run id of each combination
-    words: Sequence[str]  # the command line, for the description of the run
-    adaptive: bool  # a sweeper needs the number to choose the next values
-    starter: int  # process that launches; progress is shown only there
-    folder: Path  # of relative paths, wherever the task runs
-
-    def __call__(self, config: DictConfig) -> float:
-        """Run the jobs without a record of success; return their mean validation loss, or the mean of a metric.
-
-        Without that number the basic sweeper gets NaN, and an adaptive one an error that it handles.
-        """
-        job = HydraConfig.get().job
-        number = 0 if OmegaConf.is_missing(job, "num") else job.num
-        plain = {**as_plain(config), "method": HydraConfig.get().runtime.choices["solver"]}
-        run_id, progress = f"{self.launch_id}-{number}", Progress(shows_jobs=os.getpid() == self.starter)
-        with contextlib.chdir(self.folder):
-            requests, settings = check_all([plain])
-            settings = replace(settings, results=settings.results.absolute())
-            asked = self.with_losses(Requested(requests, settings, [plain], self.words))
-            plan = session.plan(asked, progress)
-            if asked.requests[0].validate:
-                stored = plan.records(["selection_loss"]).filter(status="ok")
-                if stored["selection_loss"].null_count() > 0:  # stored without the loss
-                    plan = session.plan(replace(asked, settings=replace(settings, force=True)), progress)
-        session.run(plan, asked, progress, run_id=run_id)
-        column = settings.objective or own.VALIDATION_LOSS
-        good = plan.records([column]).filter(status="ok")
-        values = good[column].drop_nulls().to_list() if column in good.columns else []
-        if len(values) == len(plan.jobs):
-            return sum(values) / len(values)
-        if self.adaptive:
-            raise RuntimeError(f"no mean of {column}: a job of {run_id} failed, or did not measure it")
-        return math.nan
-
-    def with_losses(self, asked: Requested) -> Requested:
-        """Ask for a validation loss where an adaptive sweeper needs it and nothing is selected."""
-        validate = self.adaptive and asked.settings.objective is None
-        return replace(asked, requests=[replace(request, validate=validate) for request in asked.requests])

@@ -53,11 +53,6 @@ def _compared(node: DictConfig) -> Mapping[str, Any]:
     return {key: value for key, value in plain.items() if key not in IGNORED_KEYS}
 
 
-def is_adaptive(node: DictConfig) -> bool:
-    """Return whether the sweeper chooses values as it goes, so the jobs are not known in advance."""
-    return OmegaConf.select(node, "sweeper._target_") not in (None, BASIC_SWEEPER)
-
-
 def is_maximised(node: DictConfig) -> bool:
     """Return whether the sweeper prefers large values of its objective, in the terms of Optuna or Nevergrad."""
     direction = OmegaConf.select(node, "sweeper.direction")

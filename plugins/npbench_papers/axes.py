@@ -31,7 +31,7 @@ def traced(
     records: pl.DataFrame,
     columns: Sequence[str],
     fill: Callable[[list[Axes], dict[str, Any], pl.DataFrame], None],
-    size: tuple[float, float],
+    size: tuple[float, float] = (5.0, 3.2),
     n_columns: int = 1,
 ) -> Figure:
     """Let ``fill`` draw into a row of panels for each record whose trace has these columns; a notice without any."""
@@ -53,10 +53,7 @@ def tidy(axes: Axes, grid: Literal["both", "x", "y"] = "both", *, x: str = "", y
     axes.grid(axis=grid, color="0.9")
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    if "x" in log:
-        axes.set_xscale("log")
-    if "y" in log:
-        axes.set_yscale("log")
+    axes.set(**{f"{one}scale": "log" for one in log})
     if x:
         axes.set_xlabel(x, size=SMALL)
     if y:

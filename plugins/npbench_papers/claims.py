@@ -76,17 +76,13 @@ def with_claims(table: Table) -> Table:
     def both(records: pl.DataFrame, printed: Printed, **options: Any) -> list[Sheet]:
         sheets = table(records, [row for row in printed if "claim" not in row], **options)
         found = list(judged(records, printed, sheets))
-        return [as_sheet(found), *sheets] if found else sheets
+        verdicts = [one.verdict for one in found]
+        here = "Here: the estimate, its 95 % limits over splits, and the number of cases that hold the claim."
+        notes = explained(f"Verdicts: {tally(verdicts)}. {here}", verdicts)
+        rows: list[Row] = [[*one[:4], f'"{one.quotation}"'] for one in found]
+        return [Sheet(TITLE, COLUMNS, rows, notes), *sheets] if found else sheets
 
     return both
-
-
-def as_sheet(found: Sequence[Judged]) -> Sheet:
-    """Return claims with their verdicts."""
-    verdicts = [one.verdict for one in found]
-    here = "Here: the estimate, its 95 % limits over splits, and the number of cases that hold the claim."
-    rows: list[Row] = [[*one[:4], f'"{one.quotation}"'] for one in found]
-    return Sheet(TITLE, COLUMNS, rows, explained(f"Verdicts: {tally(verdicts)}. {here}", verdicts))
 
 
 def judged(records: pl.DataFrame, printed: Printed, sheets: Sequence[Sheet]) -> Iterator[Judged]:
@@ -124,17 +120,10 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
     # equal up to rounding is equal
     estimate, *of_cells = (back(round(value, DIGITS)) for value in (centre(units), *cells))
     held = sum(low <= value <= high for value in of_cells)
-    word = judge_within(
-        estimate,
-        (low, high),
-        held / len(cells),
-        limits=limits,
-        n=int(alone.get("n", len(units))),
-        hold=claim.get("hold", "all"),
-        neutral=neutral,
-        stand_in=all(is_stand_in(printed, one.dataset) for one in entries),
-        fallback=_is_fallback(claim, entries),
-    )
+    share, n, hold = held / len(cells), int(alone.get("n", len(units))), claim.get("hold", "all")
+    stand_in = all(is_stand_in(printed, one.dataset) for one in entries)
+    known = {"stand_in": stand_in, "fallback": _is_fallback(claim, entries)}
+    word = judge_within(estimate, (low, high), share, limits=limits, n=n, hold=hold, neutral=neutral, **known)
     shown = entries[0].text if len(entries) == 1 else ""
     shown = shown or f"{estimate:.3g}" + (f" [{limits[0]:.3g}, {limits[1]:.3g}]" if limits else "")
     further = {**dict(ends(limits) if limits else ()), **alone, "held": held, "cases": len(cells)}
@@ -156,7 +145,7 @@ def _compared(claim: Claim, entries: Sequence[Entry]) -> Iterator[tuple[str, str
     for who, ours in enumerate(_sides(claim, entries, "of")):
         if "than" not in claim:
             yield from ((f"{cell} {who}", unit, value) for (cell, unit), value in ours.items())
-        for other, theirs in enumerate(_sides(claim, entries, "than") if "than" in claim else ()):
+        for other, theirs in enumerate(_sides(claim, entries, "than")):
             for (cell, unit), value in ours.items():
                 if (cell, unit) in theirs:
                     yield f"{cell} {who} {other}", unit, value - theirs[cell, unit]
@@ -183,7 +172,8 @@ def _of_records(claim: Claim, records: pl.DataFrame) -> Iterator[Entry]:
     if _is_timed(claim):
         records, units = unhindered(records), [*units, *MACHINE]
     needed = {claim["measure"], claim.get("minus"), "dataset", "solver", "solver_status", *PARAMETERS}
-    used = {*_keys(claim), *cells, *units, *needed}
+    asked = [claim.get("where", {}), *_selections(claim, "of"), *_selections(claim, "than")]
+    used = {*(key for one in asked for key in one), *cells, *units, *needed}
     good = records.filter(status="ok").with_columns(cpu_seconds=CPU_SECONDS)
     parameters = cache(json.loads)  # records of one setting share them
     for row in good.select(name for name in good.columns if name in used).to_dicts():
@@ -234,14 +224,9 @@ def _value(claim: Claim, value: float | None, subtracted: float | None) -> float
 
 
 def _selections(claim: Claim, name: str) -> list[Claim]:
-    given = claim.get(name, {})
+    """Return what selects the records of each side; all of them without ``of``, and none without ``than``."""
+    given = claim.get(name, {} if name == "of" else [])
     return [{claim.get("by", "solver"): one} if isinstance(one, str) else one for one in _listed(given)]
-
-
-def _keys(claim: Claim) -> set[str]:
-    """Return the columns and parameters that select records."""
-    asked = [claim.get("where", {}), *_selections(claim, "of"), *_selections(claim, "than")]
-    return {key for one in asked for key in one}
 
 
 def _is_among(about: Mapping[str, Any], asked: Claim) -> bool:
@@ -254,8 +239,7 @@ def _is_timed(claim: Claim) -> bool:
 
 def _is_fallback(claim: Claim, entries: Sequence[Entry]) -> bool:
     """Return whether most fits of a method of the claim learnt nothing."""
-    sides = ("of", "than") if "than" in claim else ("of",)
-    for asked in (one for side in sides for one in _selections(claim, side)):
+    for asked in (*_selections(claim, "of"), *_selections(claim, "than")):
         states = [one.about.get("solver_status") for one in entries if _is_among(one.about, asked)]
         if 2 * states.count(COLLAPSED) > len(states):
             return True
@@ -273,9 +257,8 @@ def _text(value: Any) -> str:
 def _measured(claim: Claim) -> str:
     """Return in words what is compared, and where the claim puts it."""
     of, than = (" or ".join(map(_named, _listed(claim.get(name, [])))) for name in ("of", "than"))
-    what = " or ".join(_listed(claim.get("measure") or claim["column"])) + (
-        f" - {claim['minus']}" if "minus" in claim else ""
-    )
+    what = " or ".join(_listed(claim.get("measure") or claim["column"]))
+    what += f" - {claim['minus']}" if "minus" in claim else ""
     if base := claim.get("relative_to"):
         what += f" {'over' if claim.get('ratio') else 'minus'} that of {base}"
     sides = f"{of} {'/' if claim.get('ratio') else '-'} {than}" if than else of

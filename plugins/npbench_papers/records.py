@@ -54,11 +54,6 @@ def is_stand_in(printed: Printed, dataset: Any) -> bool:
     return str(dataset).endswith("_like") or bool(printed_for(printed, dataset=dataset).get("stand_in"))
 
 
-def mean_of(value: Any) -> float | None:
-    """Return the mean of a printed value, which may be ``[mean, standard deviation]``."""
-    return value[0] if isinstance(value, Sequence) else value
-
-
 def difference(ours: Cell, theirs: Cell, form: str = ".3f") -> Cell:
     """Return our value minus the paper's, both rounded as in the table; missing if one of them is."""
     if ours.value is None or theirs.value is None:

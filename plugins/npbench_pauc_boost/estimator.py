@@ -1,7 +1,7 @@
 """Boosting for the partial AUC as a scikit-learn classifier."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, ClassVar
 
@@ -29,9 +29,8 @@ class PAUCBoost(FprRangeClassifier):
 
         A(F) = 1/(m k) sum_i sum_j Phi(F(x_i) - F(x_j))
 
-    over the m positives i and the k negatives j that F ranks in the range, Phi the normal distribution function; the
-    negatives are fixed during a round. The range ends at 1 in the first round and narrows to its own end, in equal
-    ratios, over three quarters of the rounds.
+    over the m positives i and the k negatives j that F ranks in the range, fixed during a round; Phi is the normal
+    distribution function. The range's end falls from 1 to its own, in equal ratios over the first 3/4 of the rounds.
 
     Parameters
     ----------
@@ -76,7 +75,7 @@ class PAUCBoost(FprRangeClassifier):
     max_iter: int = parameter(COUNT, default=100)
 
     _largest_feature: ClassVar[float] = np.inf  # values are only compared
-    _explanations: ClassVar[Mapping[str, str]] = {
+    _explanations: ClassVar[dict[str, str]] = {
         "constant": "no feature varies, so all scores are equal. Use other features."
     }
 

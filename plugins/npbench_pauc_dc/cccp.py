@@ -48,15 +48,8 @@ def descend(Z: Any, risk: HingeRisk, C: float, w: np.ndarray, *, tol: float, max
     majorant, status = risk.majorant(scores), "max_iter"
     for iteration in range(1, max_iter + 1):
         # minimise the majorant
-        solution = minimise(
-            Z,
-            majorant,
-            C,
-            tol=INNER_TOL_FACTOR * tol,
-            atol=EARLY_INNER_TOL_FACTOR * decrease,
-            max_iter=MAX_PLANES,
-            start=start,
-        )
+        inner_tol, atol = INNER_TOL_FACTOR * tol, EARLY_INNER_TOL_FACTOR * decrease
+        solution = minimise(Z, majorant, C, tol=inner_tol, atol=atol, max_iter=MAX_PLANES, start=start)
         gap = max(objective - solution.bound, 0.0)
         trace.append(Step(iteration, time.perf_counter() - started, objective, len(solution.trace)))
         if gap <= tol * objective:

@@ -35,11 +35,9 @@ class PAUCDC(PartialAUCClassifier):
     n_iter_ : int
         Number of convex problems solved; for lo = 0 the iterations of the only one.
     converged_ : bool
-        Whether one more problem would gain at most ``tol``, certified by its duality gap, with weights better than
-        w = 0.
+        Whether one more problem would gain at most ``tol``, by its duality gap, with weights better than w = 0.
     status_ : {"converged", "collapsed", "stalled", "max_iter"}
-        How the fit ended; "collapsed" if nothing better than w = 0 was found. The weights are then those that the
-        structural SVM returns in that case.
+        How the fit ended; "collapsed" if nothing better than w = 0 was found, with the weights of the structural SVM.
     objective_ : float
         Objective at w; C, as at w = 0, if collapsed.
     duality_gap_ : float

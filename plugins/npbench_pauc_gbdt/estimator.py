@@ -1,6 +1,5 @@
 """Boosting of trees for the partial AUC as a scikit-learn classifier."""
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,9 +25,8 @@ class PAUCGBDT(FprRangeClassifier):
 
         1/k sum_i sum_{j in T} log(1 + exp(s_j - s_i))
 
-    where i runs through the positives and T has the k negatives that the scores so far rank in the range. The range
-    ends at 1 in the first round and narrows, in equal ratios over 60 % of the rounds, to twice its own end or 20
-    negatives.
+    where i runs through the positives and T has the k negatives that the scores so far rank in the range. This ends at
+    1 in the first round and narrows, in equal ratios over 60 % of the rounds, to twice its own end or 20 negatives.
 
     Parameters
     ----------
@@ -85,7 +83,7 @@ class PAUCGBDT(FprRangeClassifier):
     random_state: Any = parameter("random_state", default=None)
 
     _largest_feature: ClassVar[float] = np.inf  # values are only compared
-    _explanations: ClassVar[Mapping[str, str]] = {
+    _explanations: ClassVar[dict[str, str]] = {
         "constant": "no tree was grown, so all scores are equal. Use other features or a smaller min_samples_leaf."
     }
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -101,7 +101,7 @@ class PAUCMinimax(FprRangeClassifier, FeatureMapClassifier):
     tol: float = parameter(POSITIVE, default=1e-3)
     max_iter: int = parameter(COUNT, default=1000)
 
-    _explanations: ClassVar[Mapping[str, str]] = {
+    _explanations: ClassVar[dict[str, str]] = {
         "collapsed": "all scores are equal: the classes have the same mean. Use other features or n_components.",
         "stalled": "no step lowers the objective, but the imbalance exceeds tol. Scale the features to unit variance, "
         "decrease kappa or C, or increase tol.",
@@ -129,7 +129,8 @@ class PAUCMinimax(FprRangeClassifier, FeatureMapClassifier):
         else:
             seed = check_random_state(self.random_state)
             with suppress(StopIteration):
-                epochs(problem, self.batch_size, self.learning_rate, self.max_iter, seed, watch)
+                for v in islice(epochs(problem, self.batch_size, self.learning_rate, seed), self.max_iter):
+                    watch(v)
         self._set_result(Z, signs, problem, best[1])
 
     def _class_ranks(self, signs: np.ndarray) -> tuple[Ranks, Ranks]:

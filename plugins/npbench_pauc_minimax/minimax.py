@@ -49,10 +49,8 @@ def soft_mean(h: np.ndarray, first: int, last: int, kappa: float) -> tuple[float
 
 
 def _soft_sum(h: np.ndarray, count: int, kappa: float) -> tuple[float, np.ndarray]:
-    """Return ``min_s count s + sum log(1 + exp(kappa (h - s))) / kappa``, near the sum of the ``count`` largest h.
-
-    The weights ``1 / (1 + exp(-kappa (h - s)))``, the derivative in h, have the sum ``count``.
-    """
+    """Return ``min_s count s + sum log(1 + exp(kappa (h - s))) / kappa``, near the sum of the ``count`` largest h."""
+    # the weights 1 / (1 + exp(-kappa (h - s))), the derivative in h, have the sum ``count``
     n = len(h)
     if count in (0, n):
         return float(np.sum(h)) * (count == n), np.full(n, float(count == n))

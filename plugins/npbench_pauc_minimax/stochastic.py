@@ -1,6 +1,6 @@
 """Accelerated stochastic gradient descent and ascent of Shao et al. (2022), over minibatches of both classes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,8 @@ LEAST = np.array([0.0, 0.0, 0.0, 0.0, -4.0, -4.0, -1.0])
 MOST = np.array([1.0, 1.0, 5.0, 5.0, 1.0, 1.0, 1.0])
 
 
-def epochs(
-    problem: Any,
-    batch_size: int,
-    rate: float,
-    max_iter: int,
-    rng: np.random.RandomState,
-    watch: Callable[[np.ndarray], None],
-) -> None:
-    """Call ``watch`` with the weights after each of ``max_iter`` passes over the samples.
+def epochs(problem: Any, batch_size: int, rate: float, rng: np.random.RandomState) -> Iterator[np.ndarray]:
+    """Yield the weights after each pass over the samples, without end.
 
     The state holds the weights and b, then a, p, s, s' and g. The momentum also corrects for the last step (STORM).
     """
@@ -31,7 +24,7 @@ def epochs(
     stable = rate / (1.0 + rate * problem.decay)  # also where the penalty alone would make steps diverge
     rates = np.append(np.full(len(problem.start), stable), np.ones(N_INNER))
     momentum, previous, step, n_steps = np.zeros(0), state, 0.0, 0
-    for _ in range(max_iter):
+    while True:
         for rows in _batches(problem.positive, batch_size, rng):
             newest = minimax_gradient(problem, rows, state)
             if n_steps:
@@ -42,7 +35,7 @@ def epochs(
             state = state - step * rates * momentum
             state[-N_INNER:] = np.clip(state[-N_INNER:], LEAST, MOST)
             n_steps += 1
-        watch(state[:-N_INNER])
+        yield state[:-N_INNER]
 
 
 def _batches(positive: np.ndarray, batch_size: int, rng: np.random.RandomState) -> Iterator[np.ndarray]:
@@ -71,10 +64,8 @@ def minimax_gradient(problem: Any, rows: np.ndarray, state: np.ndarray) -> np.nd
 
 
 def _weights(h: np.ndarray, s: np.ndarray, shares: np.ndarray, kappa: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights of samples in a mean over a range, and the derivatives of both its ends in their own s.
-
-    An end at 0 or 1 takes none or all of the samples, whatever its s. Both s minimise: they are quantiles of h.
-    """
+    """Return the weights of samples in a mean over a range, and the derivatives of both its ends in their own s."""
+    # an end at 0 or 1 takes none or all of the samples, whatever its s; both s minimise: they are quantiles of h
     varies = (shares > 0.0) & (shares < 1.0)
     taken = np.where(varies, expit(kappa * (h[:, None] - s)), shares)
     slopes = np.where(varies, 1.0 - taken.mean(axis=0) / np.where(varies, shares, 1.0), 0.0)

@@ -1,7 +1,6 @@
 """Block descent of proximal steps for the partial AUC as a scikit-learn classifier."""
 
 import time
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,8 +22,7 @@ N_EVALUATED = 20  # outer steps whose objective on all samples is computed, spre
 class PAUCSBCD(FprRangeClassifier, FeatureMapClassifier):
     """Minibatch descent for the hinge surrogate of the partial AUC over any range (AGD-SBCD).
 
-    Looks for a w with a small objective of :class:`PAUCDC`: with ``s = Xw``, m positives and n negatives ranked by
-    descending score,
+    Seeks a small objective of :class:`PAUCDC`: with ``s = Xw``, m positives and n negatives by descending score,
 
         1/2 ||w||^2 + C R,   R = 1/(m k) sum_i sum_{first<j<=last} max(0, 1 - s_i + s_(j))
 
@@ -36,8 +34,7 @@ class PAUCSBCD(FprRangeClassifier, FeatureMapClassifier):
     C : float
         Weight of R; positive.
     batch_size : int
-        Largest number of samples of each class in a minibatch. There are more negatives if fewer than 20 of them would
-        be in the range.
+        Largest number of samples of each class in a minibatch; more negatives if fewer than 20 would be in the range.
     tol : float
         Imbalance below which the fit counts as converged; positive.
     max_iter : int
@@ -79,7 +76,7 @@ class PAUCSBCD(FprRangeClassifier, FeatureMapClassifier):
     tol: float = parameter(POSITIVE, default=0.2)
     max_iter: int = parameter(COUNT, default=100)
 
-    _explanations: ClassVar[Mapping[str, str]] = {
+    _explanations: ClassVar[dict[str, str]] = {
         "collapsed": "no weights were found that are better than w = 0, which ranks nothing in fpr_range. The weights "
         "returned are the best of those tried. Use a wider fpr_range, other features, n_components or a larger C.",
         "max_iter": "the imbalance exceeds tol after max_iter outer steps. Increase max_iter, batch_size or tol.",

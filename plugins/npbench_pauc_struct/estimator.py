@@ -18,8 +18,7 @@ class PAUCStruct(PartialAUCClassifier):
         1/2 ||w||^2 + C R,   R = 1/(m k) sum_i max_{r<=last} [ clip(r - first, 0, k) + sum_{j<=r} (s_(j) - s_i) ]
 
     with ``first = ceil(n lo)``, ``last = floor(n hi)`` and k = last - first: a convex bound on 1 minus the partial AUC
-    over ``fpr_range = (lo, hi)``. For lo = 0 it is the mean hinge loss over pairs of a positive and one of the best
-    negatives.
+    over ``fpr_range = (lo, hi)``. For lo = 0 it is the mean hinge loss over pairs of positives and best negatives.
 
     Parameters
     ----------

@@ -28,8 +28,7 @@ class QValueNetwork(NetworkClassifier):
     tau : float, optional
         Gain of the multiplier: ``nu = tau / n_neg``, at most 0.1; positive. Default: 0.5 / q per epoch.
     epsilon : float, optional
-        Tolerance on the surrogate constraint, ``|P_fa - q (1 - P_nd)| <= epsilon``, for ``converged_``. Default:
-        q (1 - P_nd) / 5.
+        Surrogate tolerance for ``converged_``: ``|P_fa - q (1 - P_nd)| <= epsilon``. Default: q (1 - P_nd) / 5.
 
     Examples
     --------
@@ -47,8 +46,8 @@ class QValueNetwork(NetworkClassifier):
     q: float = parameter(FRACTION, default=0.01)
 
     def _epochs(self, X: np.ndarray, is_positive: np.ndarray, random: np.random.Generator) -> tuple[nn.Pass, int]:
-        pairs = nn.Pairs(is_positive, random)
-        return nn.q_value_pass(X, pairs), pairs.n_pairs
+        n_positive = int(np.sum(is_positive))
+        return nn.q_value_pass(X, is_positive, random), max(n_positive, len(X) - n_positive)
 
     def _constraint(self, is_positive: np.ndarray) -> tuple[float, Costs, float]:
         n_negative = int(np.sum(~is_positive))

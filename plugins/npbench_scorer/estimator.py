@@ -66,8 +66,7 @@ class Scorer(BinaryClassifier):
         Shares (m0, m1) of wrong labels, as in :func:`npbench.threshold`: the bound is on the true negatives. Measured
         rates count the labels of the test part as they are.
     n_splits : int, default=1
-        Number of random splits. Each gives a classifier with a threshold, and a sample is accepted if more than half
-        of these accept it.
+        Number of random splits, each for a classifier with a threshold; more than half of these must accept a sample.
     cv : int or "oob", optional
         Number of folds, 2 or more, to cross-fit instead of holding out, or out-of-bag scores of one fit.
     search_by : {"errors", "ranking"}, default="errors"

@@ -75,9 +75,7 @@ def _imported(path: str) -> type:
         raise ValueError(f"estimator={path!r} cannot be imported: {reason}. {hint}{ADVICE}") from error
     if isinstance(found := getattr(module, name, None), type):
         return found
-    there = [
-        key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, ClassifierMixin)
-    ]
+    there = [key for key, one in vars(module).items() if isinstance(one, type) and issubclass(one, ClassifierMixin)]
     raise ValueError(f"estimator={path!r}: {unknown_name(f'class of {parent},', name, there)} {ADVICE}")
 
 

@@ -59,7 +59,8 @@ def select(
     kinds = combinations({name: values for name, values in search.items() if name != "params"})
     grid = _grid(search.get("params", ()))
     scorers = [make(**kind, params=search["params"][0]) for kind in kinds] if grid else []
-    if not scorers or not all(_is_quick(one) for one in scorers):
+    quick = (one.n_splits == 1 and one.cv != OOB and has_grid_search(one.estimator) for one in scorers)
+    if not scorers or not all(quick):
         return grid_search(make, X, y, folds, problem, search, n_threads)
     found = [_search(scorer, X, y, folds, problem, grid, n_threads) for scorer in scorers]
     table = {
@@ -71,10 +72,6 @@ def select(
     losses = [table[canonical(candidate)] for candidate in candidates]
     unconverged = sum(one[1] for one in found)
     return least_loss(candidates, losses, unconverged)
-
-
-def _is_quick(scorer: Scorer) -> bool:
-    return scorer.n_splits == 1 and scorer.cv != OOB and has_grid_search(scorer.estimator)
 
 
 def _grid(mappings: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -126,29 +123,24 @@ def _search_of(scorer: Scorer) -> Any:
 
 @dataclass(frozen=True)
 class _Ranking:
-    """A loss of scores without a threshold: 1 minus the mean height of the ROC curve over a range of its rates.
-
-    Ties give trapezoids: by pairs, of which ties count one half, equal scores of all samples would often seem best.
-    """
+    """A loss of scores without a threshold: 1 minus the mean height of the ROC curve over a range of its rates."""
 
     lo: float
     hi: float
     ranks: ClassVar[bool] = True
 
     def loss(self, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
+        # ties give trapezoids: by pairs, of which ties count half, equal scores of all samples would often seem best
         curves = [acceptance(y, ranked(y, scores)) for y, scores in folds]
         return 1.0 - float(np.mean([mean_height(tpr, fpr, self.lo, self.hi) for _, tpr, fpr in curves]))
 
 
 @dataclass(frozen=True)
 class _Thresholded:
-    """A problem with a threshold for the scores of each fold.
-
-    A rule holds, for each fold, the number of fits, the number of samples that set the threshold, which come first, and
-    the function that sets it.
-    """
+    """A problem with a threshold for the scores of each fold."""
 
     problem: Problem
+    # for each fold: numbers of fits, and of samples that set the threshold, which come first; the function that sets it
     rules: Sequence[tuple[int, int, Rule]]
     ranks: ClassVar[bool] = True
 

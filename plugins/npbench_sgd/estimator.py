@@ -92,7 +92,7 @@ class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
     def _fit(self, X: Any, signs: np.ndarray, weight: np.ndarray | None = None) -> None:
         X = self._begin(X)
         X, signed = self._weighted(X, signs, weight)
-        draws, rule = self._draws(signed), self._constants(signed)
+        draws, rule = sgd.Draws(signed > 0, self.sampling, self._random), self._constants(signed)
         start = time.perf_counter()
         self.trace_ = []
         for iteration in range(self.max_iter):
@@ -133,7 +133,8 @@ class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
         weight = None if sample_weight is None else self._weights(sample_weight, X)
         X = self._begin(X) if first else self._mapped(X)
         X, signed = self._weighted(X, np.where(is_positive, 1.0, -1.0), weight)
-        self._descent.run(descent.rows_of(X), signed, self._draws(signed).epoch(), self._constants(signed))
+        order = sgd.Draws(signed > 0, self.sampling, self._random).epoch()
+        self._descent.run(descent.rows_of(X), signed, order, self._constants(signed))
         self._set_weights(getattr(self, "n_iter_", 0) + 1)
         self.converged_, self.status_ = False, "partial"
         return self
@@ -169,15 +170,9 @@ class StochasticNP(WeightedClassifier, DescentClassifier, FeatureMapClassifier):
         self._total += np.bincount(side, weight, minlength=2)
         return X, signs * weight / (self._total / np.maximum(self._counted, 1))[side]
 
-    def _draws(self, signed: np.ndarray) -> sgd.Draws:
-        return sgd.Draws(signed > 0, self.sampling, self._random)
-
     def _constants(self, signed: np.ndarray) -> sgd.Rule:
-        n_negative, n_positive = self._counted.tolist()
-        balanced = self.sampling == "balanced"
-        costs = neyman_pearson_costs(
-            n_positive, n_negative, rho=self.rho, balanced=balanced, tau=self.tau, default_gain=3.0
-        )
+        (n_neg, n_pos), balanced = self._counted.tolist(), self.sampling == "balanced"
+        costs = neyman_pearson_costs(n_pos, n_neg, rho=self.rho, balanced=balanced, tau=self.tau, default_gain=3.0)
         # the largest weight takes the largest step of lambda
         costs = costs._replace(nu=min(costs.nu, sgd.MOST_NU / -float(np.min(signed, initial=-1.0))))
         return self._rule(self.rho, costs, 1.0 / self.rho, self._gamma_0)

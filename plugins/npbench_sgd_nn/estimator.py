@@ -31,8 +31,7 @@ class StochasticNPNetwork(NetworkClassifier):
         Gain of the multiplier: ``nu = tau / n_neg``, at most 0.1, in ``lambda <- lambda (1 + nu (l - rho))``; positive.
         Default: 1 / rho per epoch.
     sampling : {"shuffle", "balanced"}
-        An epoch takes each sample once, in random order; or the same number of samples, half of them from each class,
-        which is faster when one class is small.
+        An epoch takes each sample once, in random order; or as many, half from each class: faster if one is small.
 
     Examples
     --------

@@ -52,9 +52,8 @@ class SplittingNP(LinearClassifier):
     rho : float, default=0.05
         Bound on the false-alarm rate of the negative class, in ]0, 1[; the tau of the paper's experiments.
     tau : float, optional
-        Bound on phi_neg. Default: ``rho``. It implies P_fa <= tau / phi(0) on the training sample, so
-        ``rho * phi(0)`` guarantees rho there; phi(0) is ln 2 for "logistic" and 1/2 for "matsusita". In practice P_fa
-        is far below tau.
+        Bound on phi_neg. Default: ``rho``. It implies P_fa <= tau / phi(0) on the training sample, so ``rho * phi(0)``
+        guarantees rho there; phi(0) is ln 2 for "logistic", 1/2 for "matsusita". In practice P_fa is far below tau.
     loss : {"logistic", "matsusita", "hinge"}, default="logistic"
         Loss phi. The calibrated "hinge" is unbounded below and phi(0) = 0: it needs a ``tau`` of its own, usually
         negative, and bounds no rate.
@@ -65,8 +64,7 @@ class SplittingNP(LinearClassifier):
         Bound on the Euclidean norm of w, without b; positive. With fewer samples than a few times the number of
         features it keeps the classifier from fitting noise.
     group_tau : float, optional
-        Bound on phi_neg of each of the ``groups`` passed to :meth:`fit`, and of ``constraints`` without one. Default:
-        the bound for all negatives.
+        Bound on phi_neg of each of the ``groups`` of :meth:`fit`, and of ``constraints`` without one. Default: ``tau``.
     constraints : list of dict, optional
         Further groups of negatives, each by the value of a feature: ``{"feature": 2, "above": 0.5, "tau": 0.1}`` bounds
         phi_neg of those with more than 0.5 in feature 2, counted from 0. ``at_most`` takes the others; both together
@@ -84,8 +82,7 @@ class SplittingNP(LinearClassifier):
         Norm of the positives that bounds the step length; no effect with ``accelerate="newton"``. The Frobenius norm
         is the paper's (equation 22), and gives shorter steps.
     accelerate : {"newton", "nesterov", "none"}, default="newton"
-        "none" is the paper's algorithm, "nesterov" the same with momentum; "newton" iterates in the metric of the
-        Hessian of the Lagrangian.
+        "none" is the paper's algorithm, "nesterov" adds momentum; "newton" has the Lagrangian's Hessian as its metric.
     keep : {"iterates", "projections"}, optional
         "iterates" stores the weights of every iteration, for :meth:`staged_decision_function`. "projections" puts the
         convergence of each projection into ``trace_``, for ``accelerate`` other than "newton".
@@ -160,8 +157,7 @@ class SplittingNP(LinearClassifier):
         X, y
             Training samples, an array or sparse matrix, and two labels; the larger one is the positive class.
         groups : array of shape (n_samples,), optional
-            Group of each sample, a number or a string. The negatives of each group get their own bound, ``group_tau``;
-            groups without negatives have none.
+            Group of each sample, a number or a string. The negatives of a group, if any, have the bound ``group_tau``.
         sample_weight : array of shape (n_samples,), optional
             Weights of the samples, at least 0; each class needs a positive one. A weight of k counts as k equal
             samples: all risks are weighted means. Multiplying the weights of a class by a number changes nothing.

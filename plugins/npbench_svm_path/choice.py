@@ -78,8 +78,7 @@ def by_bound(validated: Validated, asymmetry: float, rho: float) -> list[Choice]
     """Return the choices with the fewest misses at a bound on false alarms, on the pooled validation parts.
 
     ``ONE`` is a classifier of the main line as trained, ``INT`` the one trained nearest to ``asymmetry`` with another
-    threshold, ``ALL`` any classifier at any threshold. If none meets the bound as trained, ``ONE`` is the one with
-    the fewest false alarms.
+    threshold, ``ALL`` any classifier at any threshold. If none meets the bound, ``ONE`` has the fewest false alarms.
     """
     best = [curve[np.array([curve.fewest_misses(rho)])] for curve in curves(validated, asymmetry)]
     return [Choice(one.classifier, validated.finite(one.threshold), np.ones(1, dtype=bool)) for one in best]

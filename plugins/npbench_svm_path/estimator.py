@@ -48,8 +48,7 @@ class SVMPath(KernelClassifier):
     level : float, default=0.05
         Level of the signed-rank test by which ``int`` and ``all`` replace ``one``, in ]0, 1]; at 1 they always do.
     total : float, optional
-        C_pos + C_neg, positive; costs are per sample. By default the best value on held-out samples, along the line
-        C_pos n_pos = C_neg n_neg.
+        C_pos + C_neg per sample, positive. By default the best on held-out samples along C_pos n_pos = C_neg n_neg.
     tied_total : {"middle", "smallest"}, default="middle"
         Which of equally good totals to take. The smallest often suffices there, but leaves other lines one class.
     ratios : array of shape (n_ratios,), default=(10, 0.1, 100, 0.01)
@@ -69,8 +68,7 @@ class SVMPath(KernelClassifier):
         fewer than 5 cannot show significance, and ``one`` is used.
     stages : {"asked", "asymmetries", "roc"}, default="asked"
         Content of ``trace_`` and ``staged_decision_function``. "asked": the classifier of each kind for ``asymmetry``
-        or ``rho``. "asymmetries": the same for each of ``n_asymmetries`` true costs. "roc": points of the ROC curves by
-        asymmetry, by intercept and by both.
+        or ``rho``. "asymmetries": for each of ``n_asymmetries``. "roc": ROC points by asymmetry, intercept and both.
     random_state : int, RandomState or None, default=None
         Seed of the folds.
 
@@ -96,8 +94,7 @@ class SVMPath(KernelClassifier):
     status_ : {"converged", "imprecise"}
         "imprecise" if the gap is larger.
     trace_ : list of Stage
-        Asymmetry, kind (0 one, 1 int, 2 all), total, train_asymmetry, shift and kept of each stage; kept is False if
-        ``one`` replaces the kind.
+        Asymmetry, kind (0 one, 1 int, 2 all), total, train_asymmetry, shift, and kept: False if ``one`` replaces it.
 
     Raises
     ------
@@ -148,9 +145,8 @@ class SVMPath(KernelClassifier):
             assert self.total is not None
             assert self.shift is not None
             trained = self.asymmetry if self.train_asymmetry is None else self.train_asymmetry
-            chosen = Stage(
-                self.asymmetry, CLASSIFIER_KINDS.index(self.classifier), self.total, trained, self.shift, True
-            )
+            kind = CLASSIFIER_KINDS.index(self.classifier)
+            chosen = Stage(self.asymmetry, kind, self.total, trained, self.shift, True)
             self.trace_ = [chosen]
         totals = sorted({chosen.total, *(stage.total for stage in self.trace_)})
         self._lines = dict(zip(totals, self._sample.path().lines(totals), strict=True))
@@ -219,9 +215,7 @@ class SVMPath(KernelClassifier):
         if self.stages == "asymmetries" and (self.rho is not None or self.train_asymmetry is not None):
             raise ValueError("stages='asymmetries' compares costs of all asymmetries: omit rho and train_asymmetry.")
         ratios = np.asarray(self.ratios)
-        if ratios.ndim != 1 or not all(
-            isinstance(ratio, int | float) and 0 < ratio < np.inf for ratio in ratios.tolist()
-        ):
+        if ratios.ndim != 1 or not all(isinstance(one, int | float) and 0 < one < np.inf for one in ratios.tolist()):
             raise ValueError(f"ratios is {self.ratios!r}: expected a list of positive numbers, which may be empty.")
 
     def require_rows(self, n_rows: int) -> None:

@@ -44,11 +44,8 @@ class Sample:
 
     def path(self, fit: np.ndarray | None = None) -> CostPath:
         """Return the lines of the samples ``fit``, by default of all."""
-        if self.by_features:
-            return CostPath.linear(self.rows if fit is None else self.rows[fit], self.y if fit is None else self.y[fit])
-        if fit is None:
-            return CostPath(self.rows, self.y)
-        return CostPath(self.rows.take(fit, axis=0).take(fit, axis=1), self.y[fit])
+        rows, y = (self.rows, self.y) if fit is None else (self.between(fit, fit), self.y[fit])
+        return CostPath.linear(rows, y) if self.by_features else CostPath(rows, y)
 
     def between(self, validate: np.ndarray, fit: np.ndarray) -> np.ndarray:
         """Return the rows of ``validate`` that a line of the samples ``fit`` takes to score them."""

@@ -77,7 +77,7 @@ class SVMPerf(PlanesClassifier):
         # ties at the top can leave nothing above the threshold, however small the gap
         nothing_accepted = np.max(scores) <= threshold
         status = "flat" if solution.status == "converged" and nothing_accepted else solution.status
-        self._set_result(solution.w, threshold, status, solution.objective, solution.gap, solution.trace)
+        self._set_result(solution.w, threshold, status, solution)
         return solution
 
     def _risk_of(self, signs: np.ndarray) -> Risk:

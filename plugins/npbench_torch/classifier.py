@@ -4,7 +4,7 @@ import importlib
 import math
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice, pairwise
 from typing import Any, ClassVar, Literal
 
@@ -33,11 +33,9 @@ class TorchNetworkClassifier(DenseClassifier):
     max_iter : int
         Largest number of epochs.
     patience : int
-        Number of epochs without a larger partial AUC of the held-out samples, or as large a one with a smaller loss,
-        after which training stops.
+        Training stops after so many epochs without a larger held-out partial AUC, or an equal one with a smaller loss.
     validation_fraction : float
-        Share of each class that is held out, in [0, 1[. With 0, or fewer than two samples of a class, the training
-        sample takes its place.
+        Share of each class to hold out, in [0, 1[. With 0, or one sample of a class, the training sample is used.
     batch_size : int, optional
         Number of samples in a minibatch, half of them positives; None for all samples.
     optimizer : {"adam", "sgd"}
@@ -78,7 +76,7 @@ class TorchNetworkClassifier(DenseClassifier):
     Training is in single precision. The same seed gives the same classifier on one machine.
     """
 
-    _explanations: ClassVar[Mapping[str, str]] = {
+    _explanations: ClassVar[dict[str, str]] = {
         "max_iter": "the held-out partial AUC still grew at max_iter, or too recently: try more epochs.",
         "constant": "all scores are equal: use features that vary, or a smaller weight_decay.",
         "diverged": "the weights left the range of single precision: use a smaller learning_rate.",

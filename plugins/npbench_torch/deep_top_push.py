@@ -27,8 +27,7 @@ class DeepTopPush(TorchNetworkClassifier):
     Attributes
     ----------
     intercepts_ : list of array
-        Intercepts of each layer. The last one is minus the smallest threshold with at most rho of the held-out
-        negatives above it.
+        Intercepts of each layer; the last is minus the smallest threshold with at most rho of held-out negatives above.
 
     Notes
     -----

@@ -22,8 +22,7 @@ class SOPAS(FprRangeClassifier, TorchNetworkClassifier):
     Parameters
     ----------
     fpr_range : (float, float)
-        Range of false-positive rates, ``(0, beta)``; the problem fills it in. At least one training negative must be
-        ranked in it.
+        Range of false-positive rates, ``(0, beta)``, with a training negative ranked in it; the problem fills it in.
     temperature : float, optional
         The parameter lambda; positive. None sets it, every 30 steps, so that the weights have a mean Kullback-Leibler
         divergence of ``log(1 / beta)`` from equal ones, like equal weights on a share beta of the negatives.

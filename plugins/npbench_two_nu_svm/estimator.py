@@ -50,9 +50,8 @@ class TwoNuSVM(KernelClassifier):
         misses. ``bbs``: likewise with nu_pos = nu_neg. ``wbs``, ``wbbs``: the same with rates smoothed over 3 values
         of nu. Of equal errors the wider bandwidth is taken; with ``bs_narrow`` and ``bbs_narrow`` the narrower one.
     nu_pos, nu_neg : float, array of shape (n_values,) or None, default=None
-        Largest share of margin errors among the positives, and among the negatives, in ]0, 1]; also the least share
-        of support vectors. A number is fixed, an array holds the values to search, and None stands for 1/20,
-        2/20, ..., 1.
+        Largest share of margin errors, and least share of support vectors, among the positives and among the negatives,
+        in ]0, 1]. A number is fixed, an array holds the values to search, and None stands for 1/20, 2/20, ..., 1.
     gamma : {"scale", "auto"}, float, or array of these, of shape (n_values,), default="scale"
         Bandwidth of ``exp(-gamma ||x - x'||^2)``, ``1 / (2 sigma^2)``; positive. As in scikit-learn, "scale" is
         ``1 / (n_features X.var())`` and "auto" is ``1 / n_features``, for the whole training sample. Also scales the
@@ -89,8 +88,7 @@ class TwoNuSVM(KernelClassifier):
     Raises
     ------
     ValueError
-        In ``fit``: if nu_pos or nu_neg is infeasible, the Gram matrix exceeds ``cache_size``, or a class has too few
-        samples for a search.
+        In ``fit``: if a nu is infeasible, the Gram matrix exceeds ``cache_size``, or a class is too small for a search.
 
     References
     ----------

@@ -213,11 +213,9 @@ def _screen(Q, diagonal, p, c, full, optimum, widest, margins, doubt):
 
 
 def _meeting(Q, p, c, samples, bounds, u, work, size, spare, scale, rounds, v, H):
-    """Return how many of the samples, from the first, leave hulls that meet when left out.
-
-    Hulls that meet without a group of samples also meet without any one of it. Groups grow while they do, and shrink to
-    a single sample when they do not: about ten fits in place of one for each sample, if the hulls overlap widely.
-    """
+    """Return how many of the samples, from the first, leave hulls that meet when left out."""
+    # Hulls that meet without a group of samples also meet without any one of it. Groups grow while they do, and shrink
+    # to a single sample when they do not: about ten fits in place of one a sample, if the hulls overlap widely.
     first, end = (0, p) if c == 0 else (p, len(u))
     most = int(end - first - 1.0 / bounds[first] - SAME_SUM * len(u))  # the bounds of the others sum to 1 or more
     done, width = 0, min(most, max(1, len(samples) // GROUPS))

@@ -21,8 +21,7 @@ margin under all samples gives it, or the optimum after exchanges of free weight
 
 Arrays of the kernels. The first ``p`` samples are the positives. The first ``size`` rows and columns of ``inverse`` are
 the inverse of the bordered matrix ``[[Q_FF + ridge, E], [E', 0]]`` of the free weights F, where E has a column for each
-class. ``members`` gives the content of each row: a sample, or n + c for the border of class c. ``slot`` gives the row
-of each sample and border, or -1.
+class. ``members`` gives the content of each row: a sample, or n + c for the border of class c; ``slot`` its row, or -1.
 
 For compilation and its cache see :mod:`npbench.numerics.smo_kernels`; each slice also takes Numba up to half a second.
 """

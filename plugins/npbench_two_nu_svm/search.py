@@ -59,11 +59,8 @@ def search(
         first.setdefault(sample.kernel(kernel), kernel)
     with ThreadPoolExecutor(n_threads) as pool:
         found = list(pool.map(work, first.values()))
-    return Found(
-        min((one.best for one in found), key=rank),
-        [visited for one in found for visited in one.trace],
-        sum(one.n_uncertain for one in found),
-    )
+    trace = [visited for one in found for visited in one.trace]
+    return Found(min((one.best for one in found), key=rank), trace, sum(one.n_uncertain for one in found))
 
 
 def _require_both_classes(y: np.ndarray, folds: Sequence[Fold] | None) -> None:

@@ -54,13 +54,9 @@ def select(
         given = partial(make, **params, **nus)
         found.append(by_bandwidth(given, X, y, folds, problem, {"gamma": gammas}, n_threads))
     least = int(np.argmin([one.loss for one in found]))
-    return Selection(
-        {**others[least], **found[least].params},
-        found[least].loss,
-        sum(len(one.trace) for one in found),
-        sum(one.n_unconverged for one in found),
-        trace=[visited for one in found for visited in one.trace],
-    )
+    trace = [visited for one in found for visited in one.trace]
+    params, n_unconverged = {**others[least], **found[least].params}, sum(one.n_unconverged for one in found)
+    return Selection(params, found[least].loss, len(trace), n_unconverged, trace=trace)
 
 
 @halved(70_000)  # ten bandwidths on 7000 samples

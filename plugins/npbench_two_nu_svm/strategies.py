@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -89,17 +88,15 @@ def coordinate_descent(plane: Plane, rank: Rank, axes: Sequence[int] = ()) -> Ca
 # Chosen by the probability of error, with the intercept set afterwards.
 BIAS_SHIFTED = ("bs", "bbs", "bs_narrow", "bbs_narrow", "wbs", "wbbs")
 NARROW_FIRST = ("bs_narrow", "bbs_narrow")  # the narrower bandwidth of two with equal errors
-STRATEGIES: Mapping[StrategyName, Strategy] = MappingProxyType(
-    {
-        "bs": bias_shifting,
-        "bbs": balanced_bias_shifting,
-        "bs_narrow": bias_shifting,
-        "bbs_narrow": balanced_bias_shifting,
-        "wbs": partial(bias_shifting, axes=(ALONG,)),
-        "wbbs": partial(balanced_bias_shifting, axes=(ALONG,)),
-        "gs": grid_search,
-        "wgs": partial(grid_search, axes=(ALONG, ACROSS)),
-        "cd": coordinate_descent,
-        "wcd": partial(coordinate_descent, axes=(ALONG,)),
-    }
-)
+STRATEGIES: Mapping[StrategyName, Strategy] = {
+    "bs": bias_shifting,
+    "bbs": balanced_bias_shifting,
+    "bs_narrow": bias_shifting,
+    "bbs_narrow": balanced_bias_shifting,
+    "wbs": partial(bias_shifting, axes=(ALONG,)),
+    "wbbs": partial(balanced_bias_shifting, axes=(ALONG,)),
+    "gs": grid_search,
+    "wgs": partial(grid_search, axes=(ALONG, ACROSS)),
+    "cd": coordinate_descent,
+    "wcd": partial(coordinate_descent, axes=(ALONG,)),
+}

@@ -21,9 +21,8 @@ class UzawaSVM(RampClassifier):
         1/2 ||f_0||^2 + C n_pos P_nd(f) + lambda (P_fa(f) - rho),
 
     where P_nd and P_fa are the class means of the ramp loss, which approaches the 0-1 loss: the nonconvex counterpart
-    of ``min P_nd subject to P_fa <= rho``. For each lambda the DC algorithm runs, starting with no flat samples,
-    until the set of flat samples repeats. It serves as a baseline: the annealed search ``np_svm`` looks for the same
-    point and moves lambda after each convex step.
+    of ``min P_nd subject to P_fa <= rho``. For each lambda the DC algorithm runs, from no flat samples, until their set
+    repeats. A baseline: the annealed search ``np_svm`` seeks the same point and moves lambda after each convex step.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class Nothing:
 def run(n, folder):
     """Run jobs without work in one worker and return the cost of each; times exclude the first tenth."""
     from npbench.execution import local
-    from npbench.execution.run import Limits, RunContext, run_jobs
+    from npbench.execution.run import Limits, RunContext, store_each
     from npbench.execution.solving import status_mb
     from npbench.records.provenance import facts
     from npbench.records.store import RecordStore
@@ -58,7 +58,7 @@ def run(n, folder):
 
     found, load = facts(), os.getloadavg()[0]
     context = RunContext({data.sha256: data}, found)
-    run_jobs(jobs, RecordStore(folder), local.records, Limits(n_jobs=1), context, on_record)
+    store_each(RecordStore(folder), local.records(jobs, Limits(n_jobs=1), context), on_record)
     (start, cpu_start), (end, cpu_end) = stamps[n // 10 - 1], stamps[-1]
     timed = n - n // 10
     tenths = [stamps[place][0] for place in range(n // 10 - 1, n, n // 10)]

@@ -182,8 +182,8 @@ def test_completion_never_prints_an_error(line, npbench, monkeypatch):
 
 def test_completion_imports_neither_hydra_nor_numerics():
     code = (
-        "import sys; from npbench.commands.complete import words_for; words_for('npbench solver=gen solver.');"
-        "words_for('npbench info '); sys.exit(str({'hydra', 'numpy', 'sklearn', 'polars'} & set(sys.modules) or 0))"
+        "import sys; from npbench.commands.complete import words_for; words_for('npbench solver=gen solver.', {});"
+        "words_for('npbench info ', {}); sys.exit(str({'hydra', 'numpy', 'sklearn', 'polars'} & set(sys.modules) or 0))"
     )
     ended = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert ended.stderr.strip() == "0"

@@ -49,9 +49,8 @@ def written(name="demo", **changes):
 
 def composed(*words):
     """Return the configurations of an experiment, the experiment, and what is wrong."""
-    found = compose_all(parse(["--config-dir", "mine", *words]))
-    configs = [OmegaConf.create(config) for one in found.composed for config in one.configs]
-    return configs, found.experiment, list(found.faults)
+    sweeps, faults, experiment, _ = compose_all(parse(["--config-dir", "mine", *words]))
+    return [OmegaConf.create(config) for sweep in sweeps for config in sweep.configs], experiment, faults
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from npbench.contracts import Metric
 from npbench.data import BinaryData
 from npbench.execution import local
 from npbench.execution.pool import MAX_OUTPUT_BYTES
-from npbench.execution.run import Limits, RunContext, run_jobs
+from npbench.execution.run import Limits, RunContext, store_each
 from npbench.records.store import RecordStore
 
 
@@ -264,11 +264,11 @@ from misbehaving_jobs import gaussians, sleeping
 from npbench.records.store import RecordStore
 from npbench.execution import local
 from npbench.execution.run import Limits, RunContext
-from npbench.execution.run import run_jobs
+from npbench.execution.run import store_each
 
 data, folder = gaussians(), Path(sys.argv[2])
-run_jobs(sleeping(data, folder), RecordStore(folder / "records"), local.records, Limits(n_jobs=2),
-         RunContext({data.sha256: data}), lambda record: print("stored", flush=True))
+records = local.records(sleeping(data, folder), Limits(n_jobs=2), RunContext({data.sha256: data}))
+store_each(RecordStore(folder / "records"), records, lambda record: print("stored", flush=True))
 """
 
 
@@ -318,7 +318,7 @@ def test_a_stopped_run_leaves_no_process_and_resumes(data, tmp_path, how):
     planned = sleeping(data, tmp_path)
     todo, resumed = [job for job in planned if job.key not in store.done()], []
     limits = Limits(n_jobs=2, seconds=1.0)
-    run_jobs(todo, store, local.records, limits, RunContext({data.sha256: data}), resumed.append)
+    store_each(store, local.records(todo, limits, RunContext({data.sha256: data})), resumed.append)
     assert Counter(record.status for record in resumed) == {"ok": 5 - stored, "timeout": 1}
     assert len(resumed) == len(todo) == 6 - stored
     assert len(store.done()) == 5

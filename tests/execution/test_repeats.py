@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from misbehaving_jobs import gaussians, jobs
 
 from npbench.execution import local
-from npbench.execution.run import NOT_RUN, Limits, RunContext, run_jobs, within_limit
+from npbench.execution.run import NOT_RUN, Limits, RunContext, store_each, within_limit
 from npbench.planning.plan import Jobs
 from npbench.records.record import Record
 from npbench.records.store import RecordStore
@@ -31,7 +31,7 @@ def one_by_one(planned, limits, context):
 def run(planned: Jobs, store: RecordStore, timed_out=frozenset(), executor=one_by_one, limits=LIMITS):
     run_in = partial(within_limit, executor=executor, timed_out=timed_out)
     context, counts = RunContext({gaussians().sha256: gaussians()}), Counter()
-    run_jobs(planned, store, run_in, limits, context, lambda record: counts.update([record.status]))
+    store_each(store, run_in(planned, limits, context), lambda record: counts.update([record.status]))
     return counts
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from misbehaving_jobs import gaussians
 
-from npbench.execution.run import Limits, RunContext, run_jobs
+from npbench.execution.run import Limits, RunContext, store_each
 from npbench.records.store import RecordStore
 
 
@@ -28,7 +28,7 @@ def stored(data, tmp_path):
             on_record(record)
 
         context = RunContext({data.sha256: data}, {"run_id": "r"})
-        run_jobs(planned, store, executor, Limits(**{"n_jobs": 2, **limits}), context, note)
+        store_each(store, executor(planned, Limits(**{"n_jobs": 2, **limits}), context), note)
         records = {record["key"]: record for record in store.frame().to_dicts()}
         assert seen == Counter(job.key for job in planned)
         assert records.keys() == seen.keys()

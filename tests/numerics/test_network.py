@@ -186,7 +186,7 @@ def test_imbalance_matches_finite_differences(kind, hidden):
         1.5 * differences(lambda w: rate(w, is_positive, 1), network),
         2.5 * differences(lambda w: rate(w, ~is_positive, -1), network),
     ]
-    fit = nn.assess(network, X, is_positive, settings, 1.5, 2.5)
+    fit = nn.assess(network, X, is_positive, settings, (1.5, 2.5))
     norms = [np.linalg.norm(part) for part in parts]
     assert fit.imbalance == pytest.approx(np.linalg.norm(sum(parts)) / sum(norms), rel=1e-5)
     assert (fit.p_nd, fit.p_fa) == pytest.approx((rate(network, is_positive, 1), rate(network, ~is_positive, -1)))
@@ -243,10 +243,10 @@ def test_rates_of_a_pass_are_means_over_its_samples():
 @pytest.mark.parametrize(("n_positive", "n_negative"), [(7, 100), (100, 7), (30, 30), (1, 50)])
 def test_pairs_take_the_rows_of_a_class_equally_often(n_positive, n_negative):
     is_positive = np.random.default_rng(0).permutation(np.arange(n_positive + n_negative) < n_positive)
-    pairs = nn.Pairs(is_positive, np.random.default_rng(1))
+    random = np.random.default_rng(1)
     for _ in range(2):
-        positives, negatives = pairs.epoch()
-        assert len(positives) == len(negatives) == pairs.n_pairs == max(n_positive, n_negative)
+        positives, negatives = nn.pairs(is_positive, random)
+        assert len(positives) == len(negatives) == max(n_positive, n_negative)
         for drawn, rows in ((positives, is_positive), (negatives, ~is_positive)):
             counts = np.bincount(drawn, minlength=len(rows))
             assert np.all(counts[~rows] == 0)

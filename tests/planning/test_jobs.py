@@ -14,7 +14,7 @@ from misbehaving_jobs import gaussians, jobs
 
 from npbench import session
 from npbench.evaluation.job import Job
-from npbench.execution.run import Limits, RunContext, run_jobs
+from npbench.execution.run import Limits, RunContext, store_each
 from npbench.planning.plan import Jobs
 from npbench.records.record import Record
 from npbench.records.store import RecordStore
@@ -88,9 +88,8 @@ def held(n: int, folder, monkeypatch) -> int:
     store, counts = RecordStore(folder, batch=100), Counter()
     tracemalloc.start()
     try:
-        run_jobs(
-            Jobs([(JOB, range(n))]), store, executor, Limits(), RunContext({}), lambda one: counts.update([one.status])
-        )
+        records = executor(Jobs([(JOB, range(n))]), Limits(), RunContext({}))
+        store_each(store, records, lambda one: counts.update([one.status]))
         assert counts == {"ok": n}
         return tracemalloc.get_traced_memory()[1]
     finally:

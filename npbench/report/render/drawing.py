@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from npbench.console import printable
 from npbench.errors import RequestError
-from npbench.report.chart import Chart, Panel, Series, shortened
+from npbench.report.chart import Chart, Panel, Series, Surface, shortened
 from npbench.report.render.palette import CHOSEN, COLOUR_MAP, FOREGROUND, REFERENCE, Look, Palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+Drawings = Mapping[str, "Callable[[], Figure]"]  # what draws each figure, by its name
 
 ONE_COLUMN, TWO_COLUMNS = 3.3, 6.9  # inches
 FONT_SIZE = 7  # points, of all text
@@ -67,7 +68,7 @@ FILE_STYLE: Any = {"pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "none"
 
 
 @contextmanager
-def own_style(style: Any = MappingProxyType({})) -> Iterator[None]:
+def own_style(style: Any = ()) -> Iterator[None]:
     """Draw with Matplotlib's own defaults and ``style``: a user's matplotlibrc, made for screens, may need LaTeX."""
     try:
         import matplotlib
@@ -100,7 +101,7 @@ def save_drawing(drawing: Figure, name: str, folder: Path) -> list[Path]:
 @own_style()
 def notice(sentence: str) -> Figure:
     """Return a figure that only explains why nothing is drawn."""
-    drawing = _figure(ONE_COLUMN, 1.0)
+    drawing = blank(ONE_COLUMN, 1.0)
     drawing.text(0.5, 0.5, sentence, size=FONT_SIZE, ha="center")
     return drawing
 
@@ -119,7 +120,7 @@ def draw(chart: Chart, palette: Palette) -> Figure:
     width, height = _size(chart.panels, n_columns)
     n_letters = int(0.7 * LETTERS_PER_INCH * width / n_columns)
     height += LINE_HEIGHT * (max(len(_wrapped(panel.title, n_letters)) for panel in chart.panels) - 1)
-    drawing = _figure(width, height * len(chart.rows) + 0.3, "constrained")
+    drawing = blank(width, height * len(chart.rows) + 0.3, "constrained")
     grid = drawing.subplots(len(chart.rows), n_columns, squeeze=False)
     meshes, shown = [], []
     for panels, below, row in zip(chart.rows, [*chart.rows[1:], []], grid, strict=True):
@@ -127,7 +128,7 @@ def draw(chart: Chart, palette: Palette) -> Figure:
             axes.set_axis_off()
         for axes, panel, lower in zip_longest(row[: len(panels)], panels, below[: len(panels)]):
             if panel.surface is not None:
-                meshes.append(_draw_surface(axes, panel))
+                meshes.append(_draw_surface(axes, panel.surface, panel))
             _draw_panel(axes, panel, palette, n_columns)
             shown.append(axes)
             if lower is not None:
@@ -147,7 +148,8 @@ def draw(chart: Chart, palette: Palette) -> Figure:
     return drawing
 
 
-def _figure(width: float, height: float, layout: Literal["constrained"] | None = None) -> Figure:
+def blank(width: float, height: float, layout: Literal["constrained"] | None = None) -> Figure:
+    """Return an empty figure of some inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -237,6 +239,8 @@ def style(look: Look) -> dict[str, Any]:
 def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: float) -> None:
     from matplotlib.transforms import offset_copy
 
+    from npbench.report.render.hover import HoverTitles
+
     points = panel.points(series)
     options: dict[str, Any] = {"label": series.label, **style(look)}
     if panel.is_dense(series):
@@ -248,13 +252,12 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
             opacity = min(0.15, 0.25 / len(panel.series))  # overlapping bands stay light
             fill, edge = (look.colour, opacity), (look.colour, 0.5)
             axes.fill_between(points.x, points.low, points.high, fc=fill, ec=edge, lw=0.4)
-        _add_titles(axes, panel.titled_points(series), axes.transData)
+        axes.add_artist(HoverTitles(axes.transData, *panel.titled_points(series)))
         return
-    errors: dict[str, Any] = {}
     if points.low and panel.y_labels:
-        errors["xerr"] = np.abs(np.array([points.low, points.high]) - points.x)
+        options["xerr"] = np.abs(np.array([points.low, points.high]) - points.x)
     elif points.low:
-        errors["yerr"] = np.abs(np.array([points.low, points.high]) - points.y)
+        options["yerr"] = np.abs(np.array([points.low, points.high]) - points.y)
         if series.joined:
             # Error bars beside each other do not hide each other.
             figure = axes.get_figure(root=True)
@@ -262,18 +265,12 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, look: Look, place: fl
             axes.margins(x=0.05 + 0.01 * len(panel.series))  # room for what is moved
     if series.stepped:
         options["drawstyle"] = "steps-post"
-    axes.errorbar(np.array(points.x), np.array(points.y), capsize=1.5, elinewidth=0.7, **errors, **options)
-    _add_titles(axes, panel.titled_points(series), options.get("transform", axes.transData))
+    axes.errorbar(np.array(points.x), np.array(points.y), capsize=1.5, elinewidth=0.7, **options)
+    axes.add_artist(HoverTitles(options.get("transform", axes.transData), *panel.titled_points(series)))
     if "transform" in options:  # Matplotlib does not scale the axes to moved points
         for heights in (points.low, points.high):
             axes.update_datalim(list(zip(points.x, heights, strict=True)))
         axes.autoscale_view()
-
-
-def _add_titles(axes: Axes, points: tuple[list[float], list[float], list[str]], transform: Any) -> None:
-    from npbench.report.render.hover import HoverTitles
-
-    axes.add_artist(HoverTitles(transform, *points))
 
 
 def _write_names(axes: Axes, panel: Panel, palette: Palette) -> None:
@@ -284,11 +281,8 @@ def _write_names(axes: Axes, panel: Panel, palette: Palette) -> None:
     points = np.array([point for one in ordered for point in zip(one.x, one.y, strict=True)])
     names = [typeset(name, math_too=False) for one in ordered for name in one.names]
     colours = [palette.look(one).colour for one in ordered for _ in one.names]
-    stairs = [
-        np.column_stack([np.repeat(one.x, 2)[1:], np.repeat(one.y, 2)[:-1]])
-        for one in ordered
-        if one.stepped and one.joined
-    ]
+    stepped = [one for one in ordered if one.stepped and one.joined]
+    stairs = [np.column_stack([np.repeat(one.x, 2)[1:], np.repeat(one.y, 2)[:-1]]) for one in stepped]
     write_names(axes, points, names, colours, stairs)
 
 
@@ -310,10 +304,8 @@ def _draw_references(axes: Axes, panel: Panel) -> None:
         axes.axhline(height, color=FOREGROUND, lw=BOUND_WIDTH / 2)
 
 
-def _draw_surface(axes: Axes, panel: Panel) -> Any:
+def _draw_surface(axes: Axes, shown: Surface, panel: Panel) -> Any:
     """Draw the colour map of a panel with cells around its points; return the mesh for the colour scale."""
-    shown = panel.surface
-    assert shown is not None
     x, y = _cell_edges(shown.x, panel.x_log), _cell_edges(shown.y, panel.y_log)
     mesh = axes.pcolormesh(x, y, shown.z, cmap=COLOUR_MAP)
     if shown.border is not None:
@@ -343,18 +335,16 @@ def _set_ticks(axes: Axes, panel: Panel, n_columns: int) -> None:
         if axes.get_yscale() == "symlog":
             axes.set_yticks([0, *ticks], ["0", *(f"{tick:g}" for tick in ticks)])
         axes.minorticks_off()
-    if panel.x_labels:
-        axes.set_xticks(range(len(panel.x_labels)), [typeset(name, math_too=False) for name in panel.x_labels])
-        axes.tick_params(axis="x", length=0)
-        axes.set_xlim(-0.5, len(panel.x_labels) - 0.5)
-        if sum(map(len, panel.x_labels)) > MAX_NAMES_LENGTH:
-            axes.tick_params(axis="x", rotation=30)
-            for text in axes.get_xticklabels():
-                text.set(ha="right", rotation_mode="anchor")
-    if panel.y_labels:
-        axes.set_yticks(range(len(panel.y_labels)), [typeset(name, math_too=False) for name in panel.y_labels])
-        axes.tick_params(axis="y", length=0)
-        axes.set_ylim(-0.5, len(panel.y_labels) - 0.5)
+    both = (axes.xaxis, axes.set_xlim, panel.x_labels), (axes.yaxis, axes.set_ylim, panel.y_labels)
+    for axis, set_limits, names in both:
+        if names:
+            axis.set_ticks(range(len(names)), [typeset(name, math_too=False) for name in names])
+            axis.set_tick_params(length=0)
+            set_limits(-0.5, len(names) - 0.5)
+    if sum(map(len, panel.x_labels)) > MAX_NAMES_LENGTH:
+        axes.tick_params(axis="x", rotation=30)
+        for text in axes.get_xticklabels():
+            text.set(ha="right", rotation_mode="anchor")
 
 
 def _set_number_ticks(axis: Any, log: bool, n_columns: int) -> None:

@@ -1,17 +1,13 @@
 """Titles that a browser shows while the mouse rests on a point of an SVG figure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
+from matplotlib.transforms import Transform
 
 from npbench.console import printable
-
-if TYPE_CHECKING:
-    from matplotlib.transforms import Transform
 
 RADIUS = "4"  # points around each value
 

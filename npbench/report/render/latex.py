@@ -77,7 +77,7 @@ def table(sheet: Sheet, name: str = "") -> str:
 def _pages(sheet: Sheet) -> Iterator[Sequence[Sequence[Cell]]]:
     """Yield the rows of each part that fits the height."""
     start, height = 0, 0
-    paragraphs = [column for column, length in enumerate(_longest(sheet)) if length > MAX_WORDS]
+    paragraphs = [column for column, length in enumerate(sheet.longest) if length > MAX_WORDS]
     for place, texts in enumerate(sheet.texts):
         lines = max([1, *(-(-len(texts[column]) // WORDS_A_LINE) for column in paragraphs)])
         if height + lines > MAX_ROWS and place > start:
@@ -100,7 +100,7 @@ def _identified(sheet: Sheet) -> tuple[Sheet, int]:
 
 
 def _widths(sheet: Sheet) -> list[int]:
-    return [GAP + (length if length <= MAX_WORDS else WORDS_A_LINE) for length in _longest(sheet)]
+    return [GAP + (length if length <= MAX_WORDS else WORDS_A_LINE) for length in sheet.longest]
 
 
 def _fitting(sheet: Sheet, n_first: int) -> Iterator[Sequence[int]]:
@@ -117,14 +117,10 @@ def _fitting(sheet: Sheet, n_first: int) -> Iterator[Sequence[int]]:
     yield shown
 
 
-def _longest(sheet: Sheet) -> list[int]:
-    return [max(map(len, texts)) for texts in zip(sheet.columns, *sheet.texts, strict=True)]
-
-
 def _aligned(sheet: Sheet, column: int) -> str:
     if sheet.numeric[column]:
         return "r"
-    return rf"p{{{WORDS_WIDTH}}}" if _longest(sheet)[column] > MAX_WORDS else "l"
+    return rf"p{{{WORDS_WIDTH}}}" if sheet.longest[column] > MAX_WORDS else "l"
 
 
 def _head(column: str) -> str:

@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -37,9 +36,7 @@ THEME_COLOURS = {FOREGROUND: "currentColor", GRID: "var(--line)", SHADE: "var(--
 COORDINATES = re.compile(r'(?<=\b[ML] )-?[\d.]+ -?[\d.]+|(?<= [xy]=")[\d.]+')  # in paths, markers and texts of an SVG
 
 
-def write(
-    path: Path, sections: Sequence[Section], collection: Collection, pictures: Mapping[str, str] = MappingProxyType({})
-) -> None:
+def write(path: Path, sections: Sequence[Section], collection: Collection, pictures: Mapping[str, str] = {}) -> None:
     """Write the page with the SVG of each chart by its name, and of additional figures, for the first section."""
     charts = {chart.name for section in sections for chart in section.charts}
     errors = failures(collection.records)
@@ -101,10 +98,8 @@ def _listed(columns: Iterable[Any]) -> Iterator[str]:
 
 def template(name: str) -> Template:
     """Return a template of this package, which escapes what it shows."""
-    environment = Environment(
-        loader=FileSystemLoader(HTML), autoescape=True, finalize=escape.html, undefined=StrictUndefined
-    )
-    environment.trim_blocks = environment.lstrip_blocks = True
+    options: Any = {"autoescape": True, "undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=FileSystemLoader(HTML), finalize=escape.html, **options)
     environment.filters["json"] = _shown_json
     return environment.get_template(name)
 
@@ -124,10 +119,6 @@ def failures(records: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the distinct errors, the most frequent first, each with its jobs and the traceback of the first."""
     bad = records.filter(pl.col("status") != "ok")
     alike = ["status", "error_type", "error"]
-    groups = bad.group_by(alike, maintain_order=True).agg(
-        pl.col("traceback").drop_nulls().first(),
-        labels=pl.col("label").unique(maintain_order=True),
-        datasets=pl.col("dataset").unique(maintain_order=True),
-        n_jobs=pl.len(),
-    )
+    first, names = pl.col("traceback").drop_nulls().first(), pl.col("label", "dataset").unique(maintain_order=True)
+    groups = bad.group_by(alike, maintain_order=True).agg(first, names.name.suffix("s"), n_jobs=pl.len())
     return groups.sort("n_jobs", descending=True, maintain_order=True).fill_null("").to_dicts()

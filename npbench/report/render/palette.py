@@ -42,15 +42,12 @@ class Palette:
         settings: dict[str, list[str]] = {}
         for label in sorted({*labels} - {""}):
             settings.setdefault(label.split(" ")[0], []).append(label)
-        self._looks = {
-            label: Look(
-                COLOURS[solver % len(COLOURS)],
-                MARKERS[(solver + setting) % len(MARKERS)],
-                DASHES[(setting + solver // len(COLOURS)) % len(DASHES)],
-            )
-            for solver, known in enumerate(settings.values())
-            for setting, label in enumerate(known)
-        }
+        self._looks: dict[str, Look] = {}
+        for solver, known in enumerate(settings.values()):
+            turn, colour = divmod(solver, len(COLOURS))
+            for setting, label in enumerate(known):
+                marker, dash = MARKERS[(solver + setting) % len(MARKERS)], DASHES[(setting + turn) % len(DASHES)]
+                self._looks[label] = Look(COLOURS[colour], marker, dash)
         self._names = short_names(self._looks)
 
     @property

@@ -1,14 +1,10 @@
 """Write the names of points beside them: no name lies on another, on a point or a line to it, or beyond the axes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from matplotlib.axes import Axes
 
 DISTANCES = np.array([4, 7, 11, 16, 22, 29, 37, 46, 56])  # points from a point to its name
 DIRECTIONS = np.linspace(0, 2 * np.pi, 24, endpoint=False)

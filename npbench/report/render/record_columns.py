@@ -38,15 +38,10 @@ def columns(records: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _shown(records: pl.DataFrame) -> list[str]:
-    metrics = [
-        name
-        for name in records.columns
-        if name not in {*SCHEMA, *FIRST_COLUMNS, *LAST_COLUMNS}
-        and not name.endswith(("_low", "_high"))
-        and records[name].dtype.is_float()
-    ]
     parameters = {name for text in records["problem_params"].unique().drop_nulls() for name in json.loads(text)}
-    measured = [name for name in metrics if name not in parameters][:MAX_METRICS_SHOWN]
+    known = {*SCHEMA, *FIRST_COLUMNS, *LAST_COLUMNS, *parameters}
+    further = [name for name in records.columns if name not in known and not name.endswith(("_low", "_high"))]
+    measured = [name for name in further if records[name].dtype.is_float()][:MAX_METRICS_SHOWN]
     return [name for name in (*FIRST_COLUMNS, *measured, *LAST_COLUMNS) if name in records.columns]
 
 

@@ -76,11 +76,9 @@ def _padded(column: Sequence[Cell], right: bool) -> list[Text]:
     hangs = right and any(cell.flag == "above" for cell in column)
     texts = [escape.line(str(cell)) + (" " if hangs and cell.flag != "above" else "") for cell in column]
     size = max(map(len, texts))
-    padded = []
-    for cell, text in zip(column, texts, strict=True):
-        space = " " * (size - len(text))
-        shown = Text(text, style=STYLES[cell.flag])
-        padded.append(Text.assemble(space, shown) if right else Text.assemble(shown, space))
+    padded = [Text.assemble((text, STYLES[cell.flag])) for cell, text in zip(column, texts, strict=True)]
+    for shown in padded:
+        (shown.pad_left if right else shown.pad_right)(size - len(shown))
     return padded
 
 
@@ -92,12 +90,11 @@ def brief(sections: Sequence[Section], columns: int = COLUMNS) -> tuple[list[Sec
     """
     shown: list[Section] = []
     seen, has_table = set[str](), False
-    noted = [_few(section.notes, columns, is_first=place == 0) for place, section in enumerate(sections)]
-    each = list(zip(sections, noted, strict=True))
-    room = MAX_LINES - sum(_n_lines(section, notes, columns) for section, notes in each if not section.sheets)
-    for section, notes in each:
+    noted = [replace(one, notes=_few(one.notes, columns, is_first=place == 0)) for place, one in enumerate(sections)]
+    room = MAX_LINES - sum(_n_lines(section, columns) for section in noted if not section.sheets)
+    for section in noted:
         sheets: list[Sheet] = []
-        left = room - _n_lines(section, notes, columns)
+        left = room - _n_lines(section, columns)
         for sheet in (sheet for sheet in section.sheets if not sheet.detail):
             narrow = _narrowed(sheet, columns)
             # the first table is shown in any case, with fewer rows
@@ -105,7 +102,7 @@ def brief(sections: Sequence[Section], columns: int = COLUMNS) -> tuple[list[Sec
                 short = shortened(narrow, most=most)
                 short = replace(short, notes=[_cut(note) for note in short.notes if note not in seen][:MAX_BRIEF_NOTES])
                 folded = sum(-(-len(line) // columns) or 1 for line in _lines(short))
-                needed = folded + _n_lines(short, short.notes, columns)
+                needed = folded + _n_lines(short, columns)
                 if needed <= left:
                     break
             if needed <= left or not has_table:
@@ -115,20 +112,19 @@ def brief(sections: Sequence[Section], columns: int = COLUMNS) -> tuple[list[Sec
                 left -= needed
         if sheets or not section.sheets:
             room = left if sheets else room
-            shown.append(replace(section, sheets=sheets, notes=notes))
+            shown.append(replace(section, sheets=sheets))
     n_left = sum(len(section.sheets) for section in sections) - sum(len(section.sheets) for section in shown)
-    whole = list(
-        dict.fromkeys(section.title for section in sections if section.title not in {one.title for one in shown})
-    )
+    titles = {section.title for section in shown}
+    whole = list(dict.fromkeys(section.title for section in sections if section.title not in titles))
     among = f", including all of: {listed(whole, MAX_TITLES, '; ')}" if whole else ""
     return shown, f"Only in the files: {counted(n_left, 'table')}{among}." if n_left else ""
 
 
 def _narrowed(sheet: Sheet, columns: int) -> Sheet:
     """Return a sheet of at most two lines a row: cut long words, then leave out columns that still do not fit."""
-    sizes = [max(map(len, texts)) for texts in zip(sheet.columns, *sheet.texts, strict=True)]
     if width(sheet) <= 2 * columns:
         return sheet
+    sizes = sheet.longest
     short = [size + GAP for size in sizes if size <= MAX_WORDS]
     most = max(MIN_WORDS, (2 * columns - sum(short)) // max(1, len(sizes) - len(short)) - GAP)
 
@@ -143,15 +139,15 @@ def _narrowed(sheet: Sheet, columns: int) -> Sheet:
     return replace(sheet, columns=sheet.columns[:n], rows=rows, notes=[*more, *sheet.notes])
 
 
-def _n_lines(titled: Section | Sheet, notes: Sequence[str], columns: int) -> int:
+def _n_lines(titled: Section | Sheet, columns: int) -> int:
     """Return the lines of a title and notes on a terminal."""
-    return 1 + sum(len(textwrap.wrap(text, columns)) or 1 for text in (titled.title, *notes))
+    return 1 + sum(len(textwrap.wrap(text, columns)) or 1 for text in (titled.title, *titled.notes))
 
 
 def _few(notes: Sequence[str], columns: int, *, is_first: bool) -> list[str]:
     more = [f"and {len(notes) - MAX_NOTES} more notes in the files"] if len(notes) > MAX_NOTES else []
     shown = notes[:MAX_NOTES]
-    is_whole = is_first and _n_lines(Section(""), shown, columns) <= MAX_FIRST_LINES
+    is_whole = is_first and _n_lines(Section("", notes=shown), columns) <= MAX_FIRST_LINES
     return [*(shown if is_whole else map(_cut, shown)), *more]
 
 

@@ -39,10 +39,8 @@ def sections(records: pl.DataFrame) -> list[Section]:
 def _notes(records: pl.DataFrame) -> Iterator[str]:
     runs, times = counted(records["run_id"].n_unique(), "run"), records["stored_at"].drop_nulls()
     first, last = (str(stamp)[:16].replace("T", " ") for stamp in (times.min(), times.max()))
-    yield (
-        f"{len(records)} jobs of {runs}, stored from {first} to {last} UTC. The latest record of a job counts, "
-        "whatever code and library versions produced it."
-    )
+    which = "The latest record of a job counts, whatever code and library versions produced it."
+    yield f"{len(records)} jobs of {runs}, stored from {first} to {last} UTC. {which}"
     yield from mixtures(records)
     yield from _mixed_times(records)
     yield protocols(records)
@@ -66,14 +64,12 @@ def makers(records: pl.DataFrame) -> str:
 
 def mixtures(records: pl.DataFrame) -> Iterator[str]:
     """Yield a sentence for each difference on which results depend, among jobs that are compared with each other."""
-    for column, what, remedy in (
-        ("code", "Source code", "rerun the same commands with the current code"),
-        ("versions", "The version", "rerun the same commands with the current libraries"),
-    ):
+    for column, what, current in (("code", "Source code", "code"), ("versions", "The version", "libraries")):
         mixed_names = _exploded(records, column).group_by(*PLACE, "part", "name").agg(pl.col("value").n_unique())
         mixed_names = mixed_names.filter(pl.col("value") > 1).sort(*PLACE, "name")
         if len(mixed_names):
             names = ", ".join(mixed_names["name"].unique().sort())
+            remedy = f"rerun the same commands with the current {current}"
             yield f"{what} of {names} differs among the jobs on {_places(mixed_names)}: {remedy}."
     contents = records.group_by("dataset", "dataset_params").agg(pl.col("data_sha256").n_unique())
     several = contents.filter(pl.col("data_sha256") > 1)["dataset"].unique().sort()

@@ -93,14 +93,7 @@ def _counts(
         yield row[: len(by)], Count(total, above, mean, width, surely)
 
 
-def _cells(count: Count) -> Row:
-    return [
-        count.verdict,
-        count.total,
-        number(count.mean),
-        count.above,
-        number(count.above / count.total, ".2f"),
-        interval(rate_limits(count.above, count.total), ".2f"),
-        number(None if count.width is None else count.width / 2),
-        count.surely,
-    ]
+def _cells(n: Count) -> Row:
+    share, limits = number(n.above / n.total, ".2f"), interval(rate_limits(n.above, n.total), ".2f")
+    noise = number(None if n.width is None else n.width / 2)
+    return [n.verdict, n.total, number(n.mean), n.above, share, limits, noise, n.surely]

@@ -32,8 +32,8 @@ def sections(experiment: Experiment, records: pl.DataFrame) -> list[Section]:
     # The part of a title before the colon names the files, unless another title begins with it.
     heads = [one.title.partition(":")[0] for one in sheets]
     stems = [head if heads.count(head) == 1 else one.title for head, one in zip(heads, sheets, strict=True)]
-    names = [one.name or f"{experiment.name} {stem}" for one, stem in zip(sheets, stems, strict=True)]
-    named = [replace(one, name=name) for one, name in zip(sheets, names, strict=True)]
+    pairs = zip(sheets, stems, strict=True)
+    named = [replace(one, name=one.name or f"{experiment.name} {stem}") for one, stem in pairs]
     found = [Section(experiment.title, named, _charts(experiment, records), notes=notes)]
     if experiment.advice:
         lines = resolve(experiment.advice)(records, experiment.printed, **experiment.options)
@@ -51,8 +51,7 @@ def figure(experiment: Experiment, records: pl.DataFrame) -> Figure:
     """Return the figure of an experiment, or the first of its charts."""
     if experiment.figure is None:
         return draw_first(_charts(experiment, records))
-    drawn: Figure = resolve(experiment.figure)(records, experiment.printed, **experiment.options)
-    return drawn
+    return resolve(experiment.figure)(records, experiment.printed, **experiment.options)
 
 
 def with_rivals(experiment: Experiment, records: pl.DataFrame, results: Path) -> pl.DataFrame:

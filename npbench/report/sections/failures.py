@@ -43,22 +43,13 @@ def sections(records: pl.DataFrame, *, is_ranking: bool = False) -> list[Section
 
 
 def _table(name: str, title: str, found: pl.DataFrame, header: str) -> Sheet:
-    """Return a row for each setting and kind of text, with its data sets and jobs; a kind differs only in numbers.
-
-    Warnings have a row for each kind, with their settings.
-    """
+    """Return a row for each setting, but one for all with the same warning; texts of a kind differ only in numbers."""
     place = ["problem", *(["label"] if name != "warnings" else []), "status"]
-    kinds = (
-        found.group_by(*place, pl.col("text").str.replace_all(NUMBER, "#").alias("kind"))
-        .agg(
-            pl.len().alias("jobs"),
-            pl.col("label").unique().sort().alias("labels"),
-            pl.col("dataset").unique().sort(),
-            pl.col("repeat").unique().sort(),
-            pl.col("text").sort_by("dataset", "repeat").first(),
-        )
-        .sort("jobs", *place, "text", descending=[True, *[False] * (len(place) + 1)])
-    )
+    alike = found.group_by(*place, kind=pl.col("text").str.replace_all(NUMBER, "#"))
+    where = pl.col("dataset", "repeat").unique().sort()
+    first = pl.col("text").sort_by("dataset", "repeat").first()
+    kinds = alike.agg(where, first, jobs=pl.len(), labels=pl.col("label").unique().sort())
+    kinds = kinds.sort("jobs", *place, "text", descending=[True, *[False] * (len(place) + 1)])
     shown = kinds.head(MAX_MESSAGES_LISTED).select("problem", "labels", "status", "dataset", "jobs", "repeat", "text")
     rows = [
         [problem, listed(labels, MAX_NAMES), status, listed(names, MAX_NAMES), jobs, _span(repeats), text]

@@ -19,10 +19,8 @@ def sections(records: pl.DataFrame) -> list[Section]:
 
 def _section(problem: str, records: pl.DataFrame) -> Section:
     n_labels = records["label"].n_unique()
-    left_out = (
-        f"No charts, as {n_labels} settings exceed the limit of {MAX_LABELS}: select some with filters, as in "
-        "solver=NAME solver.C=1."
-    )
+    hint = "select some with filters, as in solver=NAME solver.C=1."
+    left_out = f"No charts, as {n_labels} settings exceed the limit of {MAX_LABELS}: {hint}"
     notes = [left_out] if n_labels > MAX_LABELS else []
     charts = [chart for kind in (rate_charts, roc_charts, trace_charts) for chart in kind.charts(problem, records)]
     names = unique_names(chart.name for chart in charts)  # charts are files

@@ -16,8 +16,7 @@ MAX_LABELS = 40  # over all figures together
 def parts(records: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, list[str]]]:
     """Yield the records of at most 8 labels at a time, with a note if there are several parts.
 
-    Labels are split in order and evenly, so that the settings of a solver stay together. Nothing is yielded for more
-    than 40 labels: too many to read.
+    Labels are split in order and evenly, so that settings of a solver stay together. More than 40 labels yield nothing.
     """
     labels = records["label"].unique().sort().to_list()
     if len(labels) > MAX_LABELS:

@@ -22,12 +22,9 @@ from npbench.signature import fields
 
 # Columns that records of one problem share within a row, in the order of sorting.
 SETTING = ["dataset", "dataset_params", "method", *METHOD, "problem_params", "protocol_params", *FEATURES]
-HEADLINES = sorted({metric for kind in PROBLEMS.values() for metric in kind.headline})
 # Columns of the records that the tables need, besides further metrics.
-COLUMNS = [
-    *("status", "problem", *SETTING, "chosen_params", "n_test_duplicates", "select_seconds", "fit_seconds"),
-    *HEADLINES,
-]
+COLUMNS = ["status", "problem", *SETTING, "chosen_params", "n_test_duplicates", "select_seconds", "fit_seconds"]
+COLUMNS += sorted({metric for kind in PROBLEMS.values() for metric in kind.headline})
 CHOSEN = "chosen parameters: median (range), or the most frequent"
 MAX_GRID_VALUES = 4  # a longer grid is shown by its ends
 
@@ -87,15 +84,11 @@ def rows(records: pl.DataFrame, shown: Sequence[str]) -> list[Row]:
     measures = [pl.col(name).cast(pl.Float64).fill_nan(None).filter(good) for name in metrics]
     # A million records have few distinct texts: grouping by categories saves 0.3 GB.
     categorical = named(records).with_columns(pl.col(SETTING).cast(pl.Categorical))
-    groups = categorical.group_by(SETTING).agg(
-        *(column.mean() for column in measures),
-        *(column.std().name.suffix(" std") for column in measures),
-        *(column.count().name.suffix(" n") for column in measures),
-        total=pl.len(),
-        good=good.sum(),
-        seconds=TRAINING_SECONDS.filter(good).mean(),
-        chosen=pl.col("chosen_params").filter(good & pl.col("chosen_params").is_not_null()),
-    )
+    means, deviations = [one.mean() for one in measures], [one.std().name.suffix(" std") for one in measures]
+    counts = [one.count().name.suffix(" n") for one in measures]
+    jobs = {"total": pl.len(), "good": good.sum(), "seconds": TRAINING_SECONDS.filter(good).mean()}
+    chosen = pl.col("chosen_params").filter(good & pl.col("chosen_params").is_not_null())
+    groups = categorical.group_by(SETTING).agg(*means, *deviations, *counts, chosen=chosen, **jobs)
     texts = groups.with_columns(pl.col(SETTING).cast(pl.String))
     return [_row(group, metrics) for group in texts.sort(SETTING).iter_rows(named=True)]
 
@@ -131,17 +124,12 @@ def _choices(texts: Iterable[str], labels: Mapping[str, Any]) -> dict[str, list[
 
 def measured(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = "", most: int | None = None) -> Sheet:
     """Return the table of at most ``most`` metrics, times and counts; the title states the label ``omit``."""
-    shown = _shown(rows, kind, omit)
-    metrics = measured_metrics(rows)[:most]
-    cells = [
-        [
-            *(_label(row.labels.get(name)) for name in shown),
-            *(_mean(row, metric, kind.bounds.get(metric)) for metric in metrics),
-            _duration(row.seconds),
-            count(row.good, row.total),
-        ]
-        for row in rows
-    ]
+    shown, metrics = _shown(rows, kind, omit), measured_metrics(rows)[:most]
+    cells = []
+    for row in rows:
+        labels = [_label(row.labels.get(name)) for name in shown]
+        means = [_mean(row, metric, kind.bounds.get(metric)) for metric in metrics]
+        cells.append([*labels, *means, _duration(row.seconds), count(row.good, row.total)])
     return Sheet(title, [*_headers(shown), *map(head, metrics), "time", "ok"], cells)
 
 
@@ -163,15 +151,13 @@ def chosen(rows: Sequence[Row], kind: type[Problem], title: str, *, omit: str = 
 
 
 def _shown(rows: Sequence[Row], kind: type[Problem], omit: str) -> list[str]:
-    """Return the labels that a table needs: data, solver, the problem's, those that differ from the choice, or vary.
-
-    Parts of nested parameters, as ``params.C``, are shown only if they vary where all other labels agree.
-    """
+    """Return the labels that a table needs: data, solver, the problem's, those that differ from the choice, or vary."""
     own = dict.fromkeys(name for row in rows for name in row.labels if name in row.own and "." not in name)
     asked = [name for name in fields(kind) if any(name in row.labels for row in rows)]
     always = list(dict.fromkeys(["data", "solver", *kind().parameters(), *asked, *own]))
     names = dict.fromkeys(name for row in rows for name in row.labels if name not in always)
     whole = _varying(rows, [name for name in names if "." not in name], among=["solver", "data"])
+    # Parts of nested parameters, as params.C, are shown only if they vary where all other labels agree.
     parts = _varying(rows, [name for name in names if "." in name], among=[*always, *whole])
     return [name for name in (*always, *whole, *parts) if name != omit]
 

@@ -84,14 +84,6 @@ def compared(block: Block, direction: Direction) -> Iterator[Pair]:
 
 
 def _cells(pair: Pair, direction: Direction) -> Row:
-    return [
-        pair.first,
-        pair.second,
-        pair.verdict(direction),
-        pair.n,
-        number(pair.shift, "+.3g"),
-        interval(pair.limits, "+.3g"),
-        number(pair.p, ".2g"),
-        number(pair.p_corrected, ".2g"),
-        number(pair.effect, "+.2f"),
-    ]
+    shift, limits, effect = number(pair.shift, "+.3g"), interval(pair.limits, "+.3g"), number(pair.effect, "+.2f")
+    p, p_corrected = number(pair.p, ".2g"), number(pair.p_corrected, ".2g")
+    return [pair.first, pair.second, pair.verdict(direction), pair.n, shift, limits, p, p_corrected, effect]

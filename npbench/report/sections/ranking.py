@@ -92,10 +92,8 @@ def diagram(
         return None
     rows = range(len(labels))[::-1]
     short = short_names(labels)
-    names = [
-        "\n".join(textwrap.wrap(f"{short[one]}  {rank:.2f}", ROW_LABEL_WIDTH))
-        for one, rank in zip(labels, ranks, strict=True)
-    ]
+    texts = (f"{short[one]}  {rank:.2f}" for one, rank in zip(labels, ranks, strict=True))
+    names = ["\n".join(textwrap.wrap(text, ROW_LABEL_WIDTH)) for text in texts]
     low, high = zip(*limits, strict=True)
     means = []
     for place, same in itertools.groupby(zip(places, ranks, rows, low, high, strict=True), key=itemgetter(0)):

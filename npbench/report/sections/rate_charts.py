@@ -33,21 +33,17 @@ def rows(problem: str, records: pl.DataFrame) -> list[list[Panel]]:
     """Return a row of panels for each data set, of a problem with a number."""
     number = PROBLEMS[problem].number
     assert number is not None
-    return [
-        [
-            Panel(
-                str(dataset),
-                number.title,
-                axis_title(name),
-                series(group, name, number.name),
-                x_log=spans_decade(records[number.name].drop_nulls()),
-                y_log=_is_log(records, name),
-                identity=number.symbol if PROBLEMS[problem].bounds.get(name) == number.name else None,
-            )
-            for name in _shown(problem, records)
-        ]
-        for (dataset,), group in records.sort("dataset").group_by("dataset", maintain_order=True)
-    ]
+    x_log = spans_decade(records[number.name].drop_nulls())
+    found = []
+    for (dataset,), group in records.sort("dataset").group_by("dataset", maintain_order=True):
+        row = []
+        for name in _shown(problem, records):
+            drawn, y_log = series(group, name, number.name), _is_log(records, name)
+            symbol = number.symbol if PROBLEMS[problem].bounds.get(name) == number.name else None
+            titles = (str(dataset), number.title, axis_title(name))
+            row.append(Panel(*titles, drawn, x_log=x_log, y_log=y_log, identity=symbol))
+        found.append(row)
+    return found
 
 
 def dots(problem: str, records: pl.DataFrame) -> list[Chart]:
@@ -119,16 +115,7 @@ def _is_log(records: pl.DataFrame, name: str) -> bool:
 
 def means(records: pl.DataFrame, name: str, by: str) -> pl.DataFrame:
     """Return the mean of a column for each label and value of ``by``, with the limits of its bar."""
-    value, deviation = pl.col(name), pl.col(name).std().fill_null(0.0)
-    return (
-        records.with_columns(value.fill_nan(None))
-        .drop_nulls([name, by])
-        .group_by("label", by)
-        .agg(
-            n=pl.len(),
-            mean=value.mean(),
-            low=pl.max_horizontal(value.mean() - deviation, value.min()),
-            high=pl.min_horizontal(value.mean() + deviation, value.max()),
-        )
-        .sort("label", by)
-    )
+    value, mean, deviation = pl.col(name), pl.col(name).mean(), pl.col(name).std().fill_null(0.0)
+    low, high = pl.max_horizontal(mean - deviation, value.min()), pl.min_horizontal(mean + deviation, value.max())
+    known = records.with_columns(value.fill_nan(None)).drop_nulls([name, by])
+    return known.group_by("label", by).agg(n=pl.len(), mean=mean, low=low, high=high).sort("label", by)

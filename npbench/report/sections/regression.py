@@ -115,9 +115,8 @@ def _of_quality(place: Place, quantity: str, pairs: np.ndarray, direction: Direc
     elif limits is None:
         verdict = "too few pairs"
     else:
-        sign = 1 if direction == "lower" else -1
-        low, high = sorted((sign * limits[0], sign * limits[1]))
-        verdict = _verdict(sign * shift, low, high, METRIC_TOLERANCE, ("better", "worse"))
+        words = ("better", "worse") if direction == "lower" else ("worse", "better")
+        verdict = _verdict(shift, *limits, METRIC_TOLERANCE, words)
     cells = number(shift, "+.3g"), interval(limits, "+.3g")
     return _change(place, quantity, len(pairs), _means(pairs), *cells, verdict)
 

@@ -25,11 +25,8 @@ GAP_MEANING = "A gap is the objective minus a lower bound or, without one, the r
 def charts(problem: str, records: pl.DataFrame) -> list[Chart]:
     """Return a chart for each data set and setting of the problem with traces of fits."""
     metrics = PROBLEMS[problem].panels
-    firsts = (
-        records.drop_nulls("trace")
-        .sort("seed", "repeat")
-        .unique(["dataset", "problem_params", "label"], keep="first", maintain_order=True)
-    )
+    ordered = records.drop_nulls("trace").sort("seed", "repeat")
+    firsts = ordered.unique(["dataset", "problem_params", "label"], keep="first", maintain_order=True)
     found = courses(firsts, metrics).sort("dataset", "problem_params", maintain_order=True)
     made = []
     for (dataset, params), group in found.group_by("dataset", "problem_params", maintain_order=True):

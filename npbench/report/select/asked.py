@@ -29,10 +29,8 @@ METHOD_STATED, JOB_STATED = by_stated(METHOD), by_stated(ASKED)
 def with_stated(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the frame with the column STATED."""
     pairs = frame.select("solver", "params").unique()
-    texts = pl.Series(STATED, [stated(*pair) for pair in pairs.rows()], dtype=pl.String)
-    return frame.join(
-        pairs.with_columns(texts), on=["solver", "params"], how="left", nulls_equal=True, maintain_order="left"
-    )
+    table = pairs.with_columns(pl.Series(STATED, [stated(*pair) for pair in pairs.rows()], dtype=pl.String))
+    return frame.join(table, on=["solver", "params"], how="left", nulls_equal=True, maintain_order="left")
 
 
 def latest(stored: pl.DataFrame) -> pl.DataFrame:

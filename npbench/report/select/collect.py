@@ -115,10 +115,8 @@ def _sources(path: Path, on_fault: Callable[[str], None]) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
-        on_fault(
-            f"There is no {path}: name the results folder of a run (its results=...), a folder of records, or a "
-            ".parquet file."
-        )
+        known = "the results folder of a run (its results=...), a folder of records, or a .parquet file"
+        on_fault(f"There is no {path}: name {known}.")
         return []
     found = [folder for folder in (path, *sorted(path.rglob(RECORDS))) if any(folder.glob("*.parquet"))]
     own = [folder for folder in found if PUBLISHED not in folder.relative_to(path).parts]
@@ -137,10 +135,8 @@ def _understood(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.Dat
     if asked.all() and odd.is_empty():
         return stored  # the usual case; a million records are not copied
     known = stored.filter(asked).join(odd, on=problems.columns, how="anti", maintain_order="left")
-    on_fault(
-        f"{len(stored) - len(known)} records do not describe their job, or name an unknown problem (known: "
-        f"{', '.join(PROBLEMS)}) or parameter of it; they are left out."
-    )
+    fault = f"do not describe their job, or name an unknown problem (known: {', '.join(PROBLEMS)}) or parameter of it"
+    on_fault(f"{len(stored) - len(known)} records {fault}; they are left out.")
     return known
 
 

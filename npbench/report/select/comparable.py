@@ -30,8 +30,7 @@ class Matched:
 def matched(ours: pl.DataFrame, other: pl.DataFrame, *, force: bool) -> Matched:
     """Match the latest records of the jobs of two sets by setting and split, or raise a RequestError.
 
-    ``force`` matches what is not comparable as well: different data and splits by the number of the repeat, and
-    different parameters of a problem if no parameters agree.
+    ``force`` matches different data and splits, too, by the number of the repeat, and other parameters if none agree.
     """
     ours, other = with_stated(ours), with_stated(other)
     same_problem = ours.join(other, on=["problem", "problem_params"], how="semi")
@@ -103,7 +102,5 @@ def unverified(jobs: pl.DataFrame) -> Iterator[str]:
     for column, what in HASHES.items():
         unknown = len(good.filter(pl.any_horizontal(pl.col(column, f"{column}{OTHER}").is_null())))
         if unknown:
-            yield (
-                f"In {unknown} of {len(good)} pairs of jobs the {what} are assumed to be equal: older records have no "
-                f"hash of their {what}."
-            )
+            assumed = f"the {what} are assumed to be equal: older records have no hash of their {what}"
+            yield f"In {unknown} of {len(good)} pairs of jobs {assumed}."

@@ -1,7 +1,5 @@
 """Names of methods: the choice that was typed, or the installed one nearest to a record, and how settings differ."""
 
-from __future__ import annotations
-
 import functools
 import json
 import sys
@@ -9,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 import yaml
@@ -62,8 +60,7 @@ def named(records: pl.DataFrame) -> pl.DataFrame:
 def inferred(solver: str, params: str, search: str) -> str:
     """Return the installed choice nearest to a stored setting; the solver if there is none, or several.
 
-    Fixed parameters of the choice must be there, defaults left out; of those choices, the one whose other settings
-    differ least is meant.
+    Fixed parameters of the choice must be there, defaults left out; of these, the least different one is meant.
     """
     if solver is None or params is None or search is None:
         return solver
@@ -117,7 +114,7 @@ class _Cells:
         self.fixed = {name: canonical(value) for name, value in fixed.items()}
         self.searched = {name: canonical(value) for name, value in searched.items() if isinstance(value, list)}
 
-    def distance(self, choice: _Cells) -> int | None:
+    def distance(self, choice: Self) -> int | None:
         """Return how far these settings are from a choice; None if a fixed value of the choice is not among them."""
         if any(self.fixed.get(name) != value for name, value in choice.fixed.items()):
             return None

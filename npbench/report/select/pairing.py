@@ -69,9 +69,8 @@ def blocks(records: pl.DataFrame, metric: str) -> Iterator[Block]:
     found = split_known.filter(status="ok").drop_nulls("value")
     split = ["seed", "repeat", "split"]
     # Rows and columns are numbered for all blocks at once, since there are many blocks.
-    numbered = found.sort(*BLOCK, "label", *split).with_columns(
-        row=pl.struct(split).rank("dense").over(BLOCK) - 1, column=pl.col("label").rank("dense").over(BLOCK) - 1
-    )
+    row, column = (part.rank("dense").over(BLOCK) - 1 for part in (pl.struct(split), pl.col("label")))
+    numbered = found.sort(*BLOCK, "label", *split).with_columns(row=row, column=column)
     for part in numbered.partition_by(BLOCK, maintain_order=True):
         first = part.row(0, named=True)
         labels = part["label"].unique(maintain_order=True).to_list()

@@ -60,8 +60,6 @@ def _of_its_method(records: pl.DataFrame, name: str, taken: set[str], on_fault: 
     others = records.filter(~is_own.fill_null(False))
     if len(others):
         whose = ", ".join(map(str, others["solver"].unique(maintain_order=True)))[:100]
-        on_fault(
-            f"{len(others)} records of {whose} in the submission {name} are left out: it may hold records of the "
-            f"solver {name} only, typed as {name} or {name}_..."
-        )
+        allowed = f"records of the solver {name} only, typed as {name} or {name}_..."
+        on_fault(f"{len(others)} records of {whose} in the submission {name} are left out: it may hold {allowed}")
     return records.filter(is_own.fill_null(False))

@@ -145,10 +145,7 @@ def kept(value: float, low: float, bound: float) -> str:
 
 
 def median_interval(values: Sequence[float]) -> Limits | None:
-    """Return the order statistics that contain the population median with a probability of at least 95 %.
-
-    They hold for any distribution. None for fewer than 6 values.
-    """
+    """Return order statistics that contain the median of any distribution with 95 % or more; None below 6 values."""
     if not len(values):
         return None
     low, high = stats.quantile_test(values, q=0.0, p=0.5).confidence_interval(CONFIDENCE)

@@ -1,7 +1,6 @@
 """Compare methods over data sets: mean ranks, and places with the uncertainty of the choice of data sets.
 
-``values`` has a row for each data set and a column for each method: lower is better, and NaN is a method that was not
-run.
+``values`` has a row for each data set and a column for each method: lower is better, NaN if a method was not run.
 """
 
 import warnings
@@ -49,8 +48,7 @@ def ranking(values: np.ndarray) -> Ranking:
         alike = np.flatnonzero(counts == count)
         _share(places, alike[np.argsort(ranks[alike], kind="stable")], each)
     resampled, limits = _means(_drawn(n), each), [TAIL, 100 - TAIL]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of a method without any rank
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of a method without any rank
         of_ranks = np.nanpercentile(resampled, limits, axis=0)
     of_places = np.percentile(_positions(counts, resampled), limits, axis=0, method="nearest")
     return Ranking(ranks, of_ranks.T, places, of_places.T)
@@ -66,8 +64,7 @@ def _share(places: np.ndarray, ordered: np.ndarray, each: np.ndarray) -> None:
     better, worse = np.triu_indices(len(ordered), 1)
     differences = each[:, ordered[worse]] - each[:, ordered[better]]
     known = np.sum(np.isfinite(differences), axis=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of methods without a common data set
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of methods without a common data set
         mean, deviation = np.nanmean(differences, axis=0), np.nan_to_num(np.nanstd(differences, axis=0, ddof=1))
     apart = np.zeros((len(ordered), len(ordered)), dtype=bool)
     apart[better, worse] = mean > _critical(each[:, ordered]) * deviation / np.sqrt(np.maximum(known, 1))
@@ -79,11 +76,9 @@ def _share(places: np.ndarray, ordered: np.ndarray, each: np.ndarray) -> None:
 
 
 def _critical(each: np.ndarray) -> float:
-    """Return how many standard errors separate any pair of methods, from their ranks on each data set.
-
-    Means and covariances are drawn for as many normal ranks with the covariances of these; in 95 % of the draws, the
-    difference of no pair is off by more than that many standard errors of the draw (Tukey's comparison of all pairs).
-    """
+    """Return how many standard errors separate any pair of methods, from their ranks on each data set."""
+    # Means and covariances are drawn for as many normal ranks with the covariances of these; in 95 % of the draws, the
+    # difference of no pair is off by more than that many standard errors of the draw (Tukey's comparison of all pairs).
     n, k = each.shape
     values, vectors = np.linalg.eigh(np.cov(np.nan_to_num(each), rowvar=False).reshape(k, k))
     kept = values > ROUNDING * n
@@ -107,8 +102,7 @@ def _drawn(n: int) -> np.ndarray:
 
 def _ranks(values: np.ndarray) -> np.ndarray:
     """Return ranks on each data set; ties share their mean rank."""
-    ranks: np.ndarray = stats.rankdata(np.round(values, DIGITS), axis=1, nan_policy="omit")
-    return ranks
+    return stats.rankdata(np.round(values, DIGITS), axis=1, nan_policy="omit")
 
 
 def _means(weights: np.ndarray, ranks: np.ndarray) -> np.ndarray:
@@ -121,8 +115,7 @@ def _positions(counts: np.ndarray, means: np.ndarray) -> np.ndarray:
     """Return one more than the number of methods on more data sets, or on as many with a lower mean rank."""
     lower = means[..., np.newaxis, :] < means[..., :, np.newaxis]
     before = (counts > counts[:, np.newaxis]) | ((counts == counts[:, np.newaxis]) & lower)
-    positions: np.ndarray = 1 + np.sum(before, axis=-1)
-    return positions
+    return 1 + np.sum(before, axis=-1)
 
 
 def fewest_to_separate(values: np.ndarray, methods: Sequence[int]) -> list[float]:

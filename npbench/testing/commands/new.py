@@ -29,12 +29,8 @@ def run(words: Sequence[str]) -> Exit:
     parser.add_argument("--into", metavar="FOLDER", type=Path, default=Path(), help="parent folder (default: here)")
     options = parser.parse_args(list(words) or ["--help"])
     folder = write(options.kind, options.name, options.into)
-    print(
-        f"Wrote {folder}. Install and test it:\n"
-        f"  pip install -e {shlex.quote(f'{folder}[test]')}\n"
-        f"  npbench check {options.kind} {options.name}\n"
-        f"  pytest {shlex.quote(str(folder))}"
-    )
+    print(f"Wrote {folder}. Install and test it:\n  pip install -e {shlex.quote(f'{folder}[test]')}")
+    print(f"  npbench check {options.kind} {options.name}\n  pytest {shlex.quote(str(folder))}")
     return Exit.OK
 
 

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.random import RandomState
 
 from npbench.data.file_limits import read_bounded, require_fits
 from npbench.data.labels import Classes, Labels, complete
@@ -59,9 +60,8 @@ class ScoreFile:
     def __init__(self, options: Namespace) -> None:
         self.path = options.file
         found = read_table(options.file, LAZY, **score_files.format_options(options))
-        self._table: Table
-        self._parquet: ParquetFile | None
-        self._table, self._parquet = (found, None) if isinstance(found, Table) else found
+        self._table: Table = found if isinstance(found, Table) else found[0]
+        self._parquet: ParquetFile | None = None if isinstance(found, Table) else found[1]
         self.schema = self._table.frame.schema
         n_rows = self._parquet.metadata.num_rows if self._parquet else len(self._table.frame)
         if not n_rows:
@@ -69,14 +69,12 @@ class ScoreFile:
         self.at_once = n_rows <= BATCH_ROWS or not self._parquet
 
     def require(self, **names: str | None) -> None:
-        """Raise RequestError unless these columns exist, each given by the option that names it.
-
-        Types that depend on all rows, such as numbers as words, need all rows at once.
-        """
+        """Raise RequestError unless these columns exist, each given by the option that names it."""
         for option, name in names.items():
             if name is None:
                 continue
             dtype = named_column(self._table, name, f"--{option}").dtype
+            # types that depend on all rows, such as numbers as words, need all rows at once
             plain = dtype.is_temporal() if option == "time" else option in ("label", "by") and dtype in WORDS
             self.at_once |= not (dtype.is_numeric() or plain)
 
@@ -153,9 +151,7 @@ class ScoreFile:
             raise RequestError(f"{self.path}: no row has a score and a class.")
         self.note = score_files.left_out(lacking)
 
-    def parts(
-        self, options: Namespace, file: IO[bytes], random: np.random.RandomState
-    ) -> tuple[dict[Any, Part], Classes]:
+    def parts(self, options: Namespace, file: IO[bytes], random: RandomState) -> tuple[dict[Any, Part], Classes]:
         """Return the scores of each group, sorted in a temporary ``file``, and the labels of both classes."""
         label, by = self.values(options.label), None if options.by is None else self.values(options.by)
         signs, known = score_files.signs(label.labels(), options)

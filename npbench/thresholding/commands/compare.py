@@ -12,7 +12,7 @@ import polars as pl
 
 from npbench.data.table import Table, named_column, numbers
 from npbench.errors import Exit, RequestError
-from npbench.report.render.drawing import own_style, typeset
+from npbench.report.render.drawing import blank, own_style, typeset
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.compare import LEAST_ALARMS, Comparison, compare, misses_at, ranks
@@ -90,16 +90,11 @@ def _read(options: Namespace) -> tuple[list[np.ndarray], np.ndarray, str]:
         if differing := int(np.sum(signs != others[other_rows])):
             hint = "pair them by --id" if options.id is None else "correct them"
             raise RequestError(f"{differing} of {len(signs)} pairs of rows differ in {options.label!r}: {hint}.")
-    scores = [
-        numbers(table, options.score, "--score")[rows],
-        numbers(other, options.other_score, "--other-score")[other_rows],
-    ]
+    first = numbers(table, options.score, "--score")[rows]
+    scores = [first, numbers(other, options.other_score, "--other-score")[other_rows]]
     kept, lacking = zip(*(score_files.in_use(one, signs) for one in scores), strict=True)
-    unpaired = [
-        f"{counted(n)} of {path} left out: no partner in the other file."
-        for one, path in zip((table, other), options.files, strict=True)
-        if (n := len(one.frame) - len(rows))
-    ]
+    alone = {path: len(one.frame) - len(rows) for one, path in zip((table, other), options.files, strict=True)}
+    unpaired = [f"{counted(n)} of {path} left out: no partner in the other file." for path, n in alone.items() if n]
     both = kept[0] & kept[1]
     note = "\n".join(dict.fromkeys([*unpaired, *filter(None, map(score_files.left_out, lacking))]))
     return [one.to_numpy()[both] for one in scores], signs[both] > 0, note
@@ -149,12 +144,10 @@ def _sheet(found: Comparison) -> Sheet:
 
 def _drawn(found: Comparison, ranked: np.ndarray, positive: np.ndarray) -> Figure:
     """Return the ROC curves near the bound, and the difference of the misses at bounds around it."""
-    from matplotlib.figure import Figure
-
     n, rho = found.n_negatives, found.rho
     names = [typeset(name, math_too=False) for name in found.names]
     with own_style():
-        figure = Figure(figsize=(10, 4), layout="constrained")
+        figure = blank(10, 4, "constrained")
         curves, differences = figure.subplots(1, 2)
         least, most = max(1.0, rho * n / 100), max(2.0, min(1.0, 20 * rho) * n)
         alarms = np.unique(np.geomspace(least, most, CURVE_POINTS).astype(int))
@@ -165,10 +158,8 @@ def _drawn(found: Comparison, ranked: np.ndarray, positive: np.ndarray) -> Figur
         curves.legend()
         bounds = np.geomspace(max(LEAST_ALARMS / n, rho / 10), max(rho, min(0.5, 10 * rho)), BOUNDS).tolist()
         drawn = {bound: misses_at(ranked, positive, bound) for bound in bounds} | {rho: found.misses}
-        at, low, value, high = np.array(
-            [(bound, one.limits[0], one.value, one.limits[1]) for bound, one in sorted(drawn.items()) if one.limits]
-            or [(np.nan,) * 4]
-        ).T
+        found_at = [(at, one.limits[0], one.value, one.limits[1]) for at, one in sorted(drawn.items()) if one.limits]
+        at, low, value, high = np.array(found_at or [(np.nan,) * 4]).T
         differences.plot(at, value)
         differences.fill_between(at, low, high, alpha=0.2)
         here = at == rho

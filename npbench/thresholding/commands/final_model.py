@@ -34,8 +34,7 @@ def from_record(record: Mapping[str, Any], /) -> Pipeline:
     Parameters
     ----------
     record : mapping
-        A row of what :func:`npbench.run` returns, or of a results folder. Its data set is loaded, to see the kinds of
-        columns.
+        A row that :func:`npbench.run` returns, or of a results folder. Its data set is loaded for the kinds of columns.
 
     Returns
     -------
@@ -81,10 +80,8 @@ def winner(requests: Sequence[Request], settings: RunSettings) -> Request:
         raise RequestError("fit compares solvers on one data set for one problem: give one dataset and one bound.")
     plan = prepare(requests, settings.results)
     if len(plan.todo):
-        raise RequestError(
-            f"{len(plan.todo)} of {len(plan.jobs)} jobs have no record in {settings.results}: run the same command "
-            "without `fit` first, or give one solver."
-        )
+        fault = f"{len(plan.todo)} of {len(plan.jobs)} jobs have no record in {settings.results}"
+        raise RequestError(f"{fault}: run the same command without `fit` first, or give one solver.")
     judged_by = requests[0].problem.judged_by
     frame = plan.store.frame([judged_by])
     of_parts = [(job.request, [job.key_of(repeat) for repeat in repeats]) for job, repeats in plan.jobs.parts]

@@ -15,7 +15,7 @@ import numpy as np
 from npbench.contracts import Estimate
 from npbench.errors import Exit, RequestError
 from npbench.numerics.pauc_metrics import detected
-from npbench.report.render.drawing import own_style
+from npbench.report.render.drawing import blank, own_style
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding import sorted_metrics
 from npbench.thresholding.commands import score_files
@@ -126,10 +126,8 @@ def _sheet(found: Mapping[Any, Measured]) -> Sheet:
 
 def _drawn(found: Mapping[Any, Measured], fprs: Sequence[float]) -> Figure:
     """Return the ROC curves of the first groups, with limits at some rates."""
-    from matplotlib.figure import Figure
-
     with own_style():
-        figure = Figure(figsize=(6, 4))
+        figure = blank(6, 4)
         axes = figure.subplots()
         for place, (name, (part, metrics)) in enumerate(islice(found.items(), score_files.MAX_GROUPS)):
             n = len(part.negatives)

@@ -17,7 +17,7 @@ from npbench.data.table import days
 from npbench.data.wording import OPTIONS
 from npbench.errors import Exit, RequestError
 from npbench.report.render import terminal
-from npbench.report.render.drawing import own_style, save_picture
+from npbench.report.render.drawing import blank, own_style, save_picture
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.commands.batches import ScoreFile
 from npbench.thresholding.monitoring import Monitoring, first_of_each, monitor_placed, placed_scores
@@ -69,11 +69,8 @@ def _parser() -> ArgumentParser:
     option("--by", metavar="COLUMN", help=score_files.BY)
     option("--groups", metavar="COLUMN", help="customers or the like: the first negative of each counts")
     option("--threshold", type=Path, required=True, metavar="JSON", help="file that `npbench threshold` wrote")
-    option(
-        "--time",
-        metavar="COLUMN",
-        help="column to sort by; if labels come late, their time of arrival (default: as in the file)",
-    )
+    arrival = "column to sort by; if labels come late, their time of arrival (default: as in the file)"
+    option("--time", metavar="COLUMN", help=arrival)
     option("--window", type=int, metavar="N", help="test the latest N negatives alone (default: all, at any time)")
     option("--alpha", type=float, default=0.05, help="level of each test (default: 0.05)")
     option("--output", type=Path, default=Path("monitor.png"), metavar="PNG", help="chart (default: monitor.png)")
@@ -179,9 +176,7 @@ def _drawn(found: Mapping[Any, Monitoring], path: Path) -> str:
 
 def _chart(found: Mapping[Any, Monitoring]) -> Figure:
     """Return the rate of false alarms so far and the evidence against the bound, by number of negatives."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 5), layout="constrained")
+    figure = blank(7, 5, "constrained")
     rate, evidence = figure.subplots(2, 1, sharex=True)
     highest, lowest = 0.0, 0.0
     for name, one in found.items():

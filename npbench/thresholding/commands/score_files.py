@@ -46,9 +46,8 @@ def add_options(
     option("--score", default=score, metavar="COLUMN", help=f"larger for positives (default: {score or deployed})")
     option("--label", default=label, metavar="COLUMN", help=f"labels of two classes (default: {label or deployed})")
     option("--positive", metavar="LABEL", help="label of the positives; 1 for labels 0 and 1")
-    option(
-        "--negative", metavar="LABEL", help=f"label of the negatives, if there are more than two; {REST}: all others"
-    )
+    negatives = f"label of the negatives, if there are more than two; {REST}: all others"
+    option("--negative", metavar="LABEL", help=negatives)
     usual = unlabelled[0]
     option("--unlabelled", choices=unlabelled, default=usual, help=f"rows without a label (default: {usual})")
     option("--format", choices=tuple(FORMATS), help="format of the file (default: by its ending)")

@@ -17,7 +17,7 @@ from npbench.contracts import Estimate
 from npbench.errors import Exit, RequestError
 from npbench.numerics.np_roc import np_roc
 from npbench.numerics.thresholds import RULES
-from npbench.report.render.drawing import own_style
+from npbench.report.render.drawing import blank, own_style
 from npbench.report.sheet import Row, Sheet, interval, number
 from npbench.thresholding.commands import score_files
 from npbench.thresholding.commands.batches import ScoreFile
@@ -37,9 +37,8 @@ def run(words: Sequence[str]) -> Exit:
     shared = ("delta", "rule", "recall", "precision", "abstain", "contamination", "randomized", "small")
     given = {name: getattr(options, name) for name in shared}
     rho = _bound(options)
-    names = {name: getattr(options, name) for name in ("score", "label", "by", "weights")}
     source = ScoreFile(options)
-    source.require(**names)
+    source.require(score=options.score, label=options.label, by=options.by, weights=options.weights)
     # some results hold all scores, or take all ranks
     source.at_once |= options.keep_scores or options.contamination is not None
     with TemporaryFile() as file:
@@ -125,9 +124,8 @@ def per_second(text: str) -> float:
     number = r"(?:\d{1,3}(?:[,_]\d{3})+|\d+)?(?:\.\d+)?(?:e\d+)?"
     found = re.fullmatch(rf"\s*(?=[\d.])({number})\s*(?:per|/|a|an)\s*([a-z]+?)s?\s*", text.lower())
     if found is None or found[2] not in SECONDS:
-        raise RequestError(
-            f"{text!r} is not a number per {', '.join(SECONDS)}, as in '0.5 per day' or '2,000 per day'."
-        )
+        expected = f"a number per {', '.join(SECONDS)}, as in '0.5 per day' or '2,000 per day'"
+        raise RequestError(f"{text!r} is not {expected}.")
     return float(found[1].replace(",", "").replace("_", "")) / SECONDS[found[2]]
 
 
@@ -136,13 +134,10 @@ def _conclude(
 ) -> None:
     """Write the result and print it; samples are by group, or under None."""
     shown = dict(islice(samples.items(), score_files.MAX_GROUPS))
-    abstains = any(one.lower is not None for one, *_ in samples.values())
-    sheets = [
-        _thresholds(samples),
-        *([_unsure(samples)] if abstains else []),
-        *(_plan(name, sample) for name, sample in shown.items()),
-    ]
-    has_positives = any(len(sample.part.positives) for sample in shown.values())
+    abstains = any(one.lower is not None for one, _ in samples.values())
+    plans = [_plan(name, sample) for name, sample in shown.items()]
+    sheets = [_thresholds(samples), *([_unsure(samples)] if abstains else []), *plans]
+    has_positives = any(len(part.positives) for _, part in shown.values())
     score_files.conclude(
         output,
         "threshold",
@@ -208,13 +203,11 @@ def _rate(missed: Estimate | None) -> Row:
 
 def _drawn(samples: Mapping[Any, Sample]) -> Figure:
     """Return the NP-ROC bands of samples with positives."""
-    from matplotlib.figure import Figure
-
     from npbench.thresholding.display import NPRocDisplay
 
     drawable = {name: sample for name, sample in samples.items() if len(sample.part.positives)}
     with own_style():
-        figure = Figure(figsize=(6, 4))
+        figure = blank(6, 4)
         axes = figure.subplots()
         for place, (name, (one, part)) in enumerate(drawable.items()):
             curve = np_roc(part.negatives, part.positives, one.share)

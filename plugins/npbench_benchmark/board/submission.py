@@ -46,8 +46,10 @@ class Task:
     @property
     def name(self) -> dict[str, Any]:
         """Columns that name this part in a table of scores: data set, repeat, parameters of the problem."""
-        request = self.job.request
-        return {"dataset": request.dataset.name, "repeat": self.job.repeat, **_parameters(request)}
+        asked = self.job.request
+        parameters = json.loads(asked.columns["problem_params"]).items()  # numbers, or the JSON text of anything else
+        columns = {name: float(v) if isinstance(v, (int, float)) else json.dumps(v) for name, v in parameters}
+        return {"dataset": asked.dataset.name, "repeat": self.job.repeat, **columns}
 
 
 def read_tasks(folder: Path, name: str) -> tuple[list[str], list[Task]]:
@@ -81,12 +83,6 @@ def _stand_in(record: Mapping[str, Any]) -> Solver:
     return Solver(name=record["solver"], estimator=f"{__name__}:Submitted", solves=(record["problem"],))
 
 
-def _parameters(request: Request) -> dict[str, Any]:
-    """Return the parameters of the problem as columns of scores: numbers, or the JSON text of anything else."""
-    parameters = json.loads(request.columns["problem_params"])
-    return {name: float(v) if isinstance(v, (int, float)) else json.dumps(v) for name, v in parameters.items()}
-
-
 def checked(table: pl.DataFrame, tasks: Sequence[Task]) -> list[np.ndarray]:
     """Return the scores of each task, in the order of its test rows."""
     table, names = _typed(table, tasks[0].name), [*tasks[0].name, ROW]
@@ -94,24 +90,15 @@ def checked(table: pl.DataFrame, tasks: Sequence[Task]) -> list[np.ndarray]:
     datasets = set(expected["dataset"])
     if unknown := [name for name in table["dataset"].unique(maintain_order=True) if name not in datasets]:
         raise RequestError(*(unknown_name("data set", str(name), datasets) for name in unknown))
-    of_scores = f"of {len(table)} scores are"
+    odd = table.filter(~pl.col(SCORE).is_finite().fill_null(False))
+    twice = table.filter(pl.struct(names).is_duplicated())
+    other = table.join(expected, on=names, how="anti", maintain_order="left")
+    missing = expected.join(table, on=names, how="anti", maintain_order="left")
     for wrong, what, remedy in (
-        (
-            table.filter(~pl.col(SCORE).is_finite().fill_null(False)),
-            f"{of_scores} NaN, infinite or missing",
-            "expected finite numbers",
-        ),
-        (table.filter(pl.struct(names).is_duplicated()), "scores are duplicates", "expected one for each row"),
-        (
-            table.join(expected, on=names, how="anti", maintain_order="left"),
-            f"{of_scores} not in the test part of a split",
-            "score the rows whose part is test",
-        ),
-        (
-            expected.join(table, on=names, how="anti", maintain_order="left"),
-            f"of {len(expected)} test rows are missing",
-            "expected a score for each of them",
-        ),
+        (odd, f"of {len(table)} scores are NaN, infinite or missing", "expected finite numbers"),
+        (twice, "scores are duplicates", "expected one for each row"),
+        (other, f"of {len(table)} scores are not in the test part of a split", "score the rows whose part is test"),
+        (missing, f"of {len(expected)} test rows are missing", "expected a score for each of them"),
     ):
         if len(wrong):
             first = ", ".join(f"{name}={value}" for name, value in wrong.select(names).row(0, named=True).items())

@@ -120,21 +120,15 @@ def rerun(records: Sequence[Mapping[str, Any]]) -> Iterator[Verified]:
         here = ran[job.key]
         _compare(one, here, [*names(Role.ANSWER), *_metrics(one.record)])
         one.seconds = _training(one.record), _training(here)
-        one.environment += [
-            f"{name} {one.record[name]} -> {here.get(name)}"
-            for name in names(Role.MACHINE)
-            if one.record[name] != here.get(name)
-        ]
+        machines = [(name, one.record[name], here.get(name)) for name in names(Role.MACHINE)]
+        one.environment += [f"{name} {stored} -> {now}" for name, stored, now in machines if stored != now]
     yield from found
 
 
 def unequal_clocks(found: Sequence[Verified]) -> str:
     """Return a sentence if the training of rerun jobs took far more or less time than recorded, else an empty one."""
-    odd = [
-        one.seconds
-        for one in found
-        if max(one.seconds) >= MIN_SECONDS and max(one.seconds) > MAX_SPEED_RATIO * min(one.seconds)
-    ]
+    long = [one.seconds for one in found if max(one.seconds) >= MIN_SECONDS]
+    odd = [seconds for seconds in long if max(seconds) > MAX_SPEED_RATIO * min(seconds)]
     if not odd:
         return ""
     stored, here = odd[0]
@@ -144,11 +138,9 @@ def unequal_clocks(found: Sequence[Verified]) -> str:
 
 def _compare(one: Verified, here: Mapping[str, Any], compared: Sequence[str]) -> None:
     # A column that the record lacks is newer than the record, or was left out when the record was published.
-    one.differing = {
-        name: (one.record[name], here.get(name))
-        for name in compared
-        if not (one.record[name] is None and name in SCHEMA) and not equal(one.record[name], here.get(name))
-    }
+    known = [name for name in compared if one.record[name] is not None or name not in SCHEMA]
+    answers = {name: (one.record[name], here.get(name)) for name in known}
+    one.differing = {name: pair for name, pair in answers.items() if not equal(*pair)}
     if here.get("status") != one.record["status"]:
         one.fault = f"{here.get('status')} here: {here.get('error')}"
 

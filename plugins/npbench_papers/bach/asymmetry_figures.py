@@ -111,7 +111,8 @@ def corner(populations: Mapping[str, Population], loss: Literal["square", "erf"]
     for (name, population), (left, right) in zip(populations.items(), rows, strict=True):
         _asymmetries(left, frame.filter(population=name))
         left.set_title(f"$A = {regime(population, loss):.2g}$", size=TITLE_SIZE)
-        _roc(right, frame.filter(population=name), rate)
+        _by_hull(right, *frame.filter(population=name)["u", "v", "consistent"])
+        _rates(right, rate)
     _legends(rows[0])
     return drawing
 
@@ -146,19 +147,16 @@ def _densities(axes: Axes, population: Population) -> None:
 
 
 def _asymmetries(axes: Axes, frame: pl.DataFrame) -> None:
-    useful = frame.select(pl.when("consistent").then("beta"))["beta"]
     axes.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=0.8, label=r"$\beta = \gamma$")
-    axes.plot(frame["gamma"], frame["beta"], color=NEGATIVE, linestyle=":", linewidth=1.2, label="below the hull")
-    axes.plot(frame["gamma"], useful, color=POSITIVE, linewidth=1.6, label="on the hull")
+    _by_hull(axes, frame["gamma"], frame["beta"], frame["consistent"])
     axes.set(xlabel=r"training asymmetry $\gamma$", ylabel=r"testing asymmetry $\beta$")
     tidy(axes)
 
 
-def _roc(axes: Axes, frame: pl.DataFrame, rate: float) -> None:
-    useful = frame.select(pl.when("consistent").then(pl.col(axis)).alias(axis) for axis in ("u", "v"))
-    axes.plot(frame["u"], frame["v"], color=NEGATIVE, linestyle=":", linewidth=1.2, label="below the hull")
-    axes.plot(useful["u"], useful["v"], color=POSITIVE, linewidth=1.6, label="on the hull")
-    _rates(axes, rate)
+def _by_hull(axes: Axes, x: pl.Series, y: pl.Series, is_on: pl.Series) -> None:
+    """Draw a curve in two styles."""
+    axes.plot(x, y, color=NEGATIVE, linestyle=":", linewidth=1.2, label="below the hull")
+    axes.plot(x, np.where(is_on, y, np.nan), color=POSITIVE, linewidth=1.6, label="on the hull")
 
 
 def _rates(axes: Axes, rate: float) -> None:

@@ -78,11 +78,8 @@ def averaged(records: pl.DataFrame, at: np.ndarray) -> dict[str, np.ndarray]:
     neighbours attains these rates. Of several points with one false-alarm rate, the one with the fewest misses counts.
     """
     traces = [json.loads(trace) for trace in records.filter(status="ok")["trace"].drop_nulls()]
-    usable = [
-        np.array([trace[name] for name in ("kind", "test_p_fa", "test_p_nd")], dtype=float)
-        for trace in traces
-        if trace.get("test_p_fa")
-    ]
+    columns = [[one["kind"], one["test_p_fa"], one["test_p_nd"]] for one in traces if one.get("test_p_fa")]
+    usable = [np.array(one, dtype=float) for one in columns]
     found: dict[str, np.ndarray] = {}
     for kind, code in TRACE_NUMBERS.items():
         curves = [_interpolated(p_fa[kinds == code], p_nd[kinds == code], at) for kinds, p_fa, p_nd in usable]

@@ -22,7 +22,6 @@ CURVES = {
     "kkt": ("KKT residual", GREEN),
 }
 SHARES_OF_ITERATIONS = (0.1, 0.5, 1.0)
-PANEL_SIZE = (5.0, 3.2)  # inches
 
 
 @with_claims
@@ -39,7 +38,7 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
 
 def plot(records: pl.DataFrame, printed: Printed) -> Figure:
     """Draw both surrogate risks and the KKT residual against the iteration, a panel for each record with a trace."""
-    return traced(records, COLUMNS, _panel, PANEL_SIZE)
+    return traced(records, COLUMNS, _panel)
 
 
 def _panel(row: list[Axes], record: Mapping[str, Any], course: pl.DataFrame) -> None:

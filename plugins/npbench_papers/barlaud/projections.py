@@ -20,7 +20,6 @@ from npbench_papers.records import Printed, with_traces
 
 COLUMNS = ("iteration", "inner", "gap")
 SMALLEST_GAP_DRAWN = 1e-17
-PANEL_SIZE = (5.0, 3.2)  # inches
 
 
 @with_claims
@@ -34,16 +33,15 @@ def table(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) ->
         fits.setdefault((record["dataset"], algorithm(record), record["rho"]), []).append(course)
     within = f"within {steps} steps"
     header = ["data", "algorithm", "rho", "fits", "projections", within, "steps: median", "most", "first projection"]
-    rows: list[Row] = [
-        [data, how, number(rho, "g"), number(len(courses), "d"), *_counts(courses, gap, steps)]
-        for (data, how, rho), courses in fits.items()
-    ]
+    rows: list[Row] = []
+    for (data, how, rho), courses in fits.items():
+        rows.append([data, how, number(rho, "g"), number(len(courses), "d"), *_counts(courses, gap, steps)])
     return [Sheet(f"Steps until the constraint is exceeded by {gap:g} at most", header, rows)]
 
 
 def plot(records: pl.DataFrame, printed: Printed, *, gap: float, steps: int) -> Figure:
     """Draw the gap of every projection after each step, a panel for each algorithm's first fit."""
-    return traced(firsts(records), COLUMNS, partial(_panel, gap=gap, steps=steps), PANEL_SIZE)
+    return traced(firsts(records), COLUMNS, partial(_panel, gap=gap, steps=steps))
 
 
 def lengths(course: pl.DataFrame, gap: float) -> pl.DataFrame:
@@ -64,11 +62,8 @@ def _counts(courses: Sequence[pl.DataFrame], gap: float, steps: int) -> Row:
     taken, firsts_taken = [step for one in found for step in one], [one[0] for one in found if one]
     within = sum(step <= steps for step in taken)
     numbers = [median(taken) if taken else None, max(taken, default=None), max(firsts_taken, default=None)]
-    return [
-        number(len(taken), "d"),
-        out_of(within, len(taken)),
-        *(Cell(f"> {limit:g}", one) if one is not None and one > limit else number(one, "g") for one in numbers),
-    ]
+    shown = [Cell(f"> {limit:g}", one) if one and one > limit else number(one, "g") for one in numbers]
+    return [number(len(taken), "d"), out_of(within, len(taken)), *shown]
 
 
 def _panel(row: list[Axes], record: Mapping[str, Any], course: pl.DataFrame, gap: float, steps: int) -> None:

@@ -87,23 +87,17 @@ def _sheet(name: str, fits: Sequence[tuple[Mapping[str, Any], pl.DataFrame]]) ->
     if not measured:
         return Sheet(name, ["part", "measured"], [[part, MISSING] for part in DATA_PARTS.values()])
     rho, lasts = measured[0][0]["rho"], [last for _, last in measured]
-    rows: list[Row] = [
-        [
-            shown,
-            *(spread([last[f"{part}_{one}"] for last in lasts], ".4f") for one in MEASURED),
-            _kept(lasts, part, rho),
-        ]
-        for part, shown in DATA_PARTS.items()
-    ]
+    rows: list[Row] = []
+    for part, shown in DATA_PARTS.items():
+        means = [spread([last[f"{part}_{one}"] for last in lasts], ".4f") for one in MEASURED]
+        rows.append([shown, *means, _kept(lasts, part, rho)])
     steps = max(last["step"] for last in lasts)
     statuses = " or ".join(dict.fromkeys(str(record["solver_status"]) for record, _ in measured))
     excess = max(last["train_risk_fa"] for last in lasts) - rho
-    return Sheet(
-        f"{name}, {counted(len(lasts), 'fit')} of at most {steps} iterations, {statuses}",
-        ["part", *MEASURED.values(), "fits with type I at most rho"],
-        rows,
-        [f"On the training part the surrogate type I risk minus rho is {excess:.1e} at most."],
-    )
+    note = f"On the training part the surrogate type I risk minus rho is {excess:.1e} at most."
+    columns = ["part", *MEASURED.values(), "fits with type I at most rho"]
+    described = f"{name}, {counted(len(lasts), 'fit')} of at most {steps} iterations, {statuses}"
+    return Sheet(described, columns, rows, [note])
 
 
 def algorithm(record: Mapping[str, Any]) -> str:
@@ -129,7 +123,6 @@ def _curves(axes: Axes, course: pl.DataFrame, parts: Sequence[str], names: Mappi
             label = shown
             if len(parts) > 1:  # the line style then distinguishes the parts
                 label, line = f"{shown}, {DATA_PARTS[part]}", "-" if part == "test" else ":"
-            axes.plot(
-                iterates["step"], iterates[f"{part}_{name}"], color=colour, linestyle=line, linewidth=1.3, label=label
-            )
+            x, y = iterates["step"], iterates[f"{part}_{name}"]
+            axes.plot(x, y, color=colour, linestyle=line, linewidth=1.3, label=label)
     tidy(axes, x="iteration", log="x")

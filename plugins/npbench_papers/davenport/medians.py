@@ -47,16 +47,11 @@ def table(
 def _scores(setting: Setting, strategies: Sequence[str], test_part: Mapping[str, Mapping[str, str]]) -> Sheet:
     groups = {strategy: setting.records.filter(strategy=strategy) for strategy in strategies}
     rows = [row for strategy, same in groups.items() for row in _rows(strategy, same, setting.paper(strategy))]
-    return Sheet(
-        f"{setting.name}, rho={setting.rho:g}: rates, mean±standard deviation; np_score, median and its 95 % interval; "
-        "mean processor seconds of selection and fit",
-        ["strategy", "numbers", *FORMS, "ok", "verdict"],
-        rows,
-        [
-            *_data_notes(setting, test_part),
-            *explained(f"The verdict is on the median np_score, to {SCORE_TOLERANCE:g}.", (row[-1] for row in rows)),
-        ],
-    )
+    title = f"{setting.name}, rho={setting.rho:g}: rates, mean±standard deviation; "
+    title += "np_score, median and its 95 % interval; mean processor seconds of selection and fit"
+    margin = f"The verdict is on the median np_score, to {SCORE_TOLERANCE:g}."
+    notes = [*_data_notes(setting, test_part), *explained(margin, (row[-1] for row in rows))]
+    return Sheet(title, ["strategy", "numbers", *FORMS, "ok", "verdict"], rows, notes)
 
 
 def _rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) -> Iterator[Row]:
@@ -65,13 +60,9 @@ def _rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) -> Iterat
         return
     good = same.filter(status="ok")
     scores, seconds, candidates = (values(good, name) for name in ("np_score", "seconds", "n_candidates"))
-    here = [
-        spread(values(good, "p_fa")),
-        spread(values(good, "p_nd")),
-        _median(scores),
-        number(float(f"{fmean(seconds):.3g}") if seconds else None, "g"),
-        number(fmean(candidates) if candidates else None, ".0f"),
-    ]
+    costs = [number(float(f"{fmean(seconds):.3g}") if seconds else None, "g")]
+    costs += [number(fmean(candidates) if candidates else None, ".0f")]
+    here = [spread(values(good, "p_fa")), spread(values(good, "p_nd")), _median(scores), *costs]
     ok = count(len(good), len(same))
     word = judge(here[2].value, paper.get("np_score"), SCORE_TOLERANCE, limits=median_interval(scores), n=len(scores))
     yield [strategy, "here", *here, ok, word]
@@ -101,12 +92,9 @@ def _speed(found: Sequence[Setting], ratios: Sequence[tuple[str, str]], line: Ma
     notes = dict.fromkeys(note for setting in found for note in timing_notes(setting.good.filter(timed)))
     rows = [_ratio(setting, slow, fast, line) for setting in found for slow, fast in ratios]
     about = f"The verdict compares the ratio of seconds to the paper's on this grid, to {100 * SPEEDUP_TOLERANCE:g} %."
-    return Sheet(
-        "Processor seconds to train, and candidates, as ratios on the same split: median and its 95 % interval",
-        ["data", "rho", "ratio", "splits", "seconds", "paper", "paper, this grid", "verdict", "candidates"],
-        rows,
-        [*notes, *explained(about, (row[-2] for row in rows))],
-    )
+    title = "Processor seconds to train, and candidates, as ratios on the same split: median and its 95 % interval"
+    columns = ["data", "rho", "ratio", "splits", "seconds", "paper", "paper, this grid", "verdict", "candidates"]
+    return Sheet(title, columns, rows, [*notes, *explained(about, (row[-2] for row in rows))])
 
 
 def _ratio(setting: Setting, slow: str, fast: str, line: Mapping[str, int]) -> Row:
@@ -116,17 +104,11 @@ def _ratio(setting: Setting, slow: str, fast: str, line: Mapping[str, int]) -> R
     slow_paper, fast_paper = (setting.paper(strategy).get("seconds") for strategy in (slow, fast))
     paper = slow_paper / fast_paper if slow_paper and fast_paper else None
     this_grid = paper * _scale(setting, line) if paper else None
-    return [
-        setting.name,
-        number(setting.rho, "g"),
-        f"{slow} / {fast}",
-        number(len(seconds), "d"),
-        _median(seconds, ".2f"),
-        number(paper, ".1f"),
-        number(this_grid, ".1f"),
-        judge_speedup(median(seconds) if seconds else None, this_grid, median_interval(seconds), len(seconds)),
-        number(median(candidates) if candidates else None, ".1f"),
-    ]
+    here, papers = _median(seconds, ".2f"), [number(one, ".1f") for one in (paper, this_grid)]
+    word = judge_speedup(here.value, this_grid, median_interval(seconds), len(seconds))
+    fewer = number(median(candidates) if candidates else None, ".1f")
+    about: Row = [setting.name, number(setting.rho, "g"), f"{slow} / {fast}", number(len(seconds), "d")]
+    return [*about, here, *papers, word, fewer]
 
 
 def _scale(setting: Setting, line: Mapping[str, int]) -> float:

@@ -13,7 +13,6 @@ from npbench_papers.records import MACHINE, Printed, printed_for, unhindered, wi
 
 NARROW_SUFFIX = "_narrow"  # of strategies with the other tie rule; the paper does not state its rule
 SPLIT = ["data_sha256", "seed", "repeat"]
-SECONDS = "seconds"
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Setting:
         """Return an array of a column for each strategy, on the splits that all of them share."""
         if name not in self.good.columns:
             return [np.empty(0)] * len(strategies)
-        timed = name == SECONDS  # of two processors, or of a busy one, they are not comparable
+        timed = name == "seconds"  # of two processors, or of a busy one, they are not comparable
         index = [*SPLIT, *MACHINE] if timed else SPLIT
         wide = (unhindered(self.good) if timed else self.good).pivot(
             on="strategy", index=index, values=name, aggregate_function="last"

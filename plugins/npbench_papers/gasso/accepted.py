@@ -8,8 +8,8 @@ import polars as pl
 from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, interval, number, spread
 from npbench.report.stats.paired import Limits, mean_limits
 from npbench_papers.claims import with_claims
-from npbench_papers.records import Printed, difference, mean_of, printed_for, with_labels
-from npbench_papers.verdicts import NOT_KNOWN, explained, judge
+from npbench_papers.records import Printed, difference, printed_for, with_labels
+from npbench_papers.verdicts import explained, judge
 
 GAIN_TOLERANCE = 2.0  # per cent of the positives accepted by the base
 
@@ -35,46 +35,27 @@ def _sheet(dataset: str, group: pl.DataFrame, base: str, printed: Printed) -> Sh
         shares = _means(same, "label")
         base_share = _means(same, "solver").get(base)
         theirs = same.filter(status="ok", solver=base).select("seed", "repeat", base="accepted")
-        base_printed = printed_for(printed, dataset=dataset, q=q, solver=base).get("accepted")
+        base_printed = number(printed_for(printed, dataset=dataset, q=q, solver=base).get("accepted")).value
         for (label,), one in same.group_by("label", maintain_order=True):
             good, solver = one.filter(status="ok"), one["solver"][0]
             about = {**json.loads(one["params"][0]), "dataset": dataset, "q": q, "solver": solver}
             known = printed_for(printed, **about)
+            paper = number(known.get("accepted"), ".0f")
             paired = good.join(theirs, on=["seed", "repeat"]).drop_nulls(["accepted", "base"])
             more = (paired["accepted"] - paired["base"]).to_list()
             limits = mean_limits([100 * x / base_share for x in more]) if base_share and solver != base else None
             gain = _gain(shares.get(str(label)), base_share, limits)
-            in_paper = _gain(mean_of(known.get("accepted")), mean_of(base_printed))
-            rows.append(
-                [
-                    number(q, "g"),
-                    str(label),
-                    spread(good["n_accepted"].drop_nulls().to_list(), ".0f"),
-                    number(known.get("accepted"), ".0f"),
-                    gain,
-                    in_paper,
-                    difference(gain, in_paper, ".1f"),
-                    count(len(good), len(one)),
-                    NOT_KNOWN
-                    if solver == base
-                    else judge(
-                        gain.value,
-                        in_paper.value,
-                        GAIN_TOLERANCE,
-                        limits=limits,
-                        n=len(more),
-                        neutral=0,
-                        stand_in=bool(known.get("stand_in")),
-                    ),
-                ]
-            )
+            in_paper = _gain(paper.value, base_printed)
+            judged, stand_in = None if solver == base else in_paper.value, bool(known.get("stand_in"))
+            word = judge(gain.value, judged, GAIN_TOLERANCE, limits=limits, n=len(more), neutral=0, stand_in=stand_in)
+            numbers = [spread(good["n_accepted"].drop_nulls().to_list(), ".0f"), paper]
+            gains, ok = [gain, in_paper, difference(gain, in_paper, ".1f")], count(len(good), len(one))
+            rows.append([number(q, "g"), str(label), *numbers, *gains, ok, word])
+    title = f"{dataset}: positives of the test part accepted at a q-value of at most q; mean±standard deviation"
+    columns = ["q", "solver", "number", "paper", f"over {base}", "in the paper", "difference", "ok", "verdict"]
     margin = f"The verdict is on the gain over {base}, to {GAIN_TOLERANCE:g} points."
-    return Sheet(
-        f"{dataset}: positives of the test part accepted at a q-value of at most q; mean±standard deviation",
-        ["q", "solver", "number", "paper", f"over {base}", "in the paper", "difference", "ok", "verdict"],
-        rows,
-        ["In brackets: 95 % limits over splits.", *explained(margin, (row[-1] for row in rows))],
-    )
+    notes = ["In brackets: 95 % limits over splits.", *explained(margin, (row[-1] for row in rows))]
+    return Sheet(title, columns, rows, notes)
 
 
 def _means(same: pl.DataFrame, by: str) -> dict[str, float]:

@@ -44,18 +44,13 @@ def charts(records: pl.DataFrame, printed: Printed) -> list[Chart]:
 def _sheet(dataset: str, group: pl.DataFrame, printed: Printed) -> Sheet:
     papers = [row for row in printed if row.get("dataset", dataset) == dataset]
     shown = [name for name in FORMS if any(name in row for row in papers)]
-    rows = [
-        _row(rho, str(label), same, papers, shown)
-        for (rho, label), same in group.group_by("rho", "label", maintain_order=True)
-    ]
+    groups = group.group_by("rho", "label", maintain_order=True)
+    rows = [_row(rho, str(label), same, papers, shown) for (rho, label), same in groups]
     compared = [f"{what} {name}" for name in shown for what in ("paper", "here - paper")]
     words = {str(row[-1]) for row in rows} - {NOT_KNOWN}
-    return Sheet(
-        dataset,
-        ["rho", "solver", *FORMS, "ok", "bound", *compared, *(["verdict"] if words else [])],
-        rows if words else [row[:-1] for row in rows],
-        [MEANING, *explained(f"The verdict is on P_nd, to {P_ND_TOLERANCE:g}.", words)],
-    )
+    columns = ["rho", "solver", *FORMS, "ok", "bound", *compared, *(["verdict"] if words else [])]
+    notes = [MEANING, *explained(f"The verdict is on P_nd, to {P_ND_TOLERANCE:g}.", words)]
+    return Sheet(dataset, columns, rows if words else [row[:-1] for row in rows], notes)
 
 
 def _row(rho: float, label: str, same: pl.DataFrame, papers: Printed, shown: list[str]) -> Row:

@@ -1,7 +1,7 @@
 """Speed-up of one solver over another, and differences in their rates: Tables II and III of Gasso et al. (2011)."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from statistics import fmean, median
 from typing import Any
@@ -13,7 +13,7 @@ from npbench.report.sheet import Row, Sheet, number, spread
 from npbench.report.stats.paired import mean_limits, wilcoxon
 from npbench.values import canonical
 from npbench_papers.claims import with_claims
-from npbench_papers.records import MACHINE, Printed, difference, mean_of, printed_for, timing_notes, unhindered
+from npbench_papers.records import MACHINE, Printed, difference, printed_for, timing_notes, unhindered
 from npbench_papers.verdicts import SPEEDUP_TOLERANCE, explained, judge_mean, judge_speedup
 
 ERROR_RATES = ("p_fa", "p_nd")
@@ -37,26 +37,16 @@ def table(records: pl.DataFrame, printed: Printed, *, base: str, other: str) -> 
     """
     sheets = []
     for (dataset,), group in records.sort("dataset").group_by("dataset", maintain_order=True):
-        paired = pairs(group, base, other)
-        timed = pairs(unhindered(group), base, other)
-        by_rho = [
-            [
-                (value, same, printed_for(printed, dataset=dataset, rho=value))
-                for (value,), same in one.sort("rho").group_by("rho", maintain_order=True)
-            ]
-            for one in (paired, timed)
-        ]
-        speeds = [_speed(*row) for row in by_rho[1]]
-        notes = [
-            *_notes(group, paired, base, other),
-            *timing_notes(group),
-            *explained(SPEED_NOTE, (row[-4] for row in speeds)),
-        ]
+        paired, timed = (pairs(part, base, other).sort("rho") for part in (group, unhindered(group)))
+        speeds = [_speed(same, printed) for same in timed.partition_by("rho", maintain_order=True)]
+        notes = [*_notes(group, paired, base, other), *timing_notes(group)]
+        notes += explained(SPEED_NOTE, (row[-4] for row in speeds))
         about = f"{base} / {other}, over pairs that agree in all else; mean±standard deviation"
         title = f"{dataset}: processor seconds to fit, {about}"
         sheets.append(Sheet(title, SPEED_COLUMNS, speeds, notes))
         title = f"{dataset}: rates on the test part, {other} - {base}; Wilcoxon's signed-rank test"
-        rates = [_difference(*row, rate) for row in by_rho[0] for rate in ERROR_RATES]
+        by_rho = paired.partition_by("rho", maintain_order=True)
+        rates = [_difference(same, printed, rate) for same in by_rho for rate in ERROR_RATES]
         sheets.append(Sheet(title, RATE_COLUMNS, rates, explained(RATE_NOTE, (row[-1] for row in rates))))
     return sheets
 
@@ -96,31 +86,29 @@ def fixed(records: pl.DataFrame) -> dict[str, dict[str, str]]:
     return {row.pop("solver"): {k: v for k, v in row.items() if v is not None} for row in firsts.to_dicts()}
 
 
-def _speed(value: float, group: pl.DataFrame, paper: Mapping[str, Any]) -> Row:
-    speedups = group["speedup"].to_list()
-    theirs, mean = mean_of(paper.get("speedup")), fmean(speedups)
-    faster = judge_speedup(mean, theirs, mean_limits(speedups), len(speedups))
+def _speed(group: pl.DataFrame, printed: Printed) -> Row:
+    rho, speedups = group["rho"][0], group["speedup"].to_list()
+    theirs, mean = number(_paper(group, printed).get("speedup"), ".2f"), fmean(speedups)
+    relative = number(mean / theirs.value if theirs.value else None, ".2f")
+    word = judge_speedup(mean, theirs.value, mean_limits(speedups), len(speedups))
     # A fit that ends at max_iter takes as long as max_iter allows, whatever its algorithm.
     converged = group.filter(pl.col("converged"), pl.col("converged_base"))["speedup"].to_list()
     where_converged = spread(converged, ".2f")
-    return [
-        number(value, "g"),
-        number(len(speedups), "d"),
-        number(paper.get("speedup"), ".2f"),
-        spread(speedups, ".2f"),
-        number(median(speedups), ".2f"),
-        number(mean / theirs if theirs else None, ".2f"),
-        faster,
-        replace(where_converged, text=f"{where_converged.text} ({len(converged)})"),
-        *(spread(group[name].drop_nulls().to_list(), ".2f") for name in ("wall", "solving")),
-    ]
+    where_converged = replace(where_converged, text=f"{where_converged.text} ({len(converged)})")
+    here: Row = [spread(speedups, ".2f"), number(median(speedups), ".2f"), relative, word, where_converged]
+    others = [spread(group[name].drop_nulls().to_list(), ".2f") for name in ("wall", "solving")]
+    return [number(rho, "g"), number(len(speedups), "d"), theirs, *here, *others]
 
 
-def _difference(value: float, group: pl.DataFrame, paper: Mapping[str, Any], rate: str) -> Row:
+def _paper(group: pl.DataFrame, printed: Printed) -> dict[str, Any]:
+    return printed_for(printed, dataset=group["dataset"][0], rho=group["rho"][0])
+
+
+def _difference(group: pl.DataFrame, printed: Printed, rate: str) -> Row:
     differences = (group[rate] - group[f"{rate}_base"]).drop_nulls().to_list() if rate in group.columns else []
-    ours, theirs, p = spread(differences, ".5f"), number(paper.get(rate), ".5f"), number(wilcoxon(differences), ".2g")
-    verdict = judge_mean(differences, theirs.value or 0.0, RATE_MARGIN)
-    return [number(value, "g"), rate, theirs, ours, difference(ours, theirs, ".5f"), p, verdict]
+    ours, theirs = spread(differences, ".5f"), number(_paper(group, printed).get(rate), ".5f")
+    p, verdict = number(wilcoxon(differences), ".2g"), judge_mean(differences, theirs.value or 0.0, RATE_MARGIN)
+    return [number(group["rho"][0], "g"), rate, theirs, ours, difference(ours, theirs, ".5f"), p, verdict]
 
 
 def _notes(records: pl.DataFrame, paired: pl.DataFrame, base: str, other: str) -> Iterator[str]:

@@ -34,15 +34,12 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     """
     shown = list(dict.fromkeys(key for row in printed for key in row if key not in ("n", "threshold")))
     groups = with_rules(records).group_by("dataset", "rho", "delta", maintain_order=True)
-    return [
-        Sheet(
-            f"{dataset}: how often P_fa > {rho:g}, with n negatives left out; delta = {delta:g}",
-            [*COLUMNS, *shown, "bound", "verdict"],
-            [_row(same, printed, shown) for same in group.partition_by("left_out", "rule", maintain_order=True)],
-            NOTES,
-        )
-        for (dataset, rho, delta), group in groups
-    ]
+    sheets = []
+    for (dataset, rho, delta), group in groups:
+        title = f"{dataset}: how often P_fa > {rho:g}, with n negatives left out; delta = {delta:g}"
+        rows = [_row(same, printed, shown) for same in group.partition_by("left_out", "rule", maintain_order=True)]
+        sheets.append(Sheet(title, [*COLUMNS, *shown, "bound", "verdict"], rows, NOTES))
+    return sheets
 
 
 def charts(records: pl.DataFrame, printed: Printed) -> list[Chart]:
@@ -78,19 +75,11 @@ def _row(same: pl.DataFrame, printed: Printed, shown: Sequence[str]) -> Row:
     above, low, high = _share(same)
     exact = RULES["umbrella"].level(n, RULES[rule].accepted(n, rho, delta), rho) if rule in RULES else None
     theirs = printed_for(printed, n=n, threshold=rule)
-    return [
-        number(n, "d"),
-        rule,
-        out_of(above, len(same)),
-        number(above / len(same)),
-        interval((low, high)),
-        number(exact),
-        spread(same["p_fa"].to_list()),
-        spread(same["p_nd"].to_list()),
-        *(number(theirs.get(name)) for name in shown),
-        kept(above / len(same), low, delta),
-        "agrees" if (low <= delta if exact is None else low <= exact <= high) else "differs",
-    ]
+    shares = [out_of(above, len(same)), number(above / len(same)), interval((low, high)), number(exact)]
+    rates = [spread(same["p_fa"].to_list()), spread(same["p_nd"].to_list())]
+    papers = [number(theirs.get(name)) for name in shown]
+    word = "agrees" if (low <= delta if exact is None else low <= exact <= high) else "differs"
+    return [number(n, "d"), rule, *shares, *rates, *papers, kept(above / len(same), low, delta), word]
 
 
 def _share(same: pl.DataFrame) -> tuple[int, float, float]:

@@ -86,9 +86,7 @@ def _ratio(means: Means, above: tuple[float, float], below: tuple[float, float])
 
 def _panel(group: pl.DataFrame, line: str) -> Panel:
     name = "C" if line == "C" else "a"
-    series = [
-        Series(f"{name}={one:g}", points["length"].to_list(), points["n_iter"].to_list())
-        for (one,), points in _means(group, line).group_by(line, maintain_order=True)
-    ]
+    lines = _means(group, line).group_by(line, maintain_order=True)
+    series = [Series(f"{name}={one:g}", at["length"].to_list(), at["n_iter"].to_list()) for (one,), at in lines]
     title = _title(group, line).replace(": mean iterations", "")
     return Panel(title, "length of the range", "iterations", series, x_log=True, y_log=True)

@@ -57,9 +57,6 @@ def _sheet(group: pl.DataFrame) -> Sheet:
         ours, theirs = good.get(OTHER), good.get(BASE)
         gain = fmean(ours) - fmean(theirs) if ours and theirs else None
         rows.append([Cell(f"{per_cent:.3g} %", per_cent), *map(spread, good.values()), number(gain, "+.3f")])
-    return Sheet(
-        f"{group['dataset'][0]}, pauc in {group['fpr_range'][0]} against the share of the training part: "
-        "mean±standard deviation over splits",
-        ["share", *solvers, f"{OTHER} - {BASE}"],
-        rows,
-    )
+    title = f"{group['dataset'][0]}, pauc in {group['fpr_range'][0]} against the share of the training part: "
+    title += "mean±standard deviation over splits"
+    return Sheet(title, ["share", *solvers, f"{OTHER} - {BASE}"], rows)

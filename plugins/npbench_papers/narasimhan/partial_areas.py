@@ -92,34 +92,24 @@ def _sheet(dataset: str, group: pl.DataFrame, printed: Printed, metric: str) -> 
     methods = group.partition_by("method", maintain_order=True)
     found = [_row(same, printed, metric, stand_in) for same in methods]
     rows = sorted(found, key=lambda row: -(row[1].value or 0.0))
-    return Sheet(
-        f"{dataset}, {metric} in {ranges}: mean±standard deviation over splits; processor seconds of selection and fit",
-        ["method", "here", "paper", "difference", "verdict", "selection", "fit", "splits", "w = 0", "without these"],
-        rows,
-        [
-            *_notes(found),
-            *explained(VERDICT_NOTE, (row[4] for row in rows)),
-            *([FALLBACK_NOTE] if len(group.filter(solver_status=COLLAPSED)) else []),
-        ],
-    )
+    title = f"{dataset}, {metric} in {ranges}: mean±standard deviation over splits; "
+    title += "processor seconds of selection and fit"
+    columns = ["method", "here", "paper", "difference", "verdict"]
+    columns += ["selection", "fit", "splits", "w = 0", "without these"]
+    notes = [*_notes(found), *explained(VERDICT_NOTE, (row[4] for row in rows))]
+    notes += [FALLBACK_NOTE] if len(group.filter(solver_status=COLLAPSED)) else []
+    return Sheet(title, columns, rows, notes)
 
 
 def _row(same: pl.DataFrame, printed: Printed, metric: str, stand_in: bool) -> list[Any]:
     good = same.filter(status="ok")
     here, paper = spread(values(good, metric)), number(_paper(same, printed, metric))
     judged = None if _paper(same, printed, "judged") is False else paper.value
+    word = judge_mean(values(good, metric), judged, AREA_TOLERANCE, stand_in=stand_in, fallback=_is_fallback(good))
+    seconds = [spread(values(good, f"{part}_cpu_seconds"), ".2f") for part in ("select", "fit")]
     learnt = good.filter(pl.col("solver_status").ne_missing(COLLAPSED))
-    return [
-        same["method"][0],
-        here,
-        paper,
-        difference(here, paper),
-        judge_mean(values(good, metric), judged, AREA_TOLERANCE, stand_in=stand_in, fallback=_is_fallback(good)),
-        *(spread(values(good, f"{part}_cpu_seconds"), ".2f") for part in ("select", "fit")),
-        count(len(good), len(same)),
-        number(len(good) - len(learnt), "d"),
-        spread(values(learnt, metric)),
-    ]
+    fits = [count(len(good), len(same)), number(len(good) - len(learnt), "d"), spread(values(learnt, metric))]
+    return [same["method"][0], here, paper, difference(here, paper), word, *seconds, *fits]
 
 
 def _is_fallback(good: pl.DataFrame) -> bool:
@@ -149,10 +139,8 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
     for (dataset, solver, method), same in compared:
         paired = same.join(theirs, on=on, maintain_order="left")
         gains = (paired[metric] - paired["base"]).drop_nulls().to_list()
-        paper, base_paper = (
-            number(_paper(same.with_columns(solver=pl.lit(one)), printed, metric)) for one in (solver, BASE)
-        )
-        known = difference(paper, base_paper)
+        papers = [number(_paper(same.with_columns(solver=pl.lit(one)), printed, metric)) for one in (solver, BASE)]
+        known = difference(papers[0], papers[1])
         n_ahead, n = sum(gain > 0 for gain in gains), len(gains)
         ahead = out_of(n_ahead, n) if n else MISSING
         stand_in, fallback = is_stand_in(printed, dataset), _is_fallback(same)
@@ -160,12 +148,9 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
         learnt = paired.filter(pl.col("solver_status").ne_missing(COLLAPSED))
         others = (learnt[metric] - learnt["base"]).drop_nulls().to_list()
         rows.append([str(dataset), str(method), spread(gains), known, ahead, word, spread(others)])
-    return Sheet(
-        f"{metric} minus that of {BASE} on the same split",
-        ["data", "method", "here", "paper", "splits ahead", "gain's verdict", "without w = 0"],
-        rows,
-        explained(VERDICT_NOTE, (row[5] for row in rows)),
-    )
+    title = f"{metric} minus that of {BASE} on the same split"
+    columns = ["data", "method", "here", "paper", "splits ahead", "gain's verdict", "without w = 0"]
+    return Sheet(title, columns, rows, explained(VERDICT_NOTE, (row[5] for row in rows)))
 
 
 def _paper(same: pl.DataFrame, printed: Printed, key: str) -> float | None:

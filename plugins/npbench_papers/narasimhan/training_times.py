@@ -58,13 +58,10 @@ def _sheet(group: pl.DataFrame) -> Sheet:
     rows = [_row(solver, group.filter(solver=solver), fits) for solver in sorted(fits, key=lambda solver: fits[solver])]
     left = sorted({*good["solver"]} - {*fits})
     others = [f"Only timed on another processor or a busy one, so not compared: {', '.join(left)}."] if left else []
-    return Sheet(
-        f"{group['dataset'][0]}, {group['fpr_range'][0]}: processor seconds of selection and of the fit, mean±standard "
-        "deviation over splits",
-        ["solver", "selection", "fit", "candidates", f"fit / {BASE}", "splits"],
-        rows,
-        [*timing_notes(good), *others],
-    )
+    title = f"{group['dataset'][0]}, {group['fpr_range'][0]}: processor seconds of selection and of the fit, "
+    title += "mean±standard deviation over splits"
+    columns = ["solver", "selection", "fit", "candidates", f"fit / {BASE}", "splits"]
+    return Sheet(title, columns, rows, [*timing_notes(good), *others])
 
 
 def _on_one_machine(good: pl.DataFrame) -> pl.DataFrame:
@@ -75,10 +72,7 @@ def _on_one_machine(good: pl.DataFrame) -> pl.DataFrame:
 
 def _row(solver: str, same: pl.DataFrame, fits: dict[str, float]) -> Row:
     good, base = same.filter(status="ok"), fits.get(BASE)
-    return [
-        solver,
-        *(spread(values(good, name), ".2f") for name in STAGES),
-        number(int(max(values(good, "n_candidates"), default=0)), "d"),
-        number(fits[solver] / base if base else None, ".2f"),
-        count(len(good), len(same)),
-    ]
+    seconds = [spread(values(good, name), ".2f") for name in STAGES]
+    n_candidates = number(int(max(values(good, "n_candidates"), default=0)), "d")
+    relative = number(fits[solver] / base if base else None, ".2f")
+    return [solver, *seconds, n_candidates, relative, count(len(good), len(same))]

@@ -42,8 +42,7 @@ class Start(NamedTuple):
 class Problem:
     """Objective and constraints, in the span of the samples if that is smaller than the space of features.
 
-    The mean loss of negatives is bounded by ``tau``; ``bounds`` are those of groups. ``weights`` are those of the
-    positives and of the negatives in the means.
+    ``tau`` bounds the mean loss of negatives, ``bounds`` those of groups; ``weights`` are of positives and negatives.
     """
 
     def __init__(
@@ -104,11 +103,9 @@ class Problem:
 
 
 def _span(X_pos: Any, X_neg: Any, ball: Ball | None) -> tuple[np.ndarray, Ball | None] | None:
-    """Return orthonormal columns, and the ball in their coordinates; None if no fewer than the features. O(n^2 d).
-
-    They span the samples and the features outside the ball, hence a minimiser if there is one: a component orthogonal
-    to them changes no loss, and increases the norm that the ball bounds.
-    """
+    """Return orthonormal columns, and the ball in their coordinates; None if no fewer than the features. O(n^2 d)."""
+    # they span the samples and the features outside the ball, hence a minimiser if there is one: a component orthogonal
+    # to them changes no loss, and increases the norm that the ball bounds
     n_features = X_pos.shape[1]
     free = np.arange(0) if ball is None else np.delete(np.arange(n_features), ball.features)
     if X_pos.shape[0] + X_neg.shape[0] + len(free) >= n_features:

@@ -10,8 +10,7 @@ instead of the identity: a variable metric forward-backward step. The projection
    squares the error near a solution. Its multipliers are the next m_j.
 2. From there onto the set by outer approximation, with few cuts since the point is near.
 
-All iterates are feasible, and F never increases: if it would, the step is halved before its projection, and M is
-enlarged if that does not help.
+All iterates are feasible, and F never increases: if it would, the step is halved before projection, then M enlarged.
 """
 
 from collections.abc import Iterator
@@ -147,11 +146,8 @@ def _step(
         metric = Metric(H, attempt.damping)
     except np.linalg.LinAlgError:
         return None, multipliers
-    cut = project_onto_cuts(
-        metric.of_gradients(point.objective.gradients[0]),
-        metric.of_gradients(point.place.gradients),
-        point.place.excess,
-    )
+    of_objective, of_constraints = map(metric.of_gradients, (point.objective.gradients[0], point.place.gradients))
+    cut = project_onto_cuts(of_objective, of_constraints, point.place.excess)
     if attempt.secant or attempt.damping > MAX_PREDICTIVE_DAMPING:
         promised = UNKNOWN_DECREASE
     else:

@@ -40,12 +40,7 @@ class Projection:
 
 
 def project(
-    p_0: np.ndarray,
-    at: Callable[[np.ndarray], Any],
-    max_steps: int = 1000,
-    tol: float = 0.0,
-    *,
-    keep_cuts: bool = False,
+    p_0: np.ndarray, at: Callable[[np.ndarray], Any], max_steps: int = 1000, tol: float = 0.0, keep_cuts: bool = False
 ) -> Projection:
     """Project a point onto ``{p : g_j(p) <= 0 for all j}``, cutting at each step with the g_j of largest excess.
 
@@ -109,8 +104,7 @@ def polyhedron_multipliers(normals: np.ndarray, distances: np.ndarray) -> np.nda
     """Return the m >= 0 for which ``-m @ normals`` is the shortest x with ``normals @ x <= -distances``, or None.
 
     ``normals`` has the shape (n_cuts, n_features), any lengths. A least distance problem, solved by nonnegative least
-    squares (Lawson and Hanson 1974, chapter 23) after a QR factorisation that reduces it to n_cuts coordinates.
-    O(n_cuts^2 n_features).
+    squares (Lawson and Hanson 1974, chapter 23) after a QR factorisation to n_cuts coordinates. O(n_cuts^2 n_features).
     """
     if np.max(distances, initial=0.0) <= 0.0:
         return np.zeros(len(distances))

@@ -10,14 +10,12 @@ of costs w, b and alpha are affine between breakpoints, where a sample reaches t
 where no sample is on the margin. A *line* is the entry line C_pos n_pos = C_neg n_neg from the origin; or all costs of
 one sum, reached along the entry line; or any segment, reached along these.
 
-Ties are common in real data: duplicates, features on a grid, more samples on the margin than there are features. Two
-perturbations break them:
+Ties are common: duplicates, features on a grid, more samples on the margin than features. Two perturbations break them:
 
 - Each sample has a margin of its own, up to 4e-9 above 1. The conditions of optimality have an error of that size. No
   margin is below 1, so that large costs multiply no hinge of the samples held there: up to rounding, the duality gap is
   at most 4e-9 sum_i alpha_i, which is 8e-9 of the objective.
-- A ridge of 1e-14 of the mean k(x, x) makes alpha unique. A ridge large enough to break ties would distribute alpha
-  among all tied samples.
+- A ridge of 1e-14 of the mean k(x, x) makes alpha unique. One that breaks ties would spread alpha over tied samples.
 
 If rounding errors stop a line anyway, it is followed again with larger perturbations.
 """
@@ -319,12 +317,11 @@ class _Follower:
 
     @cached_property
     def _opening(self) -> tuple[float, float, np.ndarray, np.ndarray]:
-        """End of the first part of the entry line, where all samples are on the left.
+        """Sum of costs and b where the first sample becomes free, the samples that do, and the rates of scores before.
 
-        Returns the sum of costs there, b, the samples that become free, and the rates of the scores before. Positives
-        keep b below ``margin_i - t rate_i``, negatives above ``-margin_i - t rate_i``. The width of that interval is
-        concave in t, and Newton's method finds its zero. With margins of 1 the first step is the closed form of section
-        3.1, C_pos = 2 / (m_pos + m_neg).
+        Until then all are on the left: positives keep b below ``margin_i - t rate_i``, negatives above ``-margin_i - t
+        rate_i``. The width of that interval is concave in t, and Newton's method finds its zero. With margins of 1 the
+        first step is the closed form of section 3.1, C_pos = 2 / (m_pos + m_neg).
         """
         rows, is_linear, y, margins, _, ridge = self.samples
         sums = self._entry[0] * rows[y > 0].sum(axis=0) - self._entry[1] * rows[y < 0].sum(axis=0)

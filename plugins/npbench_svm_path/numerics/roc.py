@@ -1,8 +1,7 @@
 """ROC points of many classifiers, each with its classifier and threshold, and their convex hull.
 
-Bach, Heckerman and Horvitz (2006), sections 2.2 and 3.2. A point is a pair of counts, false alarms and misses, so
-hulls and ties are exact. Thresholds are half-way between neighbouring scores: ``f = score - threshold``; a tie f = 0
-counts as an error for both classes.
+Bach, Heckerman and Horvitz (2006), sections 2.2 and 3.2. A point is a pair of counts, false alarms and misses, so hulls
+and ties are exact. Thresholds are midway between scores: ``f = score - threshold``; f = 0 is an error for both classes.
 """
 
 from __future__ import annotations
@@ -146,15 +145,10 @@ class Cuts:
         with np.errstate(invalid="ignore"):  # inf - inf
             apart = (smaller < middle) & (middle < larger) & (larger - smaller > rounding[:, None])
         infinite = np.full((len(scores), 1), np.inf)
-        return cls(
-            n_pos,
-            n_neg,
-            np.arange(len(y) + 1) - accepted,
-            n_pos - accepted,
-            np.hstack([infinite, middle, -infinite]),
-            # No threshold is above an infinite score.
-            np.hstack([ranked[:, :1] < np.inf, apart, ranked[:, -1:] > -np.inf]),
-        )
+        threshold = np.hstack([infinite, middle, -infinite])
+        # no threshold is above an infinite score
+        exist = np.hstack([ranked[:, :1] < np.inf, apart, ranked[:, -1:] > -np.inf])
+        return cls(n_pos, n_neg, np.arange(len(y) + 1) - accepted, n_pos - accepted, threshold, exist)
 
 
 def blocks(n_rows: int, n: int) -> list[slice]:

@@ -129,7 +129,7 @@ def test_gaps_are_within_the_tolerance(name):
     X, y = SAMPLES[name]
     K = single(X)
     positive, negative = (GRID * 1e-2, GRID * 1e4) if name == "cost ratio 1e6" else (GRID, GRID)
-    found = cost_grid.solve(K, y, positive, negative, tol=1e-4)
+    found = cost_grid.solve(K, y, positive, negative, 1e-4, 1_000_000)
     assert found.converged.all()
     for r, c in np.ndindex(3, 3):
         x, (lower, upper) = found.x[r, c], box(y, positive[r], negative[c])
@@ -142,10 +142,10 @@ def test_gaps_are_within_the_tolerance(name):
 def test_warm_starts_reach_the_same_optimum_in_fewer_steps():
     X, y = SAMPLES["ordinary"]
     K, costs = single(X, 0.3), np.geomspace(0.01, 100, 8)
-    grid = cost_grid.solve(K, y, costs, costs)
+    grid = cost_grid.solve(K, y, costs, costs, 1e-3, 1_000_000)
     steps = 0
     for r, c in np.ndindex(8, 8):
-        cold = cost_grid.solve(K, y, costs[r : r + 1], costs[c : c + 1])
+        cold = cost_grid.solve(K, y, costs[r : r + 1], costs[c : c + 1], 1e-3, 1_000_000)
         steps += cold.n_iter[0, 0]
         bounds = box(y, costs[r], costs[c])
         one, other = (certificate(K, y, at.x[place], 0.0, *bounds) for at, place in ((grid, (r, c)), (cold, (0, 0))))
@@ -166,7 +166,7 @@ def test_pairs_that_single_precision_does_not_settle_are_finished(monkeypatch):
     K = single(X, 0.3)
     monkeypatch.setattr(cost_grid, "SINGLE_STEPS", 0.1)
     monkeypatch.setattr(cost_grid.kernels, "cost_grid", lambda *given: kernel(*given[:-1], int(given[-1])))
-    found = cost_grid.solve(K, y, GRID, GRID, tol=1e-5)
+    found = cost_grid.solve(K, y, GRID, GRID, 1e-5, 1_000_000)
     assert found.converged.all()
     exact = Gram.of(K.astype(float))
     for r, c in np.ndindex(3, 3):
