@@ -276,14 +276,13 @@ def use(drawn: str, *names: str) -> None:
     )
     cog.outl(f"\nBy {'; '.join(ran)}:\n")
     first, *others = (advice(one, "`{}`".format) for _, one in each)
-    found = [*first, measured.packages(), *chain.from_iterable(others)]
+    found = [*first, [measured.packages()], *chain.from_iterable(others)]
     stored, known = published(drawn), separable(settings(each[0][1]))
     firsts = {league.standings[0].label.split()[0] for one in known for league in one.leagues if league.standings}
     untried = ", ".join(f"`{method}`" for method in sorted(firsts - {*stored["method"]})) or "none"
     found += large(stored, "`{}`".format)
-    found[-1] += f"\nThe data sets are simulated, {_splits(stored)} of each.\nNot tried there: {untried}."
-    for advised in found:
-        head, *more = advised.splitlines()
+    found[-1] += [f"The data sets are simulated, {_splits(stored)} of each.", f"Not tried there: {untried}."]
+    for head, *more in found:
         cog.outl("- **{}**: {}".format(*head.split(": ", 1)))
         for line in more:
             cog.outl(f"    - {line}")

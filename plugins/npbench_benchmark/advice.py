@@ -60,22 +60,24 @@ class First(NamedTuple):
 
 def lines(records: pl.DataFrame, printed: Sequence[Any]) -> list[str]:
     """Return the sentences that a report begins with."""
-    return [*(" ".join(one.splitlines()) for one in advice(records)), reach(records)]
+    return [*map(" ".join, advice(records)), reach(records)]
 
 
-def advice(records: pl.DataFrame, quote: Quote = str) -> list[str]:
-    """Return what to use for each promise, the strongest first, and for large data sets: a line for each sentence.
+def advice(records: pl.DataFrame, quote: Quote = str) -> list[list[str]]:
+    """Return sentences on what to use for each promise, the strongest first, and for large data sets.
 
-    Each line names the method with the lowest mean rank in the first place of its league, the cheapest that shares this
+    They name the method with the lowest mean rank in the first place of its league, the cheapest that shares this
     place and is nearly as good, and the first with few negatives if that is another one, at settings with enough data
     sets to separate methods, if there are any. Without a bound, a sentence says whether linear methods that train for a
     range gain on logistic regression.
     """
     made = _by_promise(separable(settings(records)), quote)
-    return [*(made if bounded(records) else ["\n".join([*made, *gains(records, quote)])]), *large(records, quote)]
+    if made and not bounded(records):
+        made[-1] += gains(records, quote)  # of the only league
+    return [*made, *large(records, quote)]
 
 
-def _by_promise(found: Sequence[Setting], quote: Quote, *, is_timed: bool = False) -> list[str]:
+def _by_promise(found: Sequence[Setting], quote: Quote, *, is_timed: bool = False) -> list[list[str]]:
     """Return the sentences about each league, with the seconds of the best if asked for."""
     of_promise: dict[str, list[First]] = {}
     for setting in found:
@@ -86,7 +88,7 @@ def _by_promise(found: Sequence[Setting], quote: Quote, *, is_timed: bool = Fals
             firsts = of_promise.setdefault(league.promise, [])
             if league.standings:
                 firsts.append(First(setting, league, part if is_enough else None))
-    return [_line(promise, firsts, quote, is_timed) for promise, firsts in of_promise.items()]
+    return [_on_league(promise, firsts, quote, is_timed) for promise, firsts in of_promise.items()]
 
 
 def sharing(league: League) -> list[Standing]:
@@ -94,10 +96,9 @@ def sharing(league: League) -> list[Standing]:
     return [s for s in league.standings if s.place == league.standings[0].place or len(league.datasets) < MIN_VALUES]
 
 
-def _line(promise: str, firsts: Sequence[First], quote: Quote, is_timed: bool) -> str:
-    """Return the sentences about a league."""
+def _on_league(promise: str, firsts: Sequence[First], quote: Quote, is_timed: bool) -> list[str]:
     if not firsts:
-        return f"{_head(promise)}: no method keeps its promise."
+        return [f"{_head(promise)}: no method keeps its promise."]
     name = firsts[0].setting.text.partition("=")[0]
     best = []
     for alike in _alike(firsts, "best"):
@@ -121,7 +122,7 @@ def _line(promise: str, firsts: Sequence[First], quote: Quote, is_timed: bool) -
             few, first = f"fewer than {leaderboard.FEW_NEGATIVES} negatives", one.few.standings[0]
             where = f"{few} ({len(one.few.datasets)} data sets) at {one.setting.value}"
             sentences.append(f"With {where}: {quote(first.label)} ({_reached([first])} in {_seconds([first])}).")
-    return "\n".join([*sentences, *(_with_promise(firsts, quote) if promise == "none" else ())])
+    return [*sentences, *(_with_promise(firsts, quote) if promise == "none" else ())]
 
 
 def _with_promise(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
@@ -199,16 +200,17 @@ def _seconds(found: Iterable[Standing]) -> str:
     return f"{', '.join(format(one.seconds, leaderboard.seconds_form(one.seconds)) for one in found)} s"
 
 
-def large(records: pl.DataFrame, quote: Quote = str) -> list[str]:
-    """Return what to use for each promise on the data sets with very many samples, if there are any."""
+def large(records: pl.DataFrame, quote: Quote = str) -> list[list[str]]:
+    """Return sentences on what to use for each promise on the data sets with very many samples, if there are any."""
     found = settings(records.filter(pl.col("n_samples") > leaderboard.LARGE))
     if not found:
         return []
-    named = _by_promise(separable(found), quote, is_timed=True)
-    made = [f"Over {leaderboard.LARGE:,} samples, {line[0].lower()}{line[1:]}" for line in named]
+    made = _by_promise(separable(found), quote, is_timed=True)
+    for sentences in made:
+        sentences[0] = f"Over {leaderboard.LARGE:,} samples, {sentences[0][0].lower()}{sentences[0][1:]}"
     answers = pl.concat(one.results for one in found).group_by("label").agg((pl.col("n_good") < pl.col("n_jobs")).any())
-    lost = f"{answers['n_good'].sum()} of {len(answers)} methods end without an answer on some of them."
-    return [*made[:-1], f"{made[-1]}\n{lost}"]
+    made[-1].append(f"{answers['n_good'].sum()} of {len(answers)} methods end without an answer on some of them.")
+    return made
 
 
 def gains(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:
