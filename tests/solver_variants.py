@@ -10,13 +10,18 @@ NETWORK = {"hidden": 8, "n_layers": 1, "max_iter": 40, "patience": 5, "learning_
 
 # Small settings, one for each code path through fit and decision_function that checks can tell from the others.
 VARIANTS = {
-    "ac_svm": [{}, {"kernel": "linear"}, {"cache_size": 0.001}],
+    "ac_svm": [{}, {"kernel": "linear"}, {"cache_size": 0.001, "n_components": None}],
     "asvm": [{"mu": 0.1, "tau": 0.3}],
     "auc_svm": [{}],
     "deep_top_push": [NETWORK],
     "gen": [{}, {"kernel": "linear", "rho": 0.3}],  # a smaller rho misses more positives than the checks allow
     "greedy_pauc": [{"n_intervals": 10}],
-    "np_svm": [{}, {"kernel": "linear"}, {"cache_size": 0.001}, {"kernel": "linear", "cache_size": 0.001}],
+    "np_svm": [
+        {},
+        {"kernel": "linear"},
+        {"cache_size": 0.001, "n_components": None},
+        {"kernel": "linear", "cache_size": 0.001},
+    ],
     "pat_mat_np": [{}, {"n_components": 8, "random_state": 0}],
     "pauc_boost": [{"max_iter": 6}],
     "pauc_dc": [{"fpr_range": (0.1, 0.5), "C": 100.0}, {"fpr_range": (0.2, 0.6), "n_components": 8}],

@@ -30,7 +30,7 @@ from npbench.numerics.landmark_svm import Features
 from npbench.numerics.threads import blas_threads, one_blas_thread
 from npbench.problem import Problem
 
-MAX_EXACT = 20_000  # samples whose kernel n_components="auto" does not approximate
+MAX_EXACT = 20_000  # samples whose kernel n_components="auto" does not approximate, if the Gram matrix fits
 AUTO_LANDMARKS = 1000  # of more samples
 LEAST_EIGENVALUE = {np.float64: 1e-12, np.float32: 1e-7}  # in units of the largest; smaller ones are rounding
 LEAST_ROWS = 5000  # with fewer, working with the Gram matrix of the features is faster
@@ -46,9 +46,9 @@ class NystroemClassifier(KernelClassifier):
     n_components : int, "auto" or None
         Number of landmarks, drawn from the training samples, whose kernel values give features Phi with ``Phi Phi'``
         near the Gram matrix; positive. The classifier is then linear in Phi, in O(n_samples n_components) memory. All
-        samples give the exact classifier, as None does. "auto" is None up to 20,000 samples, or fewer where a method
-        must hold a Gram matrix that exceeds ``cache_size``; beyond, 1000 landmarks, or as many as have features within
-        ``cache_size``, with a warning. ``kernel="precomputed"`` takes no number, and "linear", which has features
+        samples give the exact classifier, as None does. "auto" is None up to 20,000 samples whose Gram matrix fits into
+        ``cache_size``, by default 11,448; beyond, 1000 landmarks, or as many as have features within ``cache_size``,
+        with a warning. ``kernel="precomputed"`` takes no number, and "linear", which has features
         already, ignores it. From 5000 samples on, ``np_svm``, ``q_svm``, ``uzawa`` and ``ac_svm`` have features
         of the Gaussian kernel in single precision. A search draws landmarks once, from all its samples.
     device : str, optional
@@ -91,8 +91,8 @@ class NystroemClassifier(KernelClassifier):
 
     @property
     def _largest_exact(self) -> int:
-        """Number of samples up to which "auto" is exact."""
-        return MAX_EXACT
+        """Number of samples up to which "auto" is exact: without a Gram matrix, searches share nothing."""
+        return min(MAX_EXACT, math.isqrt(int(self.cache_size * MEGABYTE) // 8))
 
     def _validate_params(self) -> None:
         super()._validate_params()

@@ -36,7 +36,7 @@ COSTS = ("C_pos", "C_neg")
 PAIRS = 8  # pairs of C_pos and gamma that compete on all rows, in the last rung
 
 
-@halved(20_000_000, PAIRS, COSTS)  # the default grid on 20,000 samples
+@halved(11_448_000, PAIRS, COSTS)  # the default grid on 11,448 samples, the most for one Gram matrix
 def select(
     make: Make[ACSVM], X: Any, y: np.ndarray, folds: Folds, problem: Problem, search: Grids, n_threads: int = 1
 ) -> Selection:
@@ -47,7 +47,7 @@ def select(
     the best constant, or of 1e-5 if the loss depends on the order of scores, which differ little at low costs. Falls
     back on independent fits if no work can be shared: for the linear kernel of few samples (LIBLINEAR takes no Gram
     matrix), if neither cost is searched, if the Gram matrix of all rows exceeds ``cache_size``, or if a kernel is not
-    the same function on every fold. Searches larger than the default grid on 20,000 samples use successive halving.
+    the same function on every fold. Searches larger than the default grid on 11,448 samples use successive halving.
     """
     rows, local_folds = kernel_sample.ordered_by_fold(folds)
     make, candidates = with_landmarks(make, len(y), len(rows)), combinations(search)

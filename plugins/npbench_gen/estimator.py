@@ -1,6 +1,5 @@
 """The generative Neyman-Pearson classifier, linear or with a kernel, as a scikit-learn classifier."""
 
-import math
 import warnings
 from typing import Any, ClassVar
 
@@ -10,7 +9,6 @@ from scipy.sparse import diags_array, issparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from npbench.estimators.constraints import FRACTION, POSITIVE, StrOptions
-from npbench.estimators.kernel import MEGABYTE
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.estimators.parameters import keyword_parameters, parameter
 from npbench.numerics.centring import offsets, without_offsets
@@ -187,11 +185,6 @@ class GenerativeNP(NystroemClassifier):
         of_positives = scores[signs > 0]
         margin = float(of_positives.mean() / np.sqrt(of_positives.var() + self._added_variance * squared_norm))
         return {"objective_": margin, "predicted_p_nd_": miss_rate(margin, self.bound)}
-
-    @property
-    def _largest_exact(self) -> int:
-        # of a Gram matrix within cache_size
-        return min(super()._largest_exact, math.isqrt(int(self.cache_size * MEGABYTE) // 8))
 
 
 def _has_low_rank(gram: np.ndarray, tol: float) -> bool:

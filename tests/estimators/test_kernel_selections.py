@@ -103,7 +103,7 @@ def test_other_parameters_are_searched_too(kind, fixed, search):
 
 WITHOUT = {
     "no cost": ({}, {"gamma": GAMMAS}),
-    "small cache": ({"cache_size": 1e-3}, {"gamma": [0.3], "cost": COSTS}),
+    "small cache": ({"cache_size": 1e-3, "n_components": None}, {"gamma": [0.3], "cost": COSTS}),
     "scale": ({}, {"cost": COSTS}),
     "scale among others": ({"gamma": 0.3}, {"gamma": ["scale", 0.3], "cost": [0.1, 1.0]}),
 }

@@ -32,7 +32,7 @@ REPEATED = np.repeat(np.arange(len(Y)), COUNTS)
 EXACT = {
     "np_svm": NPSVM(rho=0.2, tol=1e-9),
     "np_svm, linear": NPSVM(rho=0.2, kernel="linear", C=0.3, tol=1e-9),
-    "np_svm, blocks": NPSVM(rho=0.2, gamma=0.5, cache_size=1e-3, tol=1e-8),
+    "np_svm, blocks": NPSVM(rho=0.2, gamma=0.5, cache_size=1e-3, n_components=None, tol=1e-8),
     "np_svm, Newton steps": NPSVM(rho=0.2, kernel="linear", cache_size=1e-3, tol=1e-8),
     "np_svm, all landmarks": NPSVM(rho=0.2, gamma=0.5, n_components=1000, tol=1e-9),
     "uzawa": UzawaSVM(rho=0.2, tol=1e-9),

@@ -32,7 +32,7 @@ def scores(model, Z=NEW):
 @pytest.mark.parametrize(("C_pos", "C_neg"), COSTS)
 def test_equals_svc_with_class_weights(C_pos, C_neg, kernel, cache_size):
     options = {"kernel": kernel, "gamma": 0.3, "coef0": 1.0, "tol": 1e-6}
-    ours = ACSVM(C_pos=C_pos, C_neg=C_neg, cache_size=cache_size, **options).fit(X, Y)
+    ours = ACSVM(C_pos=C_pos, C_neg=C_neg, cache_size=cache_size, n_components=None, **options).fit(X, Y)
     theirs = SVC(C=1.0, class_weight={1: C_pos, -1: C_neg}, **options).fit(X, Y)
     np.testing.assert_allclose(scores(ours), scores(theirs), atol=1e-4)
     np.testing.assert_array_equal(ours.support_, np.sort(theirs.support_))
@@ -63,7 +63,8 @@ def test_linear_kernel_equals_linear_svc_with_class_weights(C_pos, C_neg):
 @pytest.mark.parametrize(("kernel", "solver", "max_iter"), [("rbf", "SMO", 5), ("linear", "LIBLINEAR", 1)])
 @pytest.mark.parametrize("cache_size", [1000, 1e-3])
 def test_early_stop_warns_once_and_is_not_converged(kernel, solver, max_iter, cache_size):
-    model = ACSVM(C_pos=100, C_neg=30, kernel=kernel, max_iter=max_iter, cache_size=cache_size, tol=1e-9)
+    options = {"kernel": kernel, "max_iter": max_iter, "cache_size": cache_size, "n_components": None}
+    model = ACSVM(C_pos=100, C_neg=30, tol=1e-9, **options)
     with pytest.warns(ConvergenceWarning, match=f"{solver}.*max_iter={max_iter}") as caught:
         model.fit(X, Y)
     assert len(caught) == 1

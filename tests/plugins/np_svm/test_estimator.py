@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from class_samples import gaussians
@@ -63,7 +64,8 @@ def test_scores_are_the_sum_over_the_support_vectors(kernel):
 def test_a_tiny_cache_gives_the_same_classifier(kernel, C, monkeypatch):
     # Features changed by 1e-4 change these scores by about 1e-3: no sample is nearly flat, so rounding decides nothing.
     monkeypatch.setattr(smo, "WORKING_SET_SIZE", 40)
-    whole, tiny = (NPSVM(rho=0.2, C=C, kernel=kernel, tol=1e-7, cache_size=size).fit(X, Y) for size in (1000, 1e-3))
+    exact = NPSVM(rho=0.2, C=C, kernel=kernel, tol=1e-7, n_components=None)
+    whole, tiny = (clone(exact).set_params(cache_size=size).fit(X, Y) for size in (1000, 1e-3))
     assert np.any(Y * scores(whole) < -1), "no flat sample: the problem is convex"
     np.testing.assert_allclose(scores(tiny), scores(whole), atol=1e-5)
 
@@ -82,7 +84,7 @@ def test_truncated_convex_step_is_not_converged(cache_size, monkeypatch):
     monkeypatch.setattr(smo, "solve", lambda *given, **_: inner(*given, max_iter=2))
     monkeypatch.setattr(smo, "INTERIOR_POINT_CALLS", ((0, False),))  # every step uses the truncated solver
     with pytest.warns(ConvergenceWarning, match="tol=1e-09"):
-        model = NPSVM(cache_size=cache_size, tol=1e-9, epsilon=0.5, rho=0.6).fit(X, Y)
+        model = NPSVM(cache_size=cache_size, n_components=None, tol=1e-9, epsilon=0.5, rho=0.6).fit(X, Y)
     assert (model.converged_, model.status_) == (False, "imprecise")
 
 
