@@ -214,7 +214,9 @@ def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame, left
     datasets, values = table(compared, names, ranked_by(promise))
     answered = compared.group_by("dataset").agg((pl.col("n_good") == pl.col("n_jobs")).all(), n=pl.len())
     common = answered.filter(pl.col("n_good"), n=len(present))["dataset"].to_list()
-    misses = dict(compared.filter(pl.col("dataset").is_in(common)).group_by("label").agg(pl.mean("p_nd")).iter_rows())
+    # in order: threads that add up parts would change the last bit from run to run
+    of_common = compared.filter(pl.col("dataset").is_in(common)).group_by("label", maintain_order=True)
+    misses = dict(of_common.agg(pl.mean("p_nd")).iter_rows())
     found = ranking(values)
     efficient = pareto(np.array([one.ranked for one in present]), np.array([one.seconds for one in present]))
     standings = [
