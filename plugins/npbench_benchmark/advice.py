@@ -147,7 +147,10 @@ def _with_promise(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
 def _of_place(alike: Sequence[First]) -> str:
     """Return the number of methods in the first place, with a comma before it, if the best shares it."""
     sizes = [len(sharing(one.league)) for one in alike if len(one.league.datasets) >= MIN_VALUES]
-    return f", one of {', '.join(map(str, sizes))} in the first place" if max(sizes, default=1) > 1 else ""
+    if max(sizes, default=1) == 1:
+        return ""
+    each = ["alone" if n == 1 else f"one of {n}" if 1 in sizes else str(n) for n in sizes]
+    return f", {'' if 1 in sizes else 'one of '}{', '.join(each)} in the first place"
 
 
 def _on_common(firsts: Sequence[First], quote: Quote) -> Iterator[str]:

@@ -100,6 +100,16 @@ def test_of_those_that_share_the_place_the_fastest_is_the_cheapest():
     assert "beta" not in told(made(slow, results("beta", level + 0.1, params=UMBRELLA, seconds=0.5)))[0]
 
 
+def test_the_best_may_be_alone_at_one_bound_and_share_its_place_at_another():
+    level = np.linspace(0.1, 0.4, 8)
+    noise = 0.01 * np.array([1, -1, 1, -1, 1, -1, 1, -1])
+    at = {rho: results("alpha", level, rho=rho, p_fa=0.0, params=UMBRELLA) for rho in (0.1, 0.05)}
+    near = {rho: results("beta", level + noise, rho=rho, p_fa=0.0, params=UMBRELLA) for rho in at}
+    far = results("beta", level + 0.3, rho=0.1, p_fa=0.0, params=UMBRELLA)
+    assert "at rho 0.1, 0.05, alone, one of 2 in the first place" in told(made(*at.values(), near[0.05], far))[0]
+    assert "at rho 0.1, 0.05, one of 2, 2 in the first place" in told(made(*at.values(), *near.values()))[0]
+
+
 def test_bounds_with_fewer_data_sets_are_also_compared_on_those_that_all_have():
     hard = {"names": NAMES[:6]}
     at_all = [results("alpha", [0.9] * 6 + [0.1] * 2, params=UMBRELLA, rho=0.1)]
