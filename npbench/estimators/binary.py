@@ -43,7 +43,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     classes_: np.ndarray
     _accept_sparse: ClassVar[str | bool] = "csr"
-    _dtypes: ClassVar[list[type]] = [np.float64]  # those of other samples become the first one
+    _dtypes: ClassVar[list[type]] = [np.float64]  # other types become the first
     _largest_feature: ClassVar[float] = LARGEST_FEATURE
     _explanations: ClassVar[Mapping[str, str]] = {}
     _missed_bound: ClassVar[frozenset[str]] = frozenset()
@@ -72,7 +72,10 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def _run_fit(self, X: Any, y: Any, sample_weight: Any = None, **options: Any) -> Any:
-        """Validate, return what ``_fit`` does with the options and any weights, and warn at the caller of ``fit``."""
+        """Validate, call ``_fit`` with the options and any weights, and warn; return the result of ``_fit``.
+
+        Called by ``fit`` and its like, so that the warning names the line of their caller.
+        """
         self._validate_params()
         X, signs = self._training_set(X, y)
         if sample_weight is not None:

@@ -52,7 +52,10 @@ class _Singly:
 
 
 class _ByCurve(_Singly):
-    """A contest of groups that differ only in the second of two costs, by the misses at ``rho`` between their rates."""
+    """A contest of groups of candidates that differ only in the second of two costs, cheap ones first.
+
+    A group is judged by the misses at ``rho`` on straight lines between the rates of its candidates.
+    """
 
     def __init__(self, candidates: list[dict[str, Any]], costs: Sequence[str], rho: float) -> None:
         self._costs, self._rho = costs, rho
@@ -75,7 +78,7 @@ class _ByCurve(_Singly):
         rates = dict(zip(places, found.rates, strict=True))
         misses = [self._misses([rates[one] for one in group]) for group in self.groups]
         best = [self.groups[one] for one in np.argsort(misses, kind="stable")[:n_left]]
-        # a group goes on with those whose false-alarm rates are nearest, so many steps of the cost to each side
+        # a group goes on with the candidates next to rho, so many steps of the cost to each side
         steps = 1 if last else 2
         self.groups = []
         for group in best:
@@ -120,16 +123,18 @@ def halved(
             most = limit(make) if callable(limit) else limit
             if len(contest.groups) <= last or len(candidates) * used.sum() <= most:
                 return whole(make, X, y, folds, problem, search, n_threads)
-            place, missed = _places(y, used), 0
+            place, unconverged = _places(y, used), 0
             for share, n_left in _rungs(len(contest.groups), last, y[used]):
                 kept = sorted(chain(*contest.groups))
                 few, parts = Candidates([candidates[one] for one in kept]), _parts(folds, place, share)
                 found = whole(contest.made(make, share), X, y, parts, problem, few, n_threads)
-                missed += found.n_unconverged
+                unconverged += found.n_unconverged
                 contest.keep(n_left, kept, found, n_left == last)
             losses = np.full(len(candidates), np.inf)
             losses[kept] = found.losses
-            return replace(found, n_candidates=len(candidates), n_unconverged=missed, losses=losses.tolist(), rates=())
+            return replace(
+                found, n_candidates=len(candidates), n_unconverged=unconverged, losses=losses.tolist(), rates=()
+            )
 
         search_in_rungs.limit = limit  # type: ignore[attr-defined]
         search_in_rungs.with_limit = lambda limit: halved(limit, last, costs)(whole)  # type: ignore[attr-defined]

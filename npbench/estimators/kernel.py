@@ -1,5 +1,6 @@
 """Scores that are kernel expansions over the training samples."""
 
+import math
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -109,6 +110,11 @@ class KernelClassifier(BinaryClassifier):
             )
         return gram
 
+    @property
+    def largest_gram(self) -> int:
+        """The largest order of a matrix within ``cache_size``."""
+        return math.isqrt(int(self.cache_size * MEGABYTE) // 8)
+
     def _gram_budget(self, X: Any) -> int:
         return int(self.cache_size * MEGABYTE)
 
@@ -118,7 +124,7 @@ class KernelClassifier(BinaryClassifier):
 
     def _require_memory(self, order: int, instead: str) -> None:
         """Raise a ValueError with a hint if a matrix of this order, such as the Gram matrix, exceeds ``cache_size``."""
-        if 8 * order**2 > self.cache_size * MEGABYTE:
+        if order > self.largest_gram:
             raise ValueError(
                 f"{type(self).__name__} needs matrices of order {order}, {8 * order**2 / MEGABYTE:.3g} MB each, more "
                 f"than cache_size={self.cache_size:g}: raise cache_size, use fewer samples, or {instead}."

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.sparse import issparse
 
-from npbench.estimators.kernel import MEGABYTE, KernelClassifier
+from npbench.estimators.kernel import KernelClassifier
 from npbench.estimators.nystroem import NystroemClassifier
 from npbench.estimators.samples import rows_in
 from npbench.evaluation.selection import Scored
@@ -54,8 +54,7 @@ def block(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray
 
 def shares_gram(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]], n_rows: int) -> bool:
     """Return whether a Gram matrix of all rows fits into ``cache_size`` and serves all folds, see ``shares_kernel``."""
-    too_large = 8 * n_rows**2 > estimator.cache_size * MEGABYTE
-    return not too_large and shares_kernel(estimator, search)
+    return n_rows <= estimator.largest_gram and shares_kernel(estimator, search)
 
 
 def shares_kernel(estimator: KernelClassifier, search: Mapping[str, Sequence[Any]]) -> bool:

@@ -92,7 +92,7 @@ class NystroemClassifier(KernelClassifier):
     @property
     def _largest_exact(self) -> int:
         """Number of samples up to which "auto" is exact: without a Gram matrix, searches share nothing."""
-        return min(MAX_EXACT, math.isqrt(int(self.cache_size * MEGABYTE) // 8))
+        return min(MAX_EXACT, self.largest_gram)
 
     def _validate_params(self) -> None:
         super()._validate_params()

@@ -55,7 +55,8 @@ def votes(model: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
 def resolution(model: Any) -> float:
     """Return the smallest probability, other than 0, that the members out of bag for a sample can give by voting.
 
-    A share 1/e of the bags lacks a sample. Below it, out-of-bag scores say nothing about those of all members together.
+    A share 1/e of the bags lacks a sample. All members together can give smaller ones. Below this probability, the
+    out-of-bag scores say nothing about those of new samples.
     """
     bag, _ = _bag(model)
     return getattr(bag, "resolution_", math.e / bag.n_estimators)

@@ -2,7 +2,8 @@
 
 The Gram matrix of n samples is stored as a whole if its 8 n^2 bytes fit the budget. Otherwise rows are computed on
 demand, and those used last are kept. BLAS computes the products x'z with one thread, since their last digit could
-depend on the number. Distances, exponentials and checks follow by blocks in the processor's cache, also in threads.
+depend on the number of threads. Distances, exponentials and checks follow block by block, while a block is in the
+processor's cache, optionally with several threads.
 
 The matrix of a dense sample with itself is computed in square tiles on and above the diagonal, which are mirrored. This
 halves products and exponentials; half of the time or more then goes into writing 8 bytes a value.
@@ -85,7 +86,7 @@ class Kernel:
             return _finite(4.0 * self.gamma * _squared_norms(X)) / 4.0
 
     def of_squared_distances(self, squared: np.ndarray) -> np.ndarray:
-        """Return ``exp(-gamma squared)`` from squared distances, not NaN, in their precision: 1.7 ns each in single."""
+        """Return ``exp(-gamma squared)`` from squared distances without NaN, in single (1.7 ns each) or double."""
         # exp is much slower where it underflows
         least = gram_kernels.LEAST_EXPONENT if squared.itemsize == 8 else LEAST_EXPONENT_SINGLE
 
@@ -213,7 +214,8 @@ class Gram:
     """Gram matrix of the samples X, stored as a whole if it fits the budget in bytes, or computed row by row.
 
     ``whole`` is the matrix, C-contiguous, or None. ``has_few_features`` says whether the kernel is linear, the matrix
-    exceeds the budget, and one of (n_features, n_features) does not. ``features`` are those of single precision.
+    exceeds the budget, and one of (n_features, n_features) does not. ``features`` are those of :meth:`of_features` in
+    single precision.
     """
 
     features: Features | None = None

@@ -110,7 +110,8 @@ def anneal(
     The point of ``svm`` may be a warm start. C weighs the surrogate miss rate, ``nu`` is the gain of an update, and
     ``max_iter`` limits the convex steps, of which the first has the flat samples ``flat`` and the multiplier ``start``.
 
-    The last iterate is kept if it meets the tolerance and its flat samples repeat, or is inactive; else the best one.
+    The result has the last iterate if the tolerance is met and the flat samples repeat, or if the constraint is
+    inactive; else the best iterate and the reason.
     """
     search = SearchState(svm, C, constraint, epsilon, max_iter)
     flat = np.zeros(len(svm.y), dtype=bool) if flat is None else flat

@@ -3,9 +3,9 @@
 A rate that decreases as its multiplier grows meets its bound at one multiplier. Each multiplier tried becomes the end
 of an interval on its side. The next one comes from a secant of the rate in log(lambda), or lies between the ends.
 
-:func:`npbench.numerics.ramp_kernels.next_multiplier` is a compiled, shorter :class:`SecantMultiplier` with the same
-interval and constants, but for four points: it has absolute ends, follows longer secants, counts an end of the interval
-that stays twice as half (the Illinois rule), and keeps its largest factor when the interval reopens.
+:func:`npbench.numerics.ramp_kernels.next_multiplier` is a shorter :class:`SecantMultiplier`, compiled, with the same
+interval and constants. It differs in four points: the ends are absolute; it follows longer secants; it halves the
+weight of an end that stays twice (the Illinois rule); and it keeps its largest factor when the interval opens again.
 """
 
 import math

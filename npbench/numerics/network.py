@@ -26,7 +26,7 @@ from npbench.numerics.sgd import Draws, Fit, Rule, Trace, imbalance
 
 TOO_LARGE = "Scores overflow for features this large: scale the features to unit variance."
 
-# of the network, lambda, the number of the step and the rule: the next lambda, P_nd and P_fa
+# from the network, lambda, the number of the step and the rule to the next lambda, P_nd and P_fa
 Pass = Callable[[Network, float, int, Rule], tuple[float, float, float]]
 
 

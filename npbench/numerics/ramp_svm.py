@@ -30,7 +30,8 @@ class RampSVM:
     ``x``, ``b`` and ``z`` are the signed multipliers, with f_0 = sum_i x_i k(x_i, .), the intercept and the margins
     y_i f(x_i). ``p_nd``, ``p_fa`` and ``squared_norm`` are the class means of the ramp loss and ``||f_0||^2 = x'Kx``.
     ``violation`` and ``duality_gap`` belong to the last convex step; ``n_steps`` counts the SMO steps of all. A search
-    may end while a step changes ``unsettled`` flat samples or fewer. ``weight`` multiplies costs, and weighs rates.
+    may end while a step changes ``unsettled`` flat samples or fewer. ``weight`` multiplies the costs of samples and
+    makes the rates weighted means.
     """
 
     def __init__(

@@ -150,7 +150,8 @@ def contaminated_umbrella(
 def q_value(y: np.ndarray, scores: np.ndarray, q: float) -> float:
     """Return the lowest threshold whose q-value on the sample is at most q, in O(n log n).
 
-    It accepts the positives of :func:`npbench.numerics.rates.share_accepted`, and none without such a threshold.
+    It accepts the positives that :func:`npbench.numerics.rates.share_accepted` counts, and none if no threshold has
+    such a q-value.
     """
     levels, share_pos, share_neg = acceptance(y, scores)
     # The lowest level accepts all samples, with a q-value of 1, so that some level is below each good one.

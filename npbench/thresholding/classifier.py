@@ -519,7 +519,7 @@ class NPThresholdClassifier(ThresholdedClassifier):
 
 def calibration_count(n: int, size: Any, rule: Any, rho: float | None, delta: float) -> int:
     """Return how many of n samples to hold out: a share of them, rounded up, or those that the rule makes use of."""
-    # further negatives, short of a size at which the rule allows one more false alarm, only make it stricter
+    # between sizes at which the rule allows one more false alarm, further negatives only make the threshold stricter
     half = max(0, min(math.ceil((0.5 if size == ALIGNED else size) * n - SAME_RATE), n - 1))
     if size != ALIGNED or rho is None or rule not in RULES:
         return half

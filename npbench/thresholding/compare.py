@@ -233,7 +233,8 @@ def _paired(
     first: float, second: float, only_first: np.ndarray, only_second: np.ndarray, n: int, slack: float
 ) -> Difference:
     """Return rates of errors with limits, from the numbers of errors of one model alone, or from draws of them."""
-    # with slack 1 the p-value is McNemar's exact one, to which Clopper and Pearson's limits belong; 1/2: Jeffreys'
+    # with slack 1 the p-value is McNemar's exact one, as Clopper and Pearson's limits go with the binomial test; with
+    # 1/2 both are Jeffreys'
     ends, chances = [], []
     for more, less in ((only_first, only_second), (only_second, only_first)):
         counts = np.maximum(more + 1 - slack, np.finfo(float).tiny), less + slack, n - more - less

@@ -12,7 +12,8 @@ MAX_THRESHOLDS = 255  # per feature, so that one byte encodes the interval of a 
 class Stumps:
     """All stumps ``f(x) = 1/2 if x_j > c else -1/2`` on a sample, with thresholds c between values of feature j.
 
-    Features with more than 256 values are cut at evenly spaced quantiles. Memory: a byte a value, sparse zeros too.
+    Features with more than 256 values are cut at evenly spaced quantiles. Memory is one byte for each value, including
+    the zeros of a sparse matrix.
     """
 
     def __init__(self, X: Any) -> None:

@@ -30,7 +30,8 @@ class Matched:
 def matched(ours: pl.DataFrame, other: pl.DataFrame, *, force: bool) -> Matched:
     """Match the latest records of the jobs of two sets by setting and split, or raise a RequestError.
 
-    ``force`` matches different data and splits, too, by the number of the repeat, and other parameters if none agree.
+    ``force`` matches what is not comparable as well: different data and splits by the number of the repeat, and
+    different parameters of a problem if no parameters agree.
     """
     ours, other = with_stated(ours), with_stated(other)
     same_problem = ours.join(other, on=["problem", "problem_params"], how="semi")

@@ -154,7 +154,7 @@ def _asymmetries(axes: Axes, frame: pl.DataFrame) -> None:
 
 
 def _by_hull(axes: Axes, x: pl.Series, y: pl.Series, is_on: pl.Series) -> None:
-    """Draw a curve in two styles."""
+    """Draw a curve, and over it what is on the hull."""
     axes.plot(x, y, color=NEGATIVE, linestyle=":", linewidth=1.2, label="below the hull")
     axes.plot(x, np.where(is_on, y, np.nan), color=POSITIVE, linewidth=1.6, label="on the hull")
 
