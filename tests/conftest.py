@@ -108,6 +108,12 @@ def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.fixture(autouse=True)
+def _same_draws() -> None:
+    """Let estimators without a seed of their own draw the same numbers each time: luck must not fail a change."""
+    np.random.seed(int(os.environ.get("NPBSEED", "0")))  # noqa: NPY002 - the generator that random_state=None means
+
+
 @pytest.fixture(scope="session")
 def raw_dataset() -> Callable[[str], Dataset]:
     """Return a function from the name of a data set to its description that skips the test where a file is absent.
