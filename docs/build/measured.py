@@ -12,6 +12,7 @@ from blocks import PUBLISHED, fenced, published, table
 from npbench.numerics.binomial_limits import rate_limits
 from npbench.report.sheet import interval, spread
 from npbench.report.stats.paired import MIN_VALUES, hodges_lehmann, kept, shift_interval, wilcoxon
+from npbench.values import counted
 from npbench_benchmark.crossing import OF_THRESHOLD, crossing
 from npbench_benchmark.leaderboard import misses_at_rho, settings
 from npbench_benchmark.promises import SIZES, Promise, expected
@@ -316,8 +317,9 @@ def without_answer() -> str:
     lines = []
     for (method,), rows in alike.group_by("method", maintain_order=True):
         same = rows.group_by("status", "at", maintain_order=True).agg(pl.format("`{}`", "dataset").str.join(" and "))
-        parts = [f"{words[status]} on {datasets} at {at}" for status, at, datasets in same.rows()]
-        lines.append(f"- `{method}` {'; '.join(parts)}.")
+        where = pl.format("on {} at {}", "dataset", "at").str.join(" and ")
+        ends = same.group_by("status", maintain_order=True).agg(where)
+        lines.append(f"- `{method}` {'; '.join(f'{words[status]} {text}' for status, text in ends.rows())}.")
     return "\n".join(["", *lines, ""])
 
 
@@ -338,7 +340,7 @@ def packages(ours: str = "ensemble") -> str:
     """Return how far a scorer of ours is from the boosting package that comes closest, at the same thresholds."""
     stored = on_same_splits("np_benchmark", "np_benchmark_packages")
     names = {OF_THRESHOLD.sub("", method) for method in published("np_benchmark_packages")["method"].unique()} | {ours}
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[str, list[str]] = {}
     for setting in settings(stored):
         if setting.results["dataset"].n_unique() < MIN_VALUES:
             continue
@@ -347,12 +349,19 @@ def packages(ours: str = "ensemble") -> str:
         # ours against the first, or the closest against ours
         known = [(effect.value, scorer) for scorer, effect in ahead.items() if effect.value is not None]
         name = ours if ours in ahead else min(known)[1]
-        found.setdefault((name, first[0].text), []).append(f"{ahead[name]} at {setting.value}")
-    clauses = [
-        f"`{name}`{', the closest,' * (name != ours)} misses more than `{first}` by {', '.join(differences)}"
-        for (name, first), differences in found.items()
-    ]
-    return f"Boosting packages: at the same thresholds, {'; '.join(clauses)}."
+        word = f"{', the closest,' * (name != ours)} misses more than"
+        if ahead[name].numbers["low"] <= 0:
+            word = " cannot be told from"
+        found.setdefault(f"`{name}`{word} `{first[0]}` at", []).append(f"{setting.value} ({ahead[name]})")
+    clauses = "; ".join(f"{clause} {', '.join(differences)}" for clause, differences in found.items())
+    return f"Boosting packages ({splits(stored)} of each data set): at the same thresholds, {clauses}."
+
+
+def splits(records: pl.DataFrame) -> str:
+    """Return how many splits data sets have, as in 1 to 5 splits."""
+    each = records.group_by("dataset").agg(pl.n_unique("repeat"))["repeat"].to_list()
+    least = "" if min(each) == max(each) else f"{min(each)} to "
+    return f"{least}{counted(max(each), 'split')}"
 
 
 def native() -> str:

@@ -272,7 +272,8 @@ def use(drawn: str, *names: str) -> None:
     """Write how much of published benchmarks has run, and what to use when, by them and with large drawn sets."""
     each = [(name, asked(name)) for name in names]
     ran = (
-        f"`{name}` on {counted(one['dataset'].n_unique(), 'data set')}, {_splits(one)} of each" for name, one in each
+        f"`{name}` on {counted(one['dataset'].n_unique(), 'data set')}, {measured.splits(one)} of each"
+        for name, one in each
     )
     cog.outl(f"\nBy {'; '.join(ran)}:\n")
     first, *others = (advice(one, "`{}`".format) for _, one in each)
@@ -281,18 +282,14 @@ def use(drawn: str, *names: str) -> None:
     firsts = {league.standings[0].label.split()[0] for one in known for league in one.leagues if league.standings}
     untried = ", ".join(f"`{method}`" for method in sorted(firsts - {*stored["method"]})) or "none"
     found += large(stored, "`{}`".format)
-    found[-1] += [f"The data sets are simulated, {_splits(stored)} of each.", f"Not tried there: {untried}."]
-    for head, *more in found:
+    found[-1] += [f"The data sets are simulated, {measured.splits(stored)} of each.", f"Not tried there: {untried}."]
+    for head, *_ in found:
         cog.outl("- **{}**: {}".format(*head.split(": ", 1)))
-        for line in more:
-            cog.outl(f"    - {line}")
+    cog.outl("\nMore on these lines:\n")
+    for head, *more in found:
+        if more:
+            cog.outl(f"- **{head.split(': ', 1)[0]}**: {' '.join(more)}")
     cog.outl()
-
-
-def _splits(records: pl.DataFrame) -> str:
-    each = records.group_by("dataset").agg(pl.n_unique("repeat"))["repeat"].to_list()
-    least = "" if min(each) == max(each) else f"{min(each)} to "
-    return f"{least}{counted(max(each), 'split')}"
 
 
 def carries(name: str) -> None:

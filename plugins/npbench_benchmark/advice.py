@@ -100,14 +100,19 @@ def _on_league(promise: str, firsts: Sequence[First], quote: Quote, is_timed: bo
     if not firsts:
         return [f"{_head(promise)}: no method keeps its promise."]
     name = firsts[0].setting.text.partition("=")[0]
-    best = []
+    n = min(len(one.league.datasets) for one in firsts)
+    best, is_enough = [], n >= MIN_VALUES
     for alike in _alike(firsts, "best"):
         found, spent = [one.best for one in alike], f" in {_seconds(one.best for one in alike)}" if is_timed else ""
         where = f"{', '.join(one.setting.value for one in alike)}{spent}{_of_place(alike)}"
-        best.append(f"{quote(found[0].label)} {_reached(found)} at {name} {where}{_alarms(found)}{_verdict(found)}")
-    n = min(len(one.league.datasets) for one in firsts)
-    caution = "" if n >= MIN_VALUES else f" ({counted(n, 'data set')}, too few to separate methods)"
+        judged = _verdict(found) if is_enough else ""
+        best.append(f"{quote(found[0].label)} {_reached(found)} at {name} {where}{_alarms(found)}{judged}")
+    also = "" if promise in ("", "none") else " or to judge a promise"
+    caution = "" if is_enough else f" ({counted(n, 'data set')}, too few to separate methods{also})"
     sentences = [f"{_head(promise)}{caution}: {'; '.join(best)}.", *_on_common(firsts, quote)]
+    if any(one.league.broken for one in firsts):
+        left = [f"{len(one.league.broken)} of {len(one.league.methods)}" for one in firsts]
+        sentences.append(f"Left out, as they exceed rho beyond what their promise allows: {', '.join(left)} methods.")
     cheap = [
         f"{quote(alike[0].cheapest.label)} at {', '.join(one.setting.value for one in alike)} "
         f"({_reached([one.cheapest for one in alike])}{_alarms([one.cheapest for one in alike])}, in "
@@ -115,8 +120,8 @@ def _on_league(promise: str, firsts: Sequence[First], quote: Quote, is_timed: bo
         for alike in _alike([one for one in firsts if one.cheapest.label != one.best.label], "cheapest")
     ]
     if cheap:
-        by = " by score" if promise == "none" else ""
-        sentences.append(f"Cheaper, in the same place and at most {NEAR} worse{by}: {'; '.join(cheap)}.")
+        by, where = " by score" if promise == "none" else "", "in the same place and " if is_enough else ""
+        sentences.append(f"Cheaper, {where}at most {NEAR} worse{by}: {'; '.join(cheap)}.")
     for one in firsts:
         if one.few is not None and one.best.label not in {other.label for other in sharing(one.few)}:
             few, first = f"fewer than {leaderboard.FEW_NEGATIVES} negatives", one.few.standings[0]
@@ -145,11 +150,12 @@ def _with_promise(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
 
 
 def _of_place(alike: Sequence[First]) -> str:
-    """Return the number of methods in the first place, with a comma before it, if the best shares it."""
+    """Return the number of methods in the first place, with a comma before it, if there are others in the league."""
     sizes = [len(sharing(one.league)) for one in alike if len(one.league.datasets) >= MIN_VALUES]
-    if max(sizes, default=1) == 1:
+    if not sizes or all(len(one.league.standings) == 1 for one in alike):
         return ""
     each = ["alone" if n == 1 else f"one of {n}" if 1 in sizes else str(n) for n in sizes]
+    each = each[:1] if {*sizes} == {1} else each
     return f", {'' if 1 in sizes else 'one of '}{', '.join(each)} in the first place"
 
 
@@ -183,20 +189,17 @@ def _alarms(found: Sequence[Standing]) -> str:
     """Return what is known about the false alarms of a method, with a comma before it."""
     if found[0].promise == "on average":
         return f", with a mean P_fa of {', '.join(f'{one.p_fa:.3f}' for one in found)}"
-    return f", above rho on {_percent(found, 'share')} %" if found[0].promise else ""
+    parts = ", ".join(f"{one.above} of {one.n_jobs}" for one in found)
+    return f", above rho on {parts} test parts" if found[0].promise else ""
 
 
 def _verdict(found: Sequence[Standing]) -> str:
     """Return the verdicts on a promise, one if all are equal, and what it allows."""
     if found[0].promise in ("", "none"):
         return ""
-    allowed = "" if found[0].promise == "on average" else f" where {_percent(found, 'allowed')} % are allowed"
-    verdicts = [one.verdict for one in found]
+    shares, verdicts = ", ".join(f"{100 * one.allowed:.0f}" for one in found), [one.verdict for one in found]
+    allowed = "" if found[0].promise == "on average" else f" where {shares} % are allowed"
     return f"{allowed}: {', '.join(verdicts if len({*verdicts}) > 1 else verdicts[:1])}"
-
-
-def _percent(found: Sequence[Standing], name: str) -> str:
-    return ", ".join(f"{100 * getattr(one, name):.0f}" for one in found)
 
 
 def _seconds(found: Iterable[Standing]) -> str:
@@ -244,16 +247,17 @@ def _gains_at(setting: Setting, quote: Quote) -> Iterator[str]:
     if limits is None:
         return
     sign = -1 if limits[0] > 0 else 1
-    word = "gains" if limits[0] > 0 else "loses" if limits[1] < 0 else "does not gain"
+    word = "gains" if limits[0] > 0 else "loses" if limits[1] < 0 else "is not seen to gain"
     found = f"{hodges_lehmann(differences):+.3f} [{limits[0]:+.3f}, {limits[1]:+.3f}], {len(differences)} data sets"
     others = gain.filter((pl.col("gain").list.eval(pl.element() * sign)).list.min() > 0)
     of_several = pl.col("gain").list.len() > 1
-    where = f"on every split: {listed(others.filter(of_several)['dataset'].to_list(), MAX_NAMED) or 'none'}"
+    where = f"{'worse' if sign < 0 else 'better'} on every split: "
+    where += listed(others.filter(of_several)["dataset"].to_list(), MAX_NAMED) or "none"
     if gain.filter(of_several).is_empty():
-        where = f"on {len(others)} of {len(gain)}"
+        where = f"better on {(differences > 0).sum()}, worse on {(differences < 0).sum()}"
     fits = pairs.filter(label=linear[0])["is_collapsed"]
     learnt = f"; learnt nothing in {fits.sum()} of {counted(len(fits), 'fit')}" if fits.any() else ""
-    yield f"{quote(linear[0])} {word} at {setting.value} ({found}; {'worse' if sign < 0 else 'better'} {where}{learnt})"
+    yield f"{quote(linear[0])} {word} at {setting.value} ({found}; {where}{learnt})"
 
 
 def reach(records: pl.DataFrame) -> str:

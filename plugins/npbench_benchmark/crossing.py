@@ -21,9 +21,10 @@ OF_THRESHOLD = re.compile(
 OWN, UMBRELLA, HALF = "own", "umbrella", 0.5
 NOTE = (
     "Misses, and the share of test parts above rho. Half, aligned: the umbrella threshold on half of the negatives, or "
-    "on those that the rule makes use of. All negatives: on scores out of fold or out of bag. Own: the solver's. Of "
-    "the scorers with the most thresholds, the one that misses the least at the first comes first. Last column: mean "
-    "difference of misses from it at the same thresholds, with 95 % limits over data sets (Student's t)."
+    "on those that the rule makes use of. Average, empirical: thresholds that keep rho on average, or only on these "
+    "negatives. All negatives: on scores out of fold or out of bag. Own: the solver's. Scorers with the most "
+    "thresholds stand first, by misses under the first threshold. Last column: mean difference of misses from the "
+    "first scorer at the same thresholds, with 95 % limits over data sets (Student's t)."
 )
 NOTE_OF_THRESHOLDS = (
     "Mean difference of misses from the first threshold with the same scorers, with 95 % limits over data sets "

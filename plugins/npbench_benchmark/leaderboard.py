@@ -51,7 +51,8 @@ class Standing:
     above: int  # jobs whose false-alarm rate on the test part exceeds rho
     share_limits: Limits  # exact 95 % limits of the share of these
     allowed: float  # share of test parts above rho to expect if the promise is kept; NaN without one
-    excess: float  # of the mean false-alarm rate over rho, in standard deviations if it is rho; NaN where unknown
+    noise: float  # standard deviation of the mean false-alarm rate of independent parts if the promise is kept; or NaN
+    excess: float  # of the mean false-alarm rate over rho, in these standard deviations; NaN where unknown
     most_alarms: float | None  # false-alarm rate over rho that 95 % of the test parts do not exceed
     surprise: float  # smallest tail probability of a part, times the parts of the league; NaN for unknown sizes
     worst: float  # false-alarm rate over rho on the part with this tail
@@ -67,7 +68,7 @@ class Standing:
     p_nd_common: float | None = None  # over the data sets on which all methods have all answers
     rank: float = 0.0
     rank_limits: Limits = UNKNOWN
-    place: int = 0  # shared with all methods from which it cannot be separated
+    place: int = 0  # of the best method from which it cannot be separated, among those that open a place
     place_limits: Limits = UNKNOWN
     is_efficient: bool = False  # no other method of the league is better in fewer seconds
 
@@ -239,7 +240,7 @@ def _league(promise: str, alike: Sequence[Standing], results: pl.DataFrame, left
 def _in_order(one: Standing) -> tuple[float | str, ...]:
     """Return what methods of a league are sorted by: of equal ranks, the better comes first, then the faster."""
     seconds = math.inf if math.isnan(one.seconds) else one.seconds
-    return one.place, one.rank, round(one.ranked, DIGITS), seconds, one.label
+    return -one.n_datasets, one.rank, round(one.ranked, DIGITS), seconds, one.label
 
 
 def ranked_by(promise: str) -> str:
@@ -396,6 +397,7 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[Standing]:
             keys=frozenset(row["key"]),
             share_limits=rate_limits(row["above"], row["n_jobs"]),
             allowed=share * row["n_ok"] / row["n_jobs"],
+            noise=noise,
             excess=math.nan if math.isnan(noise) else row["mean_excess"] / noise,
             surprise=tail * n_parts[promise.kind],
             worst=worst,

@@ -1,13 +1,14 @@
 """Tables of the benchmark in the order of time, beside parts of the same sizes that are drawn at random."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from npbench.records.fields import METHOD
-from npbench.report.sheet import MISSING, Row, Sheet, number
-from npbench_benchmark.leaderboard import Setting, Standing, settings
+from npbench.report.sheet import MISSING, Row, Sheet, estimate, number
+from npbench_benchmark.leaderboard import NOISE, Setting, Standing, settings
 
 ALL, RATES = "all", ("p_fa", "p_nd")
 COSTS = ["setting", "data set", "cuts", "methods", "exceed", "exceed, shuffled", "P_fa/rho added", "P_nd added"]
@@ -19,7 +20,8 @@ NOTE = (
 )
 COST_NOTE = (
     "Methods: those with a promise. Exceed: how many exceed rho beyond noise. Added: how much higher P_fa, as a share "
-    "of rho, and misses are in the order of time, on average over methods."
+    "of rho, and misses are in the order of time, on average over methods, P_fa with 95 % limits by the noise of test "
+    "parts. Cuts overlap, so the true limits are wider."
 )
 
 Pair = tuple[Standing, Standing]  # a method in the order of time, and shuffled
@@ -58,10 +60,14 @@ def _costs(setting: Setting, found: Pairs) -> list[Row]:
             exceed = [[one.verdict for one in side].count("exceeded") for side in zip(*promised, strict=True)]
             added = (sum(getattr(one, rate) - getattr(other, rate) for one, other in promised) for rate in RATES)
             alarms, misses = added
-            of_rho, points = alarms / len(promised) / float(setting.value), misses / len(promised)
+            # methods are tested on the same rows, so that the noise of their mean is that of one
+            noise = math.fsum(NOISE * math.hypot(one.noise, other.noise) for one, other in promised)
+            of_rho, off = (sum_ / len(promised) / float(setting.value) for sum_ in (alarms, noise))
+            limits = None if math.isnan(off) else (of_rho - off, of_rho + off)
             cuts = max(one.n_jobs for one, _ in promised)
             counts = [number(count, "d") for count in (cuts, len(promised), *exceed)]
-            rows.append([setting.text, name, *counts, number(of_rho, "+.2f"), number(points, "+.3f")])
+            points = number(misses / len(promised), "+.3f")
+            rows.append([setting.text, name, *counts, estimate(of_rho, limits, "+.2f"), points])
     return rows
 
 

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from grids import SLOW
-from npbench.report.stats.ranks import fewest_to_separate, ranking
+from npbench.report.stats.ranks import _critical, _ranks, fewest_to_separate, ranking
 
 TABLES = arrays(
     float, st.tuples(st.integers(1, 8), st.integers(1, 5)), elements=st.sampled_from([0.1, 0.2, 0.3, np.nan])
@@ -31,7 +31,7 @@ def test_places_follow_data_sets_and_ranks(values):
             if counts[one] > counts[other]:
                 assert found.places[one] < found.places[other]
             elif counts[one] == counts[other] and found.ranks[one] <= found.ranks[other]:
-                assert found.places[one] <= found.places[other]
+                assert found.places[one] <= 1 + np.sum((counts > counts[other]) | (found.ranks < found.ranks[other]))
 
 
 @given(TABLES)
@@ -104,10 +104,24 @@ def test_many_equal_methods_share_one_place_in_most_draws(draws):
     assert stats.binomtest(apart, draws, 0.05, alternative="greater").pvalue > 0.001
 
 
-def test_a_place_reaches_to_the_last_method_that_its_first_is_not_separated_from():
+def test_a_place_is_shared_by_those_that_its_first_is_not_separated_from_and_by_no_other():
     """The method between is a little behind the first everywhere, the last one behind or ahead by much."""
     values = np.column_stack([np.zeros(7), np.ones(7), np.where(np.arange(7) < 5, 2.0, -1.0)])
     found = ranking(values)
     assert found.ranks[0] < found.ranks[1] < found.ranks[2]
-    assert found.places.tolist() == [1, 1, 1]
+    assert found.places.tolist() == [1, 2, 1]
     assert ranking(values[:, :2]).places.tolist() == [1, 2]
+
+
+def test_two_methods_are_separated_where_a_test_of_pairs_separates_them():
+    """Of two methods, the critical value is that of Student's t; many data sets make it the normal one."""
+    random = np.random.default_rng(5)
+    for n in (6, 12, 40):
+        values = random.random((n, 2))
+        assert _critical(_ranks(values)) == pytest.approx(stats.t.ppf(0.975, n - 1), rel=0.04)
+
+
+def test_critical_value_of_many_independent_methods_is_that_of_the_studentized_range():
+    """With many data sets, errors are known and ranks of k equal methods are equally correlated."""
+    critical = _critical(_ranks(np.random.default_rng(6).random((2000, 10))))
+    assert critical * np.sqrt(2) == pytest.approx(stats.studentized_range.ppf(0.95, 10, np.inf), rel=0.02)

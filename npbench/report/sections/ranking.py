@@ -4,7 +4,6 @@ import itertools
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from operator import itemgetter
 
 import numpy as np
 import polars as pl
@@ -20,7 +19,7 @@ from npbench.report.stats.ranks import ranking
 MIN_DATASETS, MIN_FOR_DIAGRAM = 3, 3  # data sets; settings
 ROW_LABEL_WIDTH = 60  # characters
 PLACES_NOTE = (
-    "Place: ends with the last method that the data sets cannot separate from its first (95 % for all pairs together). "
+    "Place: shared by a method and those below that the data sets cannot separate from it (95 % for all pairs). "
     "Places: 95 % limits of the place by mean rank. Fewer than six data sets separate nothing: places follow the rank."
 )
 BARS_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Methods of one colour share a place."
@@ -66,7 +65,7 @@ def _shown(
     labels: Sequence[str], values: np.ndarray, title: str, notes: Sequence[str], name: str
 ) -> tuple[Sheet, Chart | None]:
     found = ranking(values)
-    order = np.lexsort([np.array(labels), found.ranks, found.places]).tolist()
+    order = np.lexsort([np.array(labels), found.ranks]).tolist()
     rows: list[Row] = [
         [labels[k], number(found.places[k], "d"), limits(found.place_limits[k]), number(found.ranks[k], ".2f")]
         for k in order
@@ -87,7 +86,7 @@ def limits(places: Sequence[float]) -> Cell:
 def diagram(
     labels: Sequence[str], ranks: Sequence[float], limits: Sequence[Limits], places: Sequence[int]
 ) -> Panel | None:
-    """Draw mean ranks by place, the best on top, with limits and lines between the places; None for few data sets."""
+    """Draw mean ranks, the best on top, in colours of places with lines between them; None for few data sets."""
     if len(labels) < MIN_FOR_DIAGRAM or np.isnan(limits).any():
         return None
     rows = range(len(labels))[::-1]
@@ -96,8 +95,9 @@ def diagram(
     names = ["\n".join(textwrap.wrap(text, ROW_LABEL_WIDTH)) for text in texts]
     low, high = zip(*limits, strict=True)
     means = []
-    for place, same in itertools.groupby(zip(places, ranks, rows, low, high, strict=True), key=itemgetter(0)):
-        _, x, y, its_low, its_high = zip(*same, strict=True)
+    for place in dict.fromkeys(places):
+        same = [row for row, one in zip(zip(ranks, rows, low, high, strict=True), places, strict=True) if one == place]
+        x, y, its_low, its_high = zip(*same, strict=True)
         means.append(Series(f"place={place}", x, y, its_low, its_high, joined=False))
-    parted = [one.y[-1] - 0.5 for one in means[:-1]]
+    parted = [row + 0.5 for row, (one, other) in zip(rows[1:], itertools.pairwise(places), strict=True) if one != other]
     return Panel("", "mean rank (1 is best)", "", means, y_labels=names[::-1], parted=parted)

@@ -15,7 +15,8 @@ from npbench.numerics.signed_rank import DIGITS
 from npbench.report.stats.paired import MIN_VALUES
 
 RESAMPLES = 10_000
-PAIR_DRAWS = 2000  # each has the differences of all pairs of methods
+PAIR_DRAWS = 10_000  # each has the differences of all pairs of methods
+BLOCK = 250  # of these, which fit a processor's cache
 TAIL = 2.5  # percent, at each end of 95 % limits
 POWER = 0.8
 ROUNDING = 1e-9  # of variances of ranks
@@ -27,15 +28,16 @@ class Ranking:
 
     ranks: np.ndarray  # means over the data sets that a method was run on; NaN without any
     rank_limits: np.ndarray  # (n_methods, 2), 95 % limits by the bootstrap over data sets; NaN for fewer than six
-    places: np.ndarray  # a place ends with the last method that the data sets cannot separate from its first
+    places: np.ndarray  # of the first method of a place, and of those that the data sets cannot separate from it
     place_limits: np.ndarray  # (n_methods, 2), 95 % limits of the place by mean rank; NaN for fewer than six data sets
 
 
 def ranking(values: np.ndarray) -> Ranking:
     """Rank methods: those that were run on more data sets first, then by mean rank.
 
-    Data sets are drawn again with replacement, with a fixed seed. A place ends with the last method that cannot be
-    separated from its first; all pairs are compared at 5 % together, see :func:`_critical`.
+    Data sets are drawn again with replacement, with a fixed seed. The best method without a place opens the next one,
+    and shares it with those that cannot be separated from it; all pairs are compared at 5 % together, see
+    :func:`_critical`.
     """
     each = _ranks(values)
     n, counts = len(each), np.sum(np.isfinite(each), axis=0)
@@ -68,11 +70,11 @@ def _share(places: np.ndarray, ordered: np.ndarray, each: np.ndarray) -> None:
         mean, deviation = np.nanmean(differences, axis=0), np.nan_to_num(np.nanstd(differences, axis=0, ddof=1))
     apart = np.zeros((len(ordered), len(ordered)), dtype=bool)
     apart[better, worse] = mean > _critical(each[:, ordered]) * deviation / np.sqrt(np.maximum(known, 1))
-    first = 0
-    while first < len(ordered):
-        last = int(np.flatnonzero(~apart[first])[-1])
-        places[ordered[first : last + 1]] = places[ordered[first]]
-        first = last + 1
+    free = np.arange(len(ordered))
+    while free.size:
+        is_apart = apart[free[0], free]
+        places[ordered[free[~is_apart]]] = places[ordered[free[0]]]
+        free = free[is_apart]
 
 
 def _critical(each: np.ndarray) -> float:
@@ -85,13 +87,20 @@ def _critical(each: np.ndarray) -> float:
     if k < 2 or not kept.any():
         return 0.0
     root, random = vectors[:, kept] * np.sqrt(values[kept]), np.random.default_rng(0)
-    means = random.standard_normal((PAIR_DRAWS, root.shape[1])) @ root.T
-    spread = random.standard_normal((PAIR_DRAWS, n - 1, root.shape[1])) @ root.T
-    covariances = spread.transpose(0, 2, 1) @ spread / (n - 1)
-    one, other = np.triu_indices(k, 1)
-    squares = covariances[:, one, one] + covariances[:, other, other] - 2 * covariances[:, one, other]
-    off = np.abs(means[:, one] - means[:, other]) / np.sqrt(np.maximum(squares, ROUNDING))
-    return float(np.percentile(off.max(axis=1), 100 - 2 * TAIL))
+    r, below, most = root.shape[1], np.tril_indices(root.shape[1], -1), np.zeros((PAIR_DRAWS // BLOCK, BLOCK))
+    for largest in most:
+        means = random.standard_normal((BLOCK, r)) @ root.T
+        # a triangle of normal values, with a diagonal of chi, is a root of a drawn covariance (Bartlett)
+        triangles = np.zeros((BLOCK, r, r))
+        triangles[:, *below] = random.standard_normal((BLOCK, len(below[0])))
+        triangles[:, range(r), range(r)] = np.sqrt(random.chisquare(n - 1 - np.arange(r), (BLOCK, r)))
+        roots = root @ triangles
+        products = roots @ roots.transpose(0, 2, 1)
+        own = np.einsum("dii->di", products)
+        squares = (own[:, :, None] + own[:, None, :] - 2 * products) / (n - 1)
+        off = (means[:, :, None] - means[:, None, :]) ** 2 / np.maximum(squares, ROUNDING)
+        largest[:] = off.max(axis=(1, 2))
+    return float(np.sqrt(np.percentile(most, 100 - 2 * TAIL)))
 
 
 @lru_cache(maxsize=8)

@@ -75,9 +75,9 @@ def test_a_method_with_too_many_false_alarms_leaves_the_sentence(params):
 
 def test_numbers_are_those_of_the_records():
     text = told(made(results("alpha", 0.3, params=UMBRELLA, p_fa=0.05)))[0]
-    assert "misses 0.30 at rho 0.1, above rho on 0 %" in text
+    assert "misses 0.30 at rho 0.1, above rho on 0 of 24 test parts where" in text
     half = results("alpha", 0.3, params=UMBRELLA) + results("alpha", 0.3, p_fa=0.11, names=["a"], params=UMBRELLA)
-    assert "above rho on 11 %" in told(made(half))[0]  # three of 27
+    assert "above rho on 3 of 27 test parts" in told(made(half))[0]
     assert "mean P_fa of 0.050" in told(made(results("alpha", 0.3, params=AVERAGE)))[0]
 
 
@@ -87,12 +87,12 @@ def test_of_those_that_share_the_place_the_fastest_is_the_cheapest():
     wave = level + 0.01 * np.array([1, -1, 1, -1, 1, -1, 1, 1])  # better on three data sets
     fast = results("beta", wave, params=UMBRELLA, seconds=0.5)
     text = told(made(slow, fast))[0]
-    assert re.search(r"Cheaper.*beta at 0.1 \(misses 0.25, above rho on 0 %, in 0.5 s, not 3 s\)", text)
+    assert re.search(r"Cheaper.*beta at 0.1 \(misses 0.25, above rho on 0 of 24 test parts, in 0.5 s, not 3 s\)", text)
     assert "alpha misses 0.25 at rho 0.1, one of 2 in the first place" in text
     better = wave - 0.02 * np.eye(8)[1]
     as_fast = results("gamma", better, params=UMBRELLA, seconds=0.5001)
     assert re.search(r"Cheaper.*gamma at 0.1", told(made(slow, fast, as_fast))[0])
-    assert "in the first place" not in told(made(slow))[0]
+    assert "in the first place" not in told(made(slow))[0]  # there is no other
     for seconds in (9.0, 1.6):  # not half of those of the best
         assert "beta" not in told(made(slow, results("beta", wave, params=UMBRELLA, seconds=seconds)))[0]
     worse = results("beta", wave + 0.05 * np.array([-1, 1, 1, 1, 1, 1, -1, 1]), params=UMBRELLA, seconds=0.5)
@@ -108,6 +108,15 @@ def test_the_best_may_be_alone_at_one_bound_and_share_its_place_at_another():
     far = results("beta", level + 0.3, rho=0.1, p_fa=0.0, params=UMBRELLA)
     assert "at rho 0.1, 0.05, alone, one of 2 in the first place" in told(made(*at.values(), near[0.05], far))[0]
     assert "at rho 0.1, 0.05, one of 2, 2 in the first place" in told(made(*at.values(), *near.values()))[0]
+    farther = results("beta", level + 0.3, rho=0.05, p_fa=0.0, params=UMBRELLA)
+    assert "at rho 0.1, 0.05, alone in the first place" in told(made(*at.values(), far, farther))[0]
+
+
+def test_methods_that_left_are_counted_beside_those_that_keep_their_promise():
+    kept = [results("alpha", 0.3, rho=rho, p_fa=0.0, params=UMBRELLA) for rho in (0.1, 0.05)]
+    left = [results("beta", 0.1, rho=rho, p_fa=p_fa, params=UMBRELLA) for rho, p_fa in ((0.1, 0.3), (0.05, 0.0))]
+    assert "exceed rho beyond what their promise allows: 1 of 2, 0 of 2 methods" in told(made(*kept, *left))[0]
+    assert "Left out" not in told(made(*kept, left[1]))[0]
 
 
 def test_bounds_with_fewer_data_sets_are_also_compared_on_those_that_all_have():
@@ -176,12 +185,13 @@ def test_large_data_sets_have_a_line_for_each_promise_with_the_jobs_without_an_a
     at = {"rho": 0.05, "seconds": 120.0, **big}
     tight = results("alpha", 0.7, **at) + results("beta", 0.6, **at) + results("gamma", 0.8, **at)
     (text,) = on_large(made(lost, [{**one, **sizes} for one in tight]))
-    assert "alpha misses 0.20 at rho 0.1 in 1 s, above rho on 0 %; beta misses 0.60 at rho 0.05 in 120 s" in text
+    assert "alpha misses 0.20 at rho 0.1 in 1 s, above rho on 0 of 6 test parts; beta misses 0.60 at rho 0.05" in text
+    assert "in 120 s" in text
     assert "1 of 3 methods" in text
     kept = [{**one, **sizes} for one in results("delta", 0.3, params=UMBRELLA, **big)]
     guaranteed, free = on_large(made(lost, kept))
     assert "delta misses 0.30" in guaranteed
-    assert "are allowed: kept" in guaranteed
+    assert "kept" not in guaranteed  # two data sets judge no promise
     assert "alpha misses 0.20" in free
     enough = [results(solver, level) for solver, level in (("alpha", 0.2), ("beta", 0.3))]
     (text,) = on_large(made([{**one, **sizes} for part in enough for one in part]))
@@ -239,7 +249,7 @@ def areas(solver, values, params=None, method=None):
     ]
 
 
-@pytest.mark.parametrize(("gain", "word"), [(0.05, "gains"), (-0.05, "loses"), (0.0, "does not gain")])
+@pytest.mark.parametrize(("gain", "word"), [(0.05, "gains"), (-0.05, "loses"), (0.0, "is not seen to gain")])
 def test_what_training_for_the_range_gains_on_logistic_regression(gain, word):
     base = np.linspace(0.5, 0.7, 12)
     noise = 0.01 * (-1.0) ** np.arange(12)
@@ -258,8 +268,8 @@ def test_what_training_for_the_range_gains_on_logistic_regression(gain, word):
     assert told(records)[0].startswith("Partial AUC")
     assert list(gains(made(areas("asvm", linear)))) == []
     (of_one_split,) = gains(records.filter(repeat=0))
-    n = {"gains": "worse on 0 of 12", "loses": "better on 0 of 12"}.get(word, "better on 6 of 12")
-    assert n in of_one_split
+    better = {"gains": 12, "loses": 0}.get(word, 6)
+    assert f"better on {better}, worse on {12 - better})" in of_one_split
     assert "s00" not in of_one_split
     (mixed,) = gains(records.filter((pl.col("repeat") == 0) | (pl.col("dataset") == "s02")))
     assert mixed.partition("split: ")[2].startswith("none" if gain else "s02)")

@@ -1,6 +1,8 @@
 """The order of time beside shuffled parts: the sentence and the rows follow from the records."""
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from npbench.records.reading import conformed
 from npbench_benchmark.time_order import tables
@@ -43,6 +45,20 @@ def test_costs_follow_from_the_records(in_time, shuffled, p_nd, counts, added):
     ]
     assert [own[name] for name in ("P_nd", "P_nd, shuffled")] == [f"{one:.3f}" for one in p_nd]
     assert (own["above rho"], own["verdict, shuffled"] == "exceeded") == (f"{float(in_time > 0.1):.3f}", shuffled > 0.1)
+
+
+def test_limits_of_what_is_added_are_those_of_simulated_thresholds():
+    """Half of 1000 negatives set the threshold and 1000 test it, on three cuts in each order."""
+    sized = records(0.15, 0.08, params={**UMBRELLA, "calibration_size": 0.5})
+    (row,) = tables(conformed(frame(sized)), [])[0].cells
+    numbers, random = row[6].numbers, np.random.default_rng(0)
+    accepted = stats.binom.ppf(0.05, 500, 0.1) - 1  # the largest number of alarms that 5 % of thresholds at rho have
+    true = random.beta(accepted + 1, 500 - accepted, (20_000, 2, 3))
+    means = random.binomial(1000, true).mean(axis=-1) / 1000
+    off = 1.96 * np.std(means[:, 0] - means[:, 1]) / 0.1
+    assert numbers[""] == pytest.approx(0.7)
+    assert numbers["high"] - 0.7 == pytest.approx(off, rel=0.05)
+    assert 0.7 - numbers["low"] == pytest.approx(off, rel=0.05)
 
 
 def test_methods_without_a_promise_are_not_in_the_costs():
