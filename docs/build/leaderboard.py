@@ -32,7 +32,7 @@ def write(path: Path) -> None:
     """Write the page."""
     frames = [asked(experiment) for experiment in EXPERIMENTS]
     advice = [line for records in frames for line in lines(records, [])]
-    sections = [Section("What to use when", notes=advice), Section("All methods", explorer(frames))]
+    sections = [Section("All methods", explorer(frames)), Section("What to use when", notes=advice)]
     page.write(path, sections, Collection(frames[0].clear().with_columns(label=pl.lit("")), []))
 
 

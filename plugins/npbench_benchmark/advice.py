@@ -99,14 +99,12 @@ def sharing(league: League) -> list[Standing]:
 def _on_league(promise: str, firsts: Sequence[First], quote: Quote, is_timed: bool) -> list[str]:
     if not firsts:
         return [f"{_head(promise)}: no method keeps its promise."]
-    name = firsts[0].setting.text.partition("=")[0]
     n = min(len(one.league.datasets) for one in firsts)
-    best, is_enough = [], n >= MIN_VALUES
+    is_enough = n >= MIN_VALUES
+    best = []
     for alike in _alike(firsts, "best"):
-        found, spent = [one.best for one in alike], f" in {_seconds(one.best for one in alike)}" if is_timed else ""
-        where = f"{', '.join(one.setting.value for one in alike)}{spent}{_of_place(alike)}"
-        judged = _verdict(found) if is_enough else ""
-        best.append(f"{quote(found[0].label)} {_reached(found)} at {name} {where}{_alarms(found)}{judged}")
+        parts = [_at_bound(one, is_timed=is_timed, is_enough=is_enough, in_full=one is firsts[0]) for one in alike]
+        best.append(f"{quote(alike[0].best.label)} {'misses' if promise else 'reaches'} {', '.join(parts)}")
     also = "" if promise in ("", "none") else " or to judge a promise"
     caution = "" if is_enough else f" ({counted(n, 'data set')}, too few to separate methods{also})"
     sentences = [f"{_head(promise)}{caution}: {'; '.join(best)}.", *_on_common(firsts, quote)]
@@ -149,14 +147,23 @@ def _with_promise(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
         yield f"By score, misses plus relative excess, {'; '.join(clauses)}: giving up the promise gains nothing there."
 
 
-def _of_place(alike: Sequence[First]) -> str:
-    """Return the number of methods in the first place, with a comma before it, if there are others in the league."""
-    sizes = [len(sharing(one.league)) for one in alike if len(one.league.datasets) >= MIN_VALUES]
-    if not sizes or all(len(one.league.standings) == 1 for one in alike):
-        return ""
-    each = ["alone" if n == 1 else f"one of {n}" if 1 in sizes else str(n) for n in sizes]
-    each = each[:1] if {*sizes} == {1} else each
-    return f", {'' if 1 in sizes else 'one of '}{', '.join(each)} in the first place"
+def _at_bound(one: First, *, is_timed: bool, is_enough: bool, in_full: bool) -> str:
+    """Return the numbers of the best at one bound; in full for the first bound, whose words the others leave out."""
+    best, found = one.best, []
+    name, parts, others = (f"{one.setting.text.partition('=')[0]} ", " test parts", " others") if in_full else [""] * 3
+    has_promise = best.promise not in ("", "none") and is_enough
+    verdict = f": {best.verdict}" if has_promise else ""
+    if best.promise == "on average":
+        found.append(f"{'mean P_fa ' * in_full}{best.p_fa:.3f}{verdict}")
+    elif best.promise:
+        expected = f", {best.allowed * best.n_jobs:.1f} expected" if has_promise else ""
+        found.append(f"{'above it on ' * in_full}{best.above} of {best.n_jobs}{parts}{expected}{verdict}")
+    if is_enough and (n_others := len(one.league.standings) - 1):
+        sharing_it = len(sharing(one.league)) - 1
+        found.append(f"first with {sharing_it} of {n_others}{others}" if sharing_it else "first alone")
+    value, spent = best.p_nd if best.promise else 1 - best.score, f" in {_seconds([best])}" * is_timed
+    about = f" ({'; '.join(found)})" if found else ""
+    return f"{value:.2f} at {name}{one.setting.value}{spent}{about}"
 
 
 def _on_common(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
@@ -191,15 +198,6 @@ def _alarms(found: Sequence[Standing]) -> str:
         return f", with a mean P_fa of {', '.join(f'{one.p_fa:.3f}' for one in found)}"
     parts = ", ".join(f"{one.above} of {one.n_jobs}" for one in found)
     return f", above rho on {parts} test parts" if found[0].promise else ""
-
-
-def _verdict(found: Sequence[Standing]) -> str:
-    """Return the verdicts on a promise, one if all are equal, and what it allows."""
-    if found[0].promise in ("", "none"):
-        return ""
-    shares, verdicts = ", ".join(f"{100 * one.allowed:.0f}" for one in found), [one.verdict for one in found]
-    allowed = "" if found[0].promise == "on average" else f" where {shares} % are allowed"
-    return f"{allowed}: {', '.join(verdicts if len({*verdicts}) > 1 else verdicts[:1])}"
 
 
 def _seconds(found: Iterable[Standing]) -> str:

@@ -24,12 +24,12 @@ SEPARATED = 3  # methods for which a note says how many data sets would separate
 
 LOST_NOTE = "A job without an answer counts as one that accepts nothing, in every column but the seconds."
 SCORES = {
-    "np_score": "P_nd + max(0, P_fa - rho) / rho, at most 1, without the noise of test parts",
-    "pauc": "1 - the mean height of the ROC curve over fpr_range, with ties as straight lines",
+    "np_score": ": P_nd + max(0, P_fa - rho) / rho, at most 1, without the noise of test parts",
+    "pauc": ": the mean height of the ROC curve over fpr_range, with ties as straight lines",
 }
 RATE_NOTE = (
     "Above: test parts with P_fa > rho. Share: with Clopper and Pearson's limits for independent test parts; those of "
-    "one data set overlap, so the limits are too narrow. Allowed: the share to expect from a kept promise, given the "
+    "one data set overlap, so the limits are too narrow. Expected: so many above if the promise is kept, given the "
     "numbers of negatives. P_fa/rho: not exceeded on 95 % of the test parts. P_nd: misses. Common: misses where all of "
     "these methods have all answers."
 )
@@ -101,7 +101,8 @@ def places(records: pl.DataFrame, keys: Sequence[str]) -> list[Sheet]:
         for one in [*_near(league.standings, own), *(one for one in league.broken if one.keys & own)]
     ]
     note = "The best method, and those of this run, marked >, between their neighbours."
-    return [Sheet("places: among the stored methods", *_by_column(rows), [note, _scored(records)])]
+    by = "misses, without a promise by " * leaderboard.bounded(records)
+    return [Sheet("places: among the stored methods", *_by_column(rows), [note, f"Ranked by {by}{_scored(records)}"])]
 
 
 def _mark(one: Standing, league: League, own: frozenset[str]) -> dict[str, Entry]:
@@ -151,8 +152,9 @@ def ranked(text: str, league: League, records: pl.DataFrame) -> Sheet:
     """Return the ranking of a league at one setting of the problem."""
     title = f"{text}: ranking{league.title}"
     cells = [_standing(one, league, records["problem"][0]) for one in league.standings]
-    by = f"score, mean over repeats; lower is better. {_scored(records)}"
-    judged = f"Ranked by {by if leaderboard.ranked_by(league.promise) == 'score' else 'misses, mean over repeats.'}"
+    judged = f"Ranked by {_scored(records)}"
+    if leaderboard.ranked_by(league.promise) == "p_nd":
+        judged = "Ranked by misses, mean over repeats."
     names = ", ".join(f"{one.label} ({_evidence(one)})" for one in league.broken)
     left = [f"Left out, since they exceed rho beyond what the promise allows: {names}."] if names else []
     general = [RATE_NOTE, *RANK_NOTES] if league.promise else RANK_NOTES
@@ -168,7 +170,9 @@ def _by_column(rows: Sequence[dict[str, Entry]]) -> tuple[list[str], list[Row]]:
 
 def _scored(records: pl.DataFrame) -> str:
     metric = leaderboard.judge(records)
-    return f"Score: {SCORES.get(metric, f'1 - {metric}')}."
+    name = "score" if leaderboard.bounded(records) else metric
+    direction = better(records["problem"][0], metric)
+    return f"{name}, mean over repeats; {direction} is better{SCORES.get(metric, '')}."
 
 
 def _evidence(one: Standing) -> str:
@@ -194,14 +198,15 @@ def _standing(one: Standing, league: League, problem: str) -> dict[str, Entry]:
         **score,
         "P_nd": number(one.p_nd),
         "above": Cell(f"{one.above}/{one.n_jobs}", one.above, further=(("of", one.n_jobs),)),
-        **({} if math.isnan(one.allowed) else {"allowed": number(one.allowed), "verdict": one.verdict or MISSING}),
     }
+    if not math.isnan(one.allowed):
+        first |= {"expected": number(one.allowed * one.n_jobs, ".1f"), "verdict": one.verdict or MISSING}
     more = {"share": interval(one.share_limits), "P_fa/rho": number(one.most_alarms, ".2f")}
     return {
         "method": one.label,
         "place": number(one.place or None, "d"),
         **(first if one.promise else _area(one.score, problem)),
-        "places": limits(one.place_limits),
+        "position": limits(one.place_limits),
         "rank": number(one.rank or None, ".2f"),
         **({**more, "common": number(one.p_nd_common)} if one.promise else {}),
         "data sets": count(one.n_datasets, len(league.datasets) or one.n_datasets),
@@ -240,14 +245,14 @@ def _scorers(setting: Setting) -> Sheet:
     every = [one for league in setting.leagues for one in league.methods]
     ranked = ranking(table(setting.results, [one.label for one in every], "at_rho")[1])
     rows: list[Row] = []
-    for at in np.lexsort([ranked.ranks, ranked.places]).tolist():
+    for at in np.argsort(ranked.ranks, kind="stable").tolist():
         one, place, span = every[at], number(ranked.places[at], "d"), limits(ranked.place_limits[at])
         rows.append([one.label, one.promise, place, span, number(ranked.ranks[at], ".2f"), number(one.at_rho)])
     note = (
         "Misses with a threshold that makes P_fa on the test part rho. Nobody knows it, so promises do not count. "
         "Methods that hold out negatives train on fewer."
     )
-    columns = ["method", "promise", "place", "places", "rank", "at rho"]
+    columns = ["method", "promise", "place", "position", "rank", "at rho"]
     return Sheet(f"{setting.text}: scorers alone", columns, rows, [note], f"{setting.text} scorers", detail=True)
 
 

@@ -129,6 +129,9 @@ def test_the_first_notes_are_cut_only_if_they_are_very_long():
     shown, _ = terminal.brief([Section("What to use when", notes=advice), Section("More", notes=advice)])
     assert shown[0].notes == advice
     assert all(len(note) < len(advice[0]) for note in shown[1].notes)
+    heads = [f"{name} misses 0.25 at rho 0.1 ({'very ' * 40}few others)." for name in "abcd"]
+    (shown,), _ = terminal.brief([Section("What to use when", notes=[f"{head} {'More. ' * 200}" for head in heads])])
+    assert shown.notes == heads
     (shown,), _ = terminal.brief([Section("What to use when", notes=["word " * 400] * 4)])
     assert all("..." in note for note in shown.notes)
 

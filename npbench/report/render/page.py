@@ -43,6 +43,7 @@ def write(path: Path, sections: Sequence[Section], collection: Collection, pictu
     script = "\n".join((HTML / name).read_text(encoding="utf-8") for name in SCRIPTS)
     text = template("page.html").render(
         name=next(part for part in (path.stem, *path.resolve().parts[-2::-1]) if part != "report"),
+        heading=f"npbench {path.stem}",
         sections=sections,
         pictures={name: _picture(_themed(svg) if name in charts else svg) for name, svg in pictures.items()},
         charts=charts,

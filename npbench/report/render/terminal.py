@@ -17,7 +17,7 @@ from npbench.values import counted, listed
 MAX_TABLE_ROWS = 60
 # Lines of the sections of a report, which with the list of files are 60; notes of one; rows and notes of a table.
 MAX_LINES, MAX_NOTES, MAX_BRIEF_ROWS, MAX_BRIEF_NOTES = 47, 5, 8, 2
-MAX_FIRST_LINES = 24  # of the first notes, such as what to use when, which are cut only beyond these
+MAX_FIRST_LINES = 24  # of the first notes, such as what to use when; beyond these, of the first sentence of each
 COLUMNS, MAX_NOTE_LENGTH, MAX_TITLES = 80, 160, 3
 MAX_WORDS, MIN_WORDS, GAP = 60, 30, 2  # longer words are cut if a row needs more than two lines; between columns
 STYLES = {"": "", "above": "red", "incomplete": "red", "best": "bold"}
@@ -121,19 +121,20 @@ def brief(sections: Sequence[Section], columns: int = COLUMNS) -> tuple[list[Sec
 
 
 def _narrowed(sheet: Sheet, columns: int) -> Sheet:
-    """Return a sheet of at most two lines a row: cut long words, then leave out columns that still do not fit."""
-    if width(sheet) <= 2 * columns:
-        return sheet
+    """Return a sheet of one line a row, or two with long words: cut these, then leave out columns that do not fit."""
     sizes = sheet.longest
+    room = columns if max(sizes) <= MAX_WORDS else 2 * columns
+    if width(sheet) <= room:
+        return sheet
     short = [size + GAP for size in sizes if size <= MAX_WORDS]
-    most = max(MIN_WORDS, (2 * columns - sum(short)) // max(1, len(sizes) - len(short)) - GAP)
+    most = max(MIN_WORDS, (room - sum(short)) // max(1, len(sizes) - len(short)) - GAP)
 
     def cut(cell: Cell, size: int) -> Cell:
         is_long = size > MAX_WORDS and len(cell.text) > most
         return replace(cell, text=f"{cell.text[: most - 4]} ...") if is_long else cell
 
     ends = accumulate(GAP + (size if size <= MAX_WORDS else most) for size in sizes)
-    n = max(1, sum(end <= 2 * columns for end in ends))
+    n = max(1, sum(end <= room for end in ends))
     rows = [list(map(cut, row[:n], sizes)) for row in sheet.cells]
     more = [f"and {counted(len(sizes) - n, 'more column')} in the files"] if n < len(sizes) else []
     return replace(sheet, columns=sheet.columns[:n], rows=rows, notes=[*more, *sheet.notes])
@@ -147,8 +148,10 @@ def _n_lines(titled: Section | Sheet, columns: int) -> int:
 def _few(notes: Sequence[str], columns: int, *, is_first: bool) -> list[str]:
     more = [f"and {len(notes) - MAX_NOTES} more notes in the files"] if len(notes) > MAX_NOTES else []
     shown = notes[:MAX_NOTES]
-    is_whole = is_first and _n_lines(Section("", notes=shown), columns) <= MAX_FIRST_LINES
-    return [*(shown if is_whole else map(_cut, shown)), *more]
+    for whole in (shown, [f"{note.partition('. ')[0].removesuffix('.')}." for note in shown]) if is_first else ():
+        if _n_lines(Section("", notes=whole), columns) <= MAX_FIRST_LINES:
+            return [*whole, *more]
+    return [*map(_cut, shown), *more]
 
 
 def _cut(note: str) -> str:

@@ -20,7 +20,7 @@ MIN_DATASETS, MIN_FOR_DIAGRAM = 3, 3  # data sets; settings
 ROW_LABEL_WIDTH = 60  # characters
 PLACES_NOTE = (
     "Place: shared by a method and those below that the data sets cannot separate from it (95 % for all pairs). "
-    "Places: 95 % limits of the place by mean rank. Fewer than six data sets separate nothing: places follow the rank."
+    "Position: 95 % limits of the order by mean rank. Fewer than six data sets separate nothing: places follow ranks."
 )
 BARS_NOTE = "Bars are 95 % limits by the bootstrap over data sets. Methods of one colour share a place."
 
@@ -70,7 +70,7 @@ def _shown(
         [labels[k], number(found.places[k], "d"), limits(found.place_limits[k]), number(found.ranks[k], ".2f")]
         for k in order
     ]
-    sheet = Sheet(title, ["solver", "place", "places", "rank"], rows, notes, name, detail=True)
+    sheet = Sheet(title, ["solver", "place", "position", "rank"], rows, notes, name, detail=True)
     columns = (labels, found.ranks, found.rank_limits, found.places)
     panel = diagram(*([column[k] for k in order] for column in columns))
     return sheet, None if panel is None else Chart(name, title, [[panel]], [BARS_NOTE])

@@ -378,7 +378,7 @@ def test_tables_and_places_of_some_records():
     assert "cv folds=4" in sizes.notes[0]
     ranking = cells(sheet_of(sheets, ": ranking"))
     assert [row["method"] for row in ranking] == ["gen", SCORER]
-    assert [row["places"] for row in ranking] == ["-", "-"]  # two data sets are too few
+    assert [row["position"] for row in ranking] == ["-", "-"]  # two data sets are too few
     assert cells(sheet_of(sheets, "leaderboard"))[1]["answers"] == "3/4"
     each = sheet_of(sheets, "methods by")
     assert [(row["data set"], row["method"], row["promise"], row["rank"], row["score"]) for row in cells(each)] == [
