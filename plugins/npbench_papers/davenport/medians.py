@@ -48,10 +48,11 @@ def _scores(setting: Setting, strategies: Sequence[str], test_part: Mapping[str,
     groups = {strategy: setting.records.filter(strategy=strategy) for strategy in strategies}
     rows = [row for strategy, same in groups.items() for row in _rows(strategy, same, setting.paper(strategy))]
     title = f"{setting.name}, rho={setting.rho:g}: rates, mean±standard deviation; "
-    title += "np_score, median and its 95 % interval; mean processor seconds of selection and fit"
+    title += "np_score, median and its 95 % interval; mean processor seconds of selection and fit; "
+    title += "share of splits whose 95 % limits of p_fa are above rho"
     margin = f"The verdict is on the median np_score, to {SCORE_TOLERANCE:g}."
     notes = [*_data_notes(setting, test_part), *explained(margin, (row[-1] for row in rows))]
-    return Sheet(title, ["strategy", "numbers", *FORMS, "ok", "verdict"], rows, notes)
+    return Sheet(title, ["strategy", "numbers", *FORMS, "share p_fa_low > rho", "ok", "verdict"], rows, notes)
 
 
 def _rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) -> Iterator[Row]:
@@ -63,14 +64,15 @@ def _rows(strategy: str, same: pl.DataFrame, paper: Mapping[str, Any]) -> Iterat
     costs = [number(float(f"{fmean(seconds):.3g}") if seconds else None, "g")]
     costs += [number(fmean(candidates) if candidates else None, ".0f")]
     here = [spread(values(good, "p_fa")), spread(values(good, "p_nd")), _median(scores), *costs]
-    ok = count(len(good), len(same))
+    above = [low > rho for low, rho in zip(values(good, "p_fa_low"), values(good, "rho"), strict=False)]
+    share, ok = number(fmean(above) if above else None, ".2f"), count(len(good), len(same))
     word = judge(here[2].value, paper.get("np_score"), SCORE_TOLERANCE, limits=median_interval(scores), n=len(scores))
-    yield [strategy, "here", *here, ok, word]
+    yield [strategy, "here", *here, share, ok, word]
     theirs = [number(paper.get(name), form) for name, form in FORMS.items()]
     apart = [difference(*three) for three in zip(here, theirs, FORMS.values(), strict=True)]
-    yield ["", "paper", *theirs, "", ""]
+    yield ["", "paper", *theirs, "", "", ""]
     if set(apart) != {MISSING}:
-        yield ["", "here - paper", *apart, "", ""]
+        yield ["", "here - paper", *apart, "", "", ""]
 
 
 def _median(sample: Sequence[float], form: str = ".3f") -> Cell:

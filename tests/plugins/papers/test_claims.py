@@ -99,6 +99,8 @@ def variants(name, records):
         yield from scaled(records, usual, "objective", "surrogate_p_nd", "surrogate_p_fa")
     elif name.startswith("gasso_table5"):
         yield from scaled(records, pl.col("solver") == "scorer", "accepted")
+    elif name.startswith("davenport"):
+        yield from scaled(records, pl.col("solver") == "two_nu_svm", "p_fa_low")
 
 
 def moved(claim, records):
@@ -293,7 +295,7 @@ def test_speed_ups_at_two_bounds_are_compared_with_their_noise(small, large, exp
 @pytest.mark.parametrize(("gain", "expected"), [(0.0, ["agrees", "differs"]), (-0.1, ["differs: smaller", "agrees"])])
 def test_finer_grids_are_compared_with_those_of_the_paper_on_the_same_split(gain, expected):
     asked = [one for one in described("gasso_figure5_grids")["printed"] if one["measure"] == "p_nd"]
-    grids = {"svm_perf": [(150, 0), (290, gain), (750, gain)], "ac_svm": [(225, 0), (841, gain)]}
+    grids = {"svm_perf": [(150, 0), (290, gain), (750, gain)], "ac_svm": [(225, 0), (645, gain)]}
     fits = [
         record(solver=solver, repeat=n, n_candidates=size, p_nd=0.5 + n / 10 + more)
         for solver, sizes in grids.items()
@@ -303,6 +305,110 @@ def test_finer_grids_are_compared_with_those_of_the_paper_on_the_same_split(gain
     words = [word(one.verdict) for one in claims.judged(frame(fits), asked, [])]
     assert words == [expected[0], *expected]
     assert {one.verdict for one in claims.judged(frame(fits[:3]), asked, [])} == {"not run"}
+
+
+def words(experiment, fits, quoted, **keys):
+    """Return the words on those claims of an experiment that have a text in their quotation, and these keys."""
+    claimed = [one for one in described(experiment)["printed"] if quoted in one.get("claim", "")]
+    asked = [one for one in claimed if all(one.get(key) == value for key, value in keys.items())]
+    return [word(one.verdict) for one in claims.judged(frame(fits), asked, [])]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        (9.0, ["agrees"] * 3),  # one of ten values of k takes as long as the stochastic method
+        (1.0, ["differs: smaller", "differs: smaller", "agrees"]),  # all ten do
+        (30.0, ["differs: larger"] * 3),
+    ],
+)
+def test_seconds_of_svm_perf_are_those_of_one_of_ten_k(seconds, expected):
+    fits = [
+        record(solver=solver, dataset=dataset, repeat=n, select_seconds=x, fit_seconds=more)
+        for dataset in ("spambase", "pageblocks", "magic")
+        for solver, x, more in (("svm_perf", seconds, 100.0), ("sgd", 1.0, 0.1))
+        for n in range(2)
+    ]
+    assert words("gasso_figure5_full", fits, "exclude the time required to search", ratio=True) == expected
+    assert words("gasso_figure6", fits, "scalability issues") == ["agrees" if seconds > 20 else "differs: smaller"]
+
+
+@pytest.mark.parametrize(
+    ("excess", "expected"), [(0.0015, ["agrees"] * 6), (0.005, ["differs: larger"] * 2 + ["agrees"] * 4)]
+)
+def test_false_alarms_are_tight_to_a_fifth_of_the_bound(excess, expected):
+    fits = [
+        record(solver="np_svm", repeat=n, rho=rho, problem_params={"rho": rho}, p_fa=rho + excess)
+        for rho in (0.01, 0.02, 0.05, 0.1, 0.15, 0.2)
+        for n in range(2)
+    ]
+    asked = [one for one in described("gasso_figure4_full")["printed"] if {*one.get("where", {})} == {"rho"}]
+    assert [word(one.verdict) for one in claims.judged(frame(fits), asked, [])] == expected
+
+
+@pytest.mark.parametrize(("held", "expected"), [(0.01, "agrees"), (0.02, "differs"), (0.03, "differs: smaller")])
+def test_a_fit_overfits_if_more_false_alarms_pass_than_in_training(held, expected):
+    fits = [
+        record(
+            solver="np_svm",
+            dataset="pageblocks",
+            repeat=n,
+            p_fa=0.02,
+            surrogate_p_fa=held,
+            problem_params={"rho": 0.01},
+        )
+        for n in range(2)
+    ]
+    assert words("gasso_figure4_full", fits, "overfits") == [expected]
+
+
+@pytest.mark.parametrize(("ratio", "expected"), [(2.69, "differs: larger"), (2.1, "agrees"), (1.2, "differs: smaller")])
+def test_twice_is_judged_as_any_number(ratio, expected):
+    fits = [
+        record(solver=s, dataset="spambase", repeat=n, select_seconds=x, fit_seconds=x)
+        for s, x in (("ac_svm", ratio), ("np_svm", 1.0))
+        for n in range(2)
+    ]
+    assert words("gasso_figure4_full", fits, "twice faster") == [expected]
+
+
+@pytest.mark.parametrize(("ratio", "expected"), [(7.3, "agrees"), (1.2, "differs: smaller"), (9.0, "differs: larger")])
+def test_gain_of_fewer_pairs_is_that_of_all_pairs_together(ratio, expected):
+    fits = [
+        record(solver=s, repeat=n, n_candidates=pairs, select_seconds=x, fit_seconds=x)
+        for s, x, pairs in (("ac_svm", ratio, 100), ("sgd", 1.0, 36))
+        for n in range(2)
+    ]
+    assert words("gasso_table4", fits, "only 36 pairs") == [expected]
+    assert words("gasso_table4", [one | {"n_candidates": 9} for one in fits], "only 36 pairs") == ["not run"]
+
+
+def test_bias_shifting_with_windows_is_compared_by_means():
+    worst = [-3.0, *[0.0] * 9]  # the median and the shift of the signed-rank test are 0
+    fits = [
+        record(solver="two_nu_svm", params={"strategy": strategy}, repeat=n, np_score=1 + gain * (strategy == windowed))
+        for n, gain in enumerate(worst)
+        for strategy, windowed in (("bs", "wbs"), ("wbs", "wbs"), ("bbs", "wbbs"), ("wbbs", "wbbs"))
+    ]
+    assert words("davenport_table1", fits, "Windowing for BS") == ["undecided"] * 2
+
+
+@pytest.mark.parametrize(
+    ("above", "expected"), [([3, 3], "agrees"), ([3, 0], "agrees in direction"), ([2, 0], "differs: smaller")]
+)
+def test_bounds_are_frequently_exceeded_on_more_than_2_5_percent_of_splits(above, expected):
+    fits = [
+        record(
+            **{"solver": "two_nu_svm", "params": {"strategy": strategy}, "repeat": n, "rho": 0.1, "n_candidates": 1},
+            **{"n_unconverged": 0, "test_part": "drawn", "p_fa": 0.2, "p_nd": 0.2, "np_score": 1.2, "search": "{}"},
+            p_fa_low=0.11 if n < k else 0.1,
+        )
+        for strategy, k in zip(("bs", "bbs"), above, strict=True)
+        for n in range(100)
+    ]
+    experiment = check("davenport_table1", described("davenport_table1"))
+    asked = [one for one in told(experiment) if "frequently" in one["claim"]]
+    assert verdicts(experiment, frame(fits), asked) == [expected]
 
 
 def test_a_cell_alone_is_shown_as_it_is_and_judged_by_its_own_case():
