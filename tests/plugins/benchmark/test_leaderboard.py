@@ -511,10 +511,16 @@ def test_charts():
     made = charts(frame(RECORDS + NEWCOMER), [])
     ((panel,),) = made[0].rows
     stairs = {series.label: series for series in panel.series if not series.muted}
-    assert list(stairs["none"].x) == [1.0]
+    assert list(stairs["efficient"].x) == [1.0]
     every = [name for series in panel.series for name in series.names]
     assert sorted(every) == sorted({*every})  # each method once
     assert {series.muted for series in panel.series} == {True, False}
+    promised = [result("scorer", name, 0, 0.1, 0.1, params=UMBRELLA) for name in DATA]
+    by_promise = charts(frame(RECORDS + promised), [])
+    assert {one.title.partition("promise: ")[2]: one.rows[0][0].y_title for one in by_promise} == {
+        "guaranteed": "misses",
+        "none": "score",
+    }
     slow = [result("gen", "pima", 0, 0.1, 0.1, seconds=9.0), result("sgd", "pima", 0, 0.1, 0.3, seconds=1.0)]
     ((panel,),) = charts(frame(slow), [])[0].rows
     (stairs,) = (series for series in panel.series if series.stepped and series.joined)
