@@ -9,6 +9,7 @@ import polars as pl
 from npbench.records.reading import conformed
 
 PUBLISHED = Path(__file__).parents[2] / "results" / "published"
+COMPARED_WITH = {"bach_table1_forced": ["bach_table1"]}
 
 
 def stored(name: str) -> list[Path]:
@@ -18,9 +19,9 @@ def stored(name: str) -> list[Path]:
 
 @functools.cache
 def published(name: str) -> pl.DataFrame:
-    """Return the published records of a run or an experiment."""
-    (path,) = stored(name)
-    return conformed(pl.read_parquet(path))
+    """Return the published records of a run or an experiment, with those of another that it is compared with."""
+    paths = [path for one in (name, *COMPARED_WITH.get(name, ())) for path in stored(one)]
+    return conformed(pl.concat(map(pl.read_parquet, paths), how="diagonal_relaxed"))
 
 
 def table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -1,22 +1,7 @@
 """Claims of a paper's text, quoted and judged from the records of an experiment.
 
-Rows of ``printed`` with a ``claim``, its quotation, and the ``section`` are claims. A claim that no record can answer
-has ``not_run``, the reason. The others compare numbers of records, or of the cells of the experiment's tables::
-
-    - claim: "AC-SVM seems to perform better on PAGEBLOCKS"
-      section: "5.4"
-      where: {dataset: pageblocks}   # columns or parameters, one value or a list
-      measure: p_nd                  # a column of records; `column` names one of the tables instead
-      of: np_svm                     # solvers (`by: strategy` for another key), or keys and values
-      than: ac_svm                   # on the same split; without it the measure itself is judged
-      within: [0, null]              # where the claim puts the difference or, with `ratio: true`, the quotient
-
-``minus`` is a column to subtract. ``cells`` are the keys of the cases that must all hold the claim, unless ``hold`` is
-"most" or "some"; ``units`` those of repetitions in a case. ``ranks: true`` takes the shifts of the signed-rank test in
-place of means, ``best`` ("max" or "min") the best of several solvers. ``table`` is a part of the title of the tables.
-``relative_to`` is a solver whose values on the same task are subtracted or, with ``ratio``, divided by first.
-``neutral: null`` takes no side beyond the ends. ``fpr_start`` and ``fpr_length`` are keys of records with a range of
-false-positive rates.
+Rows of ``printed`` with a ``claim``, its quotation, and the ``section`` are claims. docs/experiments.md has an example,
+the keys of a claim, and the rule for its verdict.
 """
 
 import json
@@ -24,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, wraps
-from math import exp, inf, isfinite, log, nextafter
+from math import exp, inf, isfinite, log, nan, nextafter
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -41,6 +26,7 @@ from npbench_papers.verdicts import explained, judge_within, tally
 PARAMETERS = ("params", "problem_params", "protocol_params", "dataset_params")
 CELLS, UNITS = ["dataset", "problem_params"], ["dataset", "dataset_params", "seed", "repeat"]
 NAMES = ("dataset", "data", "algorithm", "curve", "part")  # keys with values that need no explanation
+SHOWN = {"cpu_seconds": "cpu_seconds of selection and fit"}
 TITLE = "Claims of the paper's text"
 COLUMNS = ["section", "verdict", "here", "measured", "the paper"]
 Claim = Mapping[str, Any]
@@ -91,11 +77,19 @@ def judged(records: pl.DataFrame, printed: Printed, sheets: Sequence[Sheet]) -> 
         if "not_run" in claim:
             yield Judged(claim["section"], "not run", Cell(claim["not_run"]), "", claim["claim"])
         elif "claim" in claim:
-            entries = [*(_of_tables(claim, sheets) if "column" in claim else _of_records(claim, records))]
+            entries = [*_entries(claim, records, sheets)]
             if base := claim.get("relative_to"):
                 entries = _relative(entries, base)
             verdict, here = _judge(claim, entries, printed)
             yield Judged(claim["section"], verdict, here, _measured(claim), claim["claim"])
+
+
+def _entries(claim: Claim, records: pl.DataFrame, sheets: Sequence[Sheet]) -> Iterator[Entry]:
+    """Yield the numbers to judge: stored ones that the claim lists by case, or those of tables or records."""
+    if "values" in claim:
+        stored = ((str(name), _value(claim, value, None)) for name, value in claim["values"].items())
+        return (Entry({}, value, name, "", "") for name, value in stored if value is not None)
+    return _of_tables(claim, sheets) if "column" in claim else _of_records(claim, records)
 
 
 def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[str, Cell]:
@@ -105,14 +99,13 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
         by_cell[cell].append(value)
         by_unit[unit].append(value)
     if not by_cell:
-        why = "no such records" + (" of an idle machine" if _is_timed(claim) else "")
-        return "not run", Cell(why)
+        return "not run", Cell("no such records" + " of an idle machine" * _is_timed(claim))
     centre, limits_of = (hodges_lehmann, shift_interval) if claim.get("ranks") else (fmean, mean_limits)
     back, neutral = (exp, 1.0) if claim.get("ratio") else (float, 0.0 if {"than", "minus"} & {*claim} else None)
     neutral = claim.get("neutral", neutral)
     low, high = _bounds(claim["within"], neutral)
     cells, units = ([centre(values) for values in found.values()] for found in (by_cell, by_unit))
-    limits = None if "column" in claim else limits_of(units)
+    limits = None if {"column", "values"} & {*claim} else limits_of(units)
     limits = limits and (back(limits[0]), back(limits[1]))
     alone = entries[0].numbers if len(entries) == 1 else {}
     if {"low", "high", "n"} <= {*alone}:  # a cell with limits, of n splits
@@ -125,8 +118,10 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
     known = {"stand_in": stand_in, "fallback": _is_fallback(claim, entries)}
     word = judge_within(estimate, (low, high), share, limits=limits, n=n, hold=hold, neutral=neutral, **known)
     shown = entries[0].text if len(entries) == 1 else ""
-    shown = shown or f"{estimate:.3g}" + (f" [{limits[0]:.3g}, {limits[1]:.3g}]" if limits else "")
-    further = {**dict(ends(limits) if limits else ()), **alone, "held": held, "cases": len(cells)}
+    span = {"smallest": min(of_cells), "largest": max(of_cells)}
+    spans = " ({smallest:.3g} to {largest:.3g})".format_map(span) if len(of_cells) > 1 else ""
+    shown = shown or f"{estimate:.3g}" + (f" [{limits[0]:.3g}, {limits[1]:.3g}]" if limits else spans)
+    further = {**dict(ends(limits) if limits else ()), **alone, **span, "held": held, "cases": len(cells)}
     return word, Cell(f"{shown}; {held} of {len(cells)}", estimate, further=tuple(further.items()))
 
 
@@ -144,22 +139,22 @@ def _compared(claim: Claim, entries: Sequence[Entry]) -> Iterator[tuple[str, str
     """Yield case, unit and value: of each of ``of``, against each of ``than`` if there is any."""
     for who, ours in enumerate(_sides(claim, entries, "of")):
         if "than" not in claim:
-            yield from ((f"{cell} {who}", unit, value) for (cell, unit), value in ours.items())
+            yield from ((f"{cell} {who}", unit, value) for (cell, unit), (value, _) in ours.items())
         for other, theirs in enumerate(_sides(claim, entries, "than")):
-            for (cell, unit), value in ours.items():
+            for (cell, unit), (value, _) in ours.items():
                 if (cell, unit) in theirs:
-                    yield f"{cell} {who} {other}", unit, value - theirs[cell, unit]
+                    yield f"{cell} {who} {other}", unit, value - theirs[cell, unit][0]
 
 
-def _sides(claim: Claim, entries: Sequence[Entry], name: str) -> list[dict[tuple[str, str], float]]:
-    """Return the mean value in each case and unit, for each selection of ``of`` or ``than``, or of the best of them."""
+def _sides(claim: Claim, entries: Sequence[Entry], name: str) -> list[dict[tuple[str, str], tuple[float, ...]]]:
+    """Return mean values, and shares of fits that learnt nothing, by case and unit: of each selection, or the best."""
     sides = []
     for asked in _selections(claim, name):
         values = defaultdict(list)
         for one in entries:
             if _is_among(one.about, asked):
-                values[one.cell, one.unit].append(one.value)
-        sides.append({key: fmean(found) for key, found in values.items()})
+                values[one.cell, one.unit].append((one.value, one.about.get("solver_status") == COLLAPSED))
+        sides.append({key: tuple(map(fmean, zip(*found, strict=True))) for key, found in values.items()})
     if best := claim.get("best"):
         choose = {"max": max, "min": min}[best]
         return [{key: choose(side[key] for side in sides if key in side) for side in sides for key in side}]
@@ -206,7 +201,7 @@ def _of_tables(claim: Claim, sheets: Sequence[Sheet]) -> Iterator[Entry]:
         for cells in one.cells if claim.get("table", "") in one.title else ():
             row = dict(zip(one.columns, cells, strict=True))
             about = {column: cell.text for column, cell in row.items()}
-            value = _value(claim, row[name].value, row[claim.get("minus", name)].value)
+            value = _value(claim, row[name].value, row[claim["minus"]].value if "minus" in claim else None)
             if value is not None and "paper" not in about.values() and _is_among(about, claim.get("where", {})):
                 case = canonical([one.title, name, *(about[key] for key in claim.get("cells", one.columns[:1]))])
                 dataset = about.get("data") or re.split("[:,]", one.title)[0]
@@ -219,8 +214,10 @@ def _value(claim: Claim, value: float | None, subtracted: float | None) -> float
     if value is None or not isfinite(value) or ("minus" in claim and subtracted is None):
         return None
     if claim.get("ratio"):
+        value /= 1.0 if subtracted is None else subtracted or nan
         return log(value) if value > 0 else None
-    return value - (subtracted or 0.0) if "minus" in claim else value
+    value -= subtracted or 0.0
+    return abs(value) if claim.get("absolute") else value
 
 
 def _selections(claim: Claim, name: str) -> list[Claim]:
@@ -238,10 +235,11 @@ def _is_timed(claim: Claim) -> bool:
 
 
 def _is_fallback(claim: Claim, entries: Sequence[Entry]) -> bool:
-    """Return whether most fits of a method of the claim learnt nothing."""
-    for asked in (*_selections(claim, "of"), *_selections(claim, "than")):
-        states = [one.about.get("solver_status") for one in entries if _is_among(one.about, asked)]
-        if 2 * states.count(COLLAPSED) > len(states):
+    """Return whether most of the compared fits of a method of the claim learnt nothing."""
+    ours, theirs = _sides(claim, entries, "of"), _sides(claim, entries, "than")
+    for side, others in [*((one, theirs) for one in ours), *((one, ours) for one in theirs)]:
+        compared = [share for key, (_, share) in side.items() if not others or any(key in one for one in others)]
+        if compared and fmean(compared) > 0.5:
             return True
     return False
 
@@ -256,15 +254,19 @@ def _text(value: Any) -> str:
 
 def _measured(claim: Claim) -> str:
     """Return in words what is compared, and where the claim puts it."""
-    of, than = (" or ".join(map(_named, _listed(claim.get(name, [])))) for name in ("of", "than"))
-    what = " or ".join(_listed(claim.get("measure") or claim["column"]))
-    what += f" - {claim['minus']}" if "minus" in claim else ""
+    joined, sign = ", " if "best" in claim else " or ", "/" if claim.get("ratio") else "-"
+    asked = [_listed(claim.get(name, [])) for name in ("of", "than")]
+    of, than = ("the best of " * ("best" in claim and len(one) > 1) + joined.join(map(_named, one)) for one in asked)
+    what = " or ".join(SHOWN.get(one, one) for one in _listed(claim.get("measure") or claim["column"]))
+    what += f" {sign} {claim['minus']}" if "minus" in claim else ""
+    what += " without its sign" if claim.get("absolute") else ""
     if base := claim.get("relative_to"):
         what += f" {'over' if claim.get('ratio') else 'minus'} that of {base}"
-    sides = f"{of} {'/' if claim.get('ratio') else '-'} {than}" if than else of
+    sides = f"{of} {sign} {than}" if than else of
     low, high = claim["within"]
     bounds = f"at most {high:g}" if low is None else f"at least {low:g}" if high is None else f"{low:g} to {high:g}"
     bounds += f" in {claim['hold']} cases" if "hold" in claim else ""
+    bounds += ", as a number" if claim.get("neutral", 0) is None else ""
     keys = claim.get("where", {}).items()
     values = [("" if name in NAMES else f"{name}=") + " or ".join(map(_text, _listed(one))) for name, one in keys]
     where = ", ".join(filter(None, [claim.get("table"), *values]))
@@ -272,4 +274,8 @@ def _measured(claim: Claim) -> str:
 
 
 def _named(asked: Any) -> str:
-    return asked if isinstance(asked, str) else ", ".join(f"{name}={_text(value)}" for name, value in asked.items())
+    return (
+        asked
+        if isinstance(asked, str)
+        else ", ".join(f"{name}={' or '.join(map(_text, _listed(value)))}" for name, value in asked.items())
+    )

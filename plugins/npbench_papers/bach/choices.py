@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import nan
 from statistics import fmean
 from typing import Any
 
@@ -60,6 +59,13 @@ class Compared:
         """The data set, by name and size."""
         return self.records.row(0, named=True)
 
+    @property
+    def setting(self) -> tuple[str, str]:
+        """The data set and the rule for C_pos + C_neg."""
+        params = json.loads(self.about["params"])
+        total = f"{params['total']:g}" if params["total"] else f"explored, {params['tied_total']} of ties"
+        return self.about["dataset"], total
+
 
 @with_claims
 def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
@@ -76,15 +82,12 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
             shares = [100 * share for share in acceptance(one.cost)] if len(one.cost) else []
             loss = number(_loss(one.cost) if len(one.cost) else None, ".1f")
             here = [number(share, ".1f") for share in shares] or [MISSING] * len(PAIRS)
-            first, neutral = shares[0] if shares else None, 100 * TEST_LEVEL
-            word = judge(first, paper.get(PAIRS[0]), SHARE_TOLERANCE, neutral=neutral)
+            word = judge(here[0].value, paper.get(PAIRS[0]), SHARE_TOLERANCE, neutral=100 * TEST_LEVEL)
             known.append(word)
-            params = json.loads(one.about["params"])
-            total = f"{params['total']:g}" if params["total"] else f"explored, {params['tied_total']} of ties"
-            rows.append([name, total, *here, loss, ahead(shares), count(len(one.cost), len(one.records)), word])
+            rows.append([*one.setting, *here, loss, ahead(shares), count(len(one.cost), len(one.records)), word])
         theirs = [number(paper.get(pair), ".1f") for pair in PAIRS]
         rows.append(["", "paper", *theirs, "", ahead([paper[pair] for pair in PAIRS if pair in paper]), "", ""])
-    margin = f"The verdict is on one>all, to {SHARE_TOLERANCE:g} points; in direction: the same is ahead."
+    margin = f"The verdict is on one>all, to {SHARE_TOLERANCE:g} points; same side: the same is ahead, beyond 5 %."
     notes = [
         "a>b: percentage of the testing asymmetries at which a costs more than b by a one-sided signed-rank test "
         "over the outer folds at 5 %. Ahead: by one>all and all>one, at more than 5 % of the asymmetries. Loss: where "
@@ -94,6 +97,24 @@ def table(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
     ]
     columns = ["data", "C_pos + C_neg", *PAIRS, "loss", "ahead", "folds", "verdict"]
     return [Sheet("Proportions of acceptance of six one-sided tests", columns, rows, notes)]
+
+
+@with_claims
+def forced(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
+    """Return Table 1 where "one" may not be kept, and what that costs more than where it may, fold by fold."""
+    is_forced = pl.col("params").str.contains('"level":1,', literal=True)
+    kept = {one.setting: one.cost for one in compared(records.filter(~is_forced))}
+    pairs = ((one, kept.get(one.setting, ())) for one in compared(records.filter(is_forced)))
+    more = {one.setting: (one.cost - cost).mean(axis=2) for one, cost in pairs if len(one.cost) == len(cost) > 1}
+    for total in {total: None for _, total in more}:
+        more["mean of all", total] = np.mean([cost for (_, rule), cost in more.items() if rule == total], axis=0)
+    rows: list[Row] = []
+    for setting, costs in more.items():
+        as_int, as_all = (_limited(PRINTED_SCALE * costs[:, kind], ".3f") for kind in (INT, ALL))
+        rows.append([*setting, as_int, as_all, number(as_all.numbers["low"])])
+    note = "Cost, times 200, minus that where one may be kept, with 95 % limits over folds. At least: the lower limit."
+    sheet = Sheet("Costs of forced choices", ["data", "C_pos + C_neg", "int", "all", "all, at least"], rows, [note])
+    return [*table(records.filter(is_forced), printed), sheet]
 
 
 @with_claims
@@ -120,7 +141,7 @@ def mismatch(records: pl.DataFrame, printed: Printed) -> list[Sheet]:
         word = judge_mean(gains, paper.get("gain"), GAIN_TOLERANCE, neutral=0)
         theirs = [number(paper.get(column), form) for column, form in FORMS.items()]
         rows += [[one.about["dataset"], *here, word], ["paper", *theirs, ""]]
-    margin = "Gain: of all over one, in per cent of the cost of one. The verdict is on it, to "
+    margin = "Gain: of all over one, in per cent of the cost of one, with 95 % limits. The verdict is on it, to "
     margin += f"{GAIN_TOLERANCE:g} points; there is none where the paper trains with the testing asymmetry."
     notes = [
         "At this asymmetry, cost of one minus cost of all is largest on the first outer fold. Costs, times 200 as in "
@@ -188,7 +209,12 @@ def _largest(one: Compared, given: Mapping[tuple[Any, ...], tuple[float, float]]
     as_all = as_first if gain[place] > 0 else as_one
     gains = [100 * (cost - less) / (fmean(as_one) or 1.0) for cost, less in zip(as_one, as_all, strict=False)]
     values = zip(FORMS, [as_one, as_int, as_all, gains, [asymmetry], [first], own], strict=True)
-    return [spread(some, FORMS[column]) for column, some in values], gains
+    return [(_limited if column == "gain" else spread)(some, FORMS[column]) for column, some in values], gains
+
+
+def _limited(values: Sequence[float] | np.ndarray, form: str) -> Cell:
+    """Return the mean of values with its 95 % limits."""
+    return estimate(float(np.mean(values)), mean_limits(values), form, len(values)) if len(values) else MISSING
 
 
 def _extremes(found: Sequence[Compared]) -> Sheet:
@@ -199,14 +225,14 @@ def _extremes(found: Sequence[Compared]) -> Sheet:
         for end, asked in ((end, at <= EXTREME) for end, at in sides if at.min() <= EXTREME):
             apart = np.abs(one.asymmetry[asked] - 0.5) - np.abs(one.train_asymmetry[:, ALL, asked] - 0.5)
             gains = PRINTED_SCALE * (one.cost[:, ONE] - one.cost[:, ALL])[:, asked].mean(axis=1)
-            limits = mean_limits(gains) or (nan, nan)
-            gain, less, more = float(np.mean(gains)), *(100 * float(np.mean(sign * apart > 1e-9)) for sign in (1, -1))
-            shown = estimate(gain, limits, ".2f", len(gains))
-            rows.append([one.about["dataset"], end, number(less, ".0f"), number(more, ".0f"), shown])
+            shares = [number(100 * float(np.mean(sign * apart > 1e-9)), ".0f") for sign in (1, -1)]
+            others = (fold[np.abs(fold) > 1e-9] for fold in apart)
+            of_others = _limited([100 * float(np.mean(fold > 0)) for fold in others if len(fold)], ".0f")
+            rows.append([one.about["dataset"], end, *shares, of_others, _limited(gains, ".2f")])
     notes = [
         "Per cent of asymmetries and folds at which all is trained with a less, or a more, extreme asymmetry than the "
-        "testing one; otherwise with the same. A random training asymmetry would be less extreme at 90 %.",
-        "Gain: cost of one minus cost of all, times 200, mean over these asymmetries, with 95 % limits over folds.",
+        "testing one; otherwise with the same. Less of both: in per cent of less and more; at random, it would be 90.",
+        "Gain: cost of one minus cost of all, times 200, mean over these asymmetries. Limits are over folds, at 95 %.",
     ]
-    columns = ["data", "testing asymmetry", "less extreme", "more extreme", "gain"]
+    columns = ["data", "testing asymmetry", "less extreme", "more extreme", "less of both", "gain"]
     return Sheet(f"Extreme testing asymmetries: to {EXTREME:g} and from {1 - EXTREME:g}", columns, rows, notes)

@@ -40,8 +40,8 @@ def table(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> l
     named = with_ranges(records)
     groups = named.group_by("dataset", maintain_order=True)
     sheets = [_sheet(str(dataset), group, printed, metric) for (dataset,), group in groups]
-    ahead = _ahead(named, printed, metric)
-    return [*sheets, ahead] if ahead.rows else sheets
+    others = (_ahead(named, printed, metric), _not_run(named, printed, metric))
+    return [*sheets, *(one for one in others if one.rows)]
 
 
 def figure(records: pl.DataFrame, printed: Printed, *, metric: str = "pauc") -> Figure:
@@ -151,6 +151,13 @@ def _ahead(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
     title = f"{metric} minus that of {BASE} on the same split"
     columns = ["data", "method", "here", "paper", "splits ahead", "gain's verdict", "without w = 0"]
     return Sheet(title, columns, rows, explained(VERDICT_NOTE, (row[5] for row in rows)))
+
+
+def _not_run(named: pl.DataFrame, printed: Printed, metric: str) -> Sheet:
+    """Return what is printed for data sets that have no records."""
+    absent = (row for row in printed if metric in row and row.get("dataset") not in (None, *named["dataset"].unique()))
+    rows: list[Row] = [[row["dataset"], row["solver"], number(row[metric]), "not run"] for row in absent]
+    return Sheet(f"{metric} in the paper, of data without records", ["data", "solver", "paper", "verdict"], rows)
 
 
 def _paper(same: pl.DataFrame, printed: Printed, key: str) -> float | None:

@@ -1,10 +1,12 @@
 """ROC curves of population classifiers against finite differences, least costs and closed forms, and their figures."""
 
+import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,10 @@ from scipy.spatial import ConvexHull
 from scipy.special import expit
 from scipy.stats import norm
 
+import npbench_papers
+from npbench.config.files import content
 from npbench.numerics.mixtures import GaussianMixture
+from npbench_papers import claims
 from npbench_papers.bach import asymmetry_figures as figures
 from npbench_papers.bach.asymmetry_figures import PAIRS
 from npbench_papers.bach.theory.asymmetry import intercept_curves, on_hull, roc_curve, upper_hull
@@ -205,3 +210,55 @@ def test_docs_page_prints_its_output(capsys):
     for code in blocks:
         exec(code, names)
         assert capsys.readouterr().out.splitlines() == re.findall(r"^print\(.*\)  # (.*)$", code, re.MULTILINE)
+
+
+def of_densities(pairs=PAIRS, humps=figures.HUMPS):
+    """Return what the claims of sections 3.2 and 4.2 are about, by the word that tells their measures apart."""
+    found = {"distance 1.25": {}, "erf loss / square loss": {}, "less extreme": {}, "more extreme": {}}
+    apart = {}
+    for loss, (name, population) in itertools.product(("square", "erf"), pairs.items()):
+        curve = roc_curve(population, GAMMA, loss)
+        gamma, beta = (column[curve.consistent & np.isfinite(curve.beta)] for column in (curve.gamma, curve.beta))
+        apart[loss, name] = np.abs(beta - gamma).mean()
+        inner = np.abs(beta - 0.5) < 0.4
+        less, more = (sign * (np.abs(beta - 0.5) - np.abs(gamma - 0.5))[inner] > 0 for sign in (1, -1))
+        found["less extreme"][f"{loss} {name}"], found["more extreme"][f"{loss} {name}"] = (
+            100 * side.mean() for side in (less, more)
+        )
+    for loss in ("square", "erf"):
+        found["distance 1.25"][loss] = apart[loss, "-0.96"] / apart[loss, "-6"]
+    for name in pairs:
+        found["erf loss / square loss"][name] = apart["erf", name] / apart["square", name]
+    curves, grid = figures.three_curves(humps, "hinge"), np.linspace(0, 1, 201)
+    ends = pl.DataFrame({"u": [0.0, 1.0], "v": [0.0, 1.0]})
+    hits = {}
+    for (name,), points in curves.group_by("curve"):
+        whole = pl.concat([points.select("u", "v"), ends]).sort("u", "v")
+        hits[name] = np.interp(grid, whole["u"], whole["v"])
+    hull = np.interp(grid, *upper_hull(grid, hits["by asymmetry"]))
+    found["misses more"] = {"mixtures": np.sum(hits["by asymmetry"] < hits["by intercept"] - 1e-9)}
+    found["from its hull"] = {"mixtures": (hull - hits["by asymmetry"]).max()}
+    return found
+
+
+@pytest.fixture(scope="module")
+def stored_and_changed():
+    """Return the numbers of the densities, and of equal covariances, for which training and testing asymmetry agree."""
+    means = {name: population.positive.means[0] for name, population in PAIRS.items()}
+    equal = {name: Population(GaussianMixture.single(mean, np.eye(2)), NARROW.negative) for name, mean in means.items()}
+    return of_densities(), of_densities(equal, equal["-0.96"])
+
+
+def test_claims_on_densities_are_judged_by_computed_numbers_and_other_densities_change_some_words(stored_and_changed):
+    experiment = Path(npbench_papers.__file__).parent / "conf" / "experiment" / "bach_figure4.yaml"
+    asked = [row for row in content(experiment)["printed"] if "densities" in str(row.get("measure"))]
+    stored, changed = stored_and_changed
+    assert len(asked) == len(stored) == 6
+    words = []
+    for claim in asked:
+        (of,) = (name for name in stored if name in claim["measure"])
+        assert claim["values"] == pytest.approx(stored[of], rel=0.005)
+        both = (claim, claim | {"values": {case: float(value) for case, value in changed[of].items()}})
+        words.append([found.verdict for found in claims.judged(pl.DataFrame(), both, [])])
+    assert [now for now, _ in words] == ["agrees"] * 6
+    assert {other for now, other in words if other != now}

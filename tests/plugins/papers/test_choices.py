@@ -10,6 +10,8 @@ from scipy import stats
 
 import npbench_papers
 from npbench.config.files import content
+from npbench.records.reading import conformed
+from npbench_papers import claims
 from npbench_papers.bach import choices, roc_curves
 from npbench_papers.bach.choices import PAIRS, TRAININGS, acceptance, compared, mismatch, table
 from npbench_papers.verdicts import word
@@ -72,7 +74,10 @@ def test_cheaper_kind_is_ahead(shift, expected):
 
 @pytest.mark.parametrize(
     ("paper", "expected"),
-    [(97.0, "agrees"), (88.0, "agrees in direction"), (2.0, "differs: larger"), (100.0, "agrees")],
+    [
+        *((97.0, "agrees"), (88.0, "agrees in direction"), (2.0, "differs: larger"), (100.0, "agrees")),
+        *((52.5, "agrees in direction"), (52.0, "differs: larger (same side)")),  # from 5: 95 is twice 47.5
+    ],
 )
 def test_verdict_is_on_the_difference(paper, expected):
     """At 2 % of the asymmetries neither is ahead."""
@@ -129,6 +134,7 @@ PRINTED = {"dataset": "pima", "asymmetry": 0.1, "train_asymmetry": 0.2}
         ([0.9] * 6, 0, "differs: smaller"),  # a loss, where the paper has no gain
         ([0.0] * 6, 0, "differs: larger"),
         ([0.0] * 6, 90, "agrees in direction"),
+        ([0.0] * 6, 20, "differs: larger"),  # same side, but more than twice as much
         ([0.0, 0.2, 0.3, 0.4, 0.5, 0.3], 90, "differs: smaller"),  # a gain that may be a loss
         ([0.0, 0.0, 0.0, 0.0, 0.9, 0.2], 40, "no difference seen"),
         ([0.0] * 5, 90, "not run"),  # a fold is missing
@@ -153,7 +159,7 @@ def test_all_has_the_training_asymmetry_of_the_first_fold_on_every_other():
     assert row["all"] == f"{costs.mean():.2f}±{costs.std(ddof=1):.2f}"
     traces = [fold(seed) for seed in range(4)]  # nothing gains on the first fold
     row = cells(mismatch(records(traces), [])[0])[0]
-    assert (row["all"], row["gain"]) == (row["one"], "0±0")
+    assert (row["all"], row["gain"]) == (row["one"], "0 [0, 0]")
 
 
 def test_gain_at_extreme_asymmetries_has_limits_over_folds(monkeypatch):
@@ -165,6 +171,7 @@ def test_gain_at_extreme_asymmetries_has_limits_over_folds(monkeypatch):
     low, high = cells(sheet)
     assert [row[f"{name} extreme"] for row in (low, high) for name in ("less", "more")] == ["100", "0", "0", "100"]
     gains = [200 * 0.8 * 0.6 * 0.1 * (1 + seed / 50) for seed in range(4)]
+    assert [row["less of both"] for row in (low, high)] == ["100 [100, 100]", "0 [0, 0]"]
     ends = stats.t.interval(0.95, 3, np.mean(gains), stats.sem(gains))
     assert low["gain"] == "{:.2f} [{:.2f}, {:.2f}]".format(np.mean(gains), *ends)
 
@@ -203,21 +210,65 @@ def test_all_equals_one_only_where_it_is_trained_with_the_testing_asymmetry():
     assert sum(row["int"] == row["one"] != row["all"] for row in printed) == 6
 
 
-def test_reasons_of_claims_that_are_not_run_quote_stored_numbers():
-    reasons = [
-        row["not_run"]
-        for name in ("bach_figure4", "bach_table2")
-        for row in content(EXPERIMENTS / f"{name}.yaml")["printed"]
-        if "not_run" in row
-    ]
+def claims_of(name, key):
+    """Return the claims of an experiment that have a key."""
+    return [row for row in content(EXPERIMENTS / f"{name}.yaml")["printed"] if key in row and "claim" in row]
+
+
+def lines_over_fits():
+    """Return how many single fits by LIBSVM a line of all asymmetries takes, from the stored speeds."""
     timed = json.loads((ROOT / "results" / "published" / "speed" / "ratios.json").read_text(encoding="utf-8"))["rows"]
-    fits = [100 * row["ours"] / row["theirs"] for row in timed if row["peer"] == "SVC (LIBSVM) at 100 of them"]
-    assert sum(f"{min(fits):.0f} to {max(fits):.0f} single fits" in reason for reason in reasons) == 2
-    stored = pl.read_parquet(BACH / "bach_table1.parquet")
-    kinks = pl.col("n_iter") / (0.9 * pl.col("n_samples"))
-    fixed = stored.filter(pl.col("params").str.contains('"total":2,', literal=True))
-    found = fixed.group_by("dataset").agg(kinks.mean())["n_iter"]
-    assert sum(f"{found.min():.1f} to {found.max():.1f} kinks" in reason for reason in reasons) == 1
+    rows = [row for row in timed if row["peer"] == "SVC (LIBSVM) at 100 of them"]
+    return {row["size"].removeprefix("n=800 "): 100 * row["ours"] / row["theirs"] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("bach_figure4", ["differs: larger", "differs", "differs: smaller"]),
+        ("bach_table2", ["differs: larger", "agrees in direction", "agrees"]),
+    ],
+)
+def test_claims_on_speed_are_judged_by_the_stored_ones(name, expected):
+    (claim,) = (row for row in claims_of(name, "values") if "ratios.json" in row["measure"])
+    assert claim["values"] == pytest.approx(lines_over_fits(), rel=0.005)
+    words = []
+    for factor in (1, 0.08, 0.001):
+        faster = claim | {"values": {case: factor * value for case, value in lines_over_fits().items()}}
+        (found,) = claims.judged(pl.DataFrame(), [faster], [])
+        words.append(found.verdict)
+    assert words == expected
+
+
+def test_kinks_are_linear_in_the_samples_if_their_ratio_does_not_grow():
+    (claim,) = (row for row in claims_of("bach_table1", "minus") if row.get("measure") == "n_iter")
+    stored = conformed(pl.read_parquet(BACH / "bach_table1.parquet"))
+    quadratic = pl.col("n_iter") * pl.col("n_samples") // 300
+    for records, expected in ((stored, "agrees"), (stored.with_columns(n_iter=quadratic), "differs: larger")):
+        (found,) = claims.judged(records, [claim], [])
+        assert found.verdict == expected
+
+
+def settings_of(traces, shifted):
+    """Return records of choices that may keep "one", and of forced ones that make more false alarms."""
+    kept, forced = ({"params": {"total": 2.0, "level": level, **TIES}} for level in (0.05, 1))
+    return pl.concat([records(traces, **kept), records(shifted, **forced)])
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"), [(0.1, ["agrees", "agrees"]), (0.0, ["differs"] * 2), (-0.1, ["differs: smaller"] * 2)]
+)
+def test_forced_choices_are_compared_with_kept_ones_on_the_same_fold(more, expected):
+    plain = [fold(seed) for seed in range(6)]
+    *_, sheet = choices.forced(settings_of(plain, [fold(seed, (0.0, 0.0, more)) for seed in range(6)]), [])
+    alone, mean = cells(sheet)
+    gains = [200 * 0.6 * more * (1 + seed / 50) * np.mean(1 - GAMMAS) for seed in range(6)]
+    assert alone["all"].startswith(f"{np.mean(gains) + 0.0:.3f} [")
+    assert (alone["int"], mean["all"]) == ("0.000 [0.000, 0.000]", alone["all"])
+    asked = [row for row in claims_of("bach_table1_forced", "where") if row["column"] != "int"]
+    asked = [row | {"where": {"data": row["where"]["data"], "C_pos + C_neg": "2"}} for row in (asked[0], asked[-1])]
+    asked[1]["where"]["data"] = alone["data"]
+    assert [found.verdict for found in claims.judged(pl.DataFrame(), asked, [sheet])] == expected
 
 
 def trace_of(*curves):

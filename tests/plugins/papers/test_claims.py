@@ -16,7 +16,7 @@ from npbench.records.reading import conformed
 from npbench.report.sheet import Cell, Sheet
 from npbench_papers import claims
 from npbench_papers.records import unhindered
-from npbench_papers.verdicts import MEANINGS, judge_within, word
+from npbench_papers.verdicts import MEANINGS, judge, judge_within, word
 from sample_records import cells, frame, record
 
 ROOT = Path(__file__).parents[3]
@@ -33,8 +33,9 @@ def described(name):
 
 @functools.cache
 def published(name):
-    (path,) = (ROOT / "results" / "published").glob(f"*/records/{name}.parquet")
-    return conformed(pl.read_parquet(path))
+    names = {name, name.removesuffix("_forced")}  # it is compared with those of the other
+    paths = [path for one in names for path in (ROOT / "results" / "published").glob(f"*/records/{one}.parquet")]
+    return conformed(pl.concat(map(pl.read_parquet, paths), how="diagonal_relaxed"))
 
 
 def told(experiment):
@@ -85,6 +86,7 @@ def variants(name, records):
     if name.startswith("bach"):
         yield from kinds_swapped(records)
         yield scaled_trace(records, ["test_p_fa", "test_p_nd"], 0.0, 0.5)  # all the same
+        yield scaled_trace(records, ["train_asymmetry"], 0.0, 0.99)
     elif name.startswith("barlaud_figure3"):
         yield scaled_trace(records, ["gap"], 1.0, 1.0)
         met = [json.loads(text) for text in records["trace"]]
@@ -129,7 +131,7 @@ CLAIMED = [
     pytest.param(name, number, id=f"{name}-{number}", marks=part(name, number))
     for name in sorted(path.stem for path in EXPERIMENTS.glob("*.yaml"))
     for number, claim in enumerate(row for row in described(name).get("printed") or [] if "claim" in row)
-    if "not_run" not in claim and [*(ROOT / "results" / "published").glob(f"*/records/{name}.parquet")]
+    if not {"not_run", "values"} & {*claim} and [*(ROOT / "results" / "published").glob(f"*/records/{name}.parquet")]
 ]
 
 
@@ -143,9 +145,8 @@ def of_paper(name):
     )
     if name.startswith("bach_table"):  # one rule for the total, five data sets: the tables take long
         sets = ["gaussians", "mixtures", "pima", "twonorm", "ionosphere"]
-        records = records.filter(
-            pl.col("dataset").is_in(sets), pl.col("params").str.contains('"total":2,', literal=True)
-        )
+        rules = '"total":2,|"tied_total":"smallest"' if name.endswith("_forced") else '"total":2,'
+        records = records.filter(pl.col("dataset").is_in(sets), pl.col("params").str.contains(rules))
     return check(name, {**asked, "printed": printed}), records
 
 
@@ -201,9 +202,11 @@ def test_claims_are_told_from_printed_numbers_and_quoted():
     assert table(frame(fits), rows[2:]) == []
 
 
+CLAIM = {"claim": "c", "section": "1", "measure": "p_nd", "of": "a", "than": "b", "within": [None, 0]}
+
+
 def verdict(fits, **claim):
-    given = {"claim": "c", "section": "1", "measure": "p_nd", "of": "a", "than": "b", "within": [None, 0]}
-    (found,) = claims.judged(frame(fits), [given | claim], [])
+    (found,) = claims.judged(frame(fits), [CLAIM | claim], [])
     return found.verdict, found.here.text
 
 
@@ -419,7 +422,7 @@ def test_a_cell_alone_is_shown_as_it_is_and_judged_by_its_own_case():
         (found,) = claims.judged(frame([record()]), [claim | {"where": {"algorithm": algorithm}}], sheets)
         assert (found.verdict, found.here.text) == expected
     (both,) = claims.judged(frame([record()]), [claim], sheets)
-    assert both.here.text == "19; 1 of 2"
+    assert both.here.text == "19 (7 to 31); 1 of 2"
 
 
 def test_stand_ins_and_fallbacks_are_not_judged():
@@ -438,6 +441,42 @@ def test_methods_are_judged_apart_from_one_that_collapsed():
     assert [verdict(fits, of=of)[0] for of in ("a", "c", ["a", "c"])] == ["agrees", "fallback", "fallback"]
     learnt = [fit | {"solver_status": "converged"} for fit in fits]
     assert [verdict(learnt, of=of)[0] for of in ("a", "c", ["a", "c"])] == ["agrees"] * 3
+
+
+def test_only_compared_fits_count_as_fallbacks_and_the_best_on_each_split_is_compared():
+    fits = fits_of([-0.1, -0.1, -0.1])
+    elsewhere = [fit | {"dataset": "heart"} for fit in fits if fit["solver"] == "b"] * 2  # of no other method
+    collapsed = [fit | {"solver_status": "collapsed"} if fit["solver"] == "b" else fit for fit in fits]
+    assert verdict([*collapsed, *elsewhere])[0] == "fallback"
+    assert verdict([*fits, *(fit | {"solver_status": "collapsed"} for fit in elsewhere)])[0] == "agrees"
+    third = [fit | {"solver": "c", "p_nd": 0.1, "solver_status": "collapsed"} for fit in fits if fit["solver"] == "a"]
+    both = {"of": ["a", "c"], "best": "max"}
+    assert verdict([*fits, *third], **both)[0] == "agrees"  # a fallback that is never the best does not matter
+    assert verdict([*fits, *third], **both | {"best": "min"})[0] == "fallback"
+    (found,) = claims.judged(frame([*fits, *third]), [CLAIM | both], [])
+    assert found.measured.startswith("p_nd: the best of a, c - b")
+
+
+@pytest.mark.parametrize(("gain", "expected"), [(-0.3, "agrees"), (0.3, "agrees"), (-0.1, "differs: smaller")])
+def test_sizes_of_differences_are_judged_without_their_sign(gain, expected):
+    asked = {"of": "a", "minus": "p_fa", "absolute": True, "within": [0.2, None], "neutral": None}
+    fits = [fit | {"p_fa": 0.5} for fit in fits_of([gain] * 3)]
+    claim = {key: value for key, value in (CLAIM | asked).items() if key != "than"}
+    (found,) = claims.judged(frame(fits), [claim], [])
+    assert found.verdict == expected
+    assert "without its sign" in found.measured
+    assert "as a number" in found.measured
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [([1, 2, 4], "differs: larger"), ([1, 1, 1.2], "agrees"), ([1], "agrees")]
+)
+def test_stored_numbers_are_judged_by_case(values, expected):
+    stored = {"values": dict(enumerate(values)), "ratio": True, "within": [None, 1.5]}
+    claim = {"claim": "c", "section": "1", "measure": "seconds", **stored}
+    (found,) = claims.judged(frame([record()]), [claim], [])
+    assert found.verdict == expected
+    assert len(values) < 3 or f"({min(values):g} to {max(values):g})" in found.here.text
 
 
 def ranged(steps, **columns):
@@ -473,6 +512,12 @@ def test_differences_that_cancel_up_to_rounding_are_no_difference():
 
 def test_noise_decides_before_cases():
     inf = float("inf")
+    assert judge_within(-0.1, (-inf, 0), 1, limits=(-0.2, -0.05), n=9) == "agrees"
+    assert judge_within(-0.1, (-inf, 0), 0.6) == judge_within(4.0, (2, 3), 0, neutral=1) == "agrees in direction"
+    assert judge_within(0.1, (-inf, 0), 0) == judge_within(4.0, (2, 3), 0) == "differs: larger"
+    assert judge_within(0.1, (-inf, 0), 0, limits=(-0.1, 0.3), n=9) == "undecided (9 pairs, detects 0.29)"
+    assert judge_within(2.6, (2, inf), 1, limits=(1.7, 3.9), n=9, neutral=1) == "agrees in direction"
+    assert judge_within(3, (-2, 2), 0, limits=(1, 5)) == "differs: larger"
     assert judge_within(0.5, (0, 1), 1, limits=(-0.1, 1.1), n=5).startswith("undecided (5 pairs")
     assert judge_within(0.5, (0, 1), 0.4) == "differs"
     assert judge_within(0.5, (0, 1), 0.5) == judge_within(2.0, (0, 1), 0.5) == "agrees in direction"
@@ -482,6 +527,18 @@ def test_noise_decides_before_cases():
     assert judge_within(0.03, (0.02, inf), 1, limits=(0.01, 0.05), n=5, neutral=0) == "agrees in direction"
     assert judge_within(0.03, (0.02, inf), 1, limits=(-0.01, 0.07), n=5, neutral=0).startswith("undecided")
     assert judge_within(0.01, (0.02, inf), 1, limits=(-0.001, 0.015), n=5, neutral=0) == "differs: smaller"
+
+
+def test_numbers_on_the_same_side_agree_in_direction_if_none_is_twice_as_far():
+    assert judge(-41.0, 0.0, 2.0, neutral=0) == "differs: smaller"
+    assert judge(3.0, 9.0, 0.3, neutral=1, limits=(0.5, 5.5), n=3) == "differs: smaller"
+    for here, expected in (
+        (4.9, "differs: smaller (same side)"),
+        (5.1, "agrees in direction"),
+        (7, "agrees in direction"),
+    ):
+        assert judge(here, 9.0, 0.3, neutral=1) == expected
+    assert judge(17.1, 9.0, 0.3, neutral=1) == "differs: larger (same side)"
 
 
 def test_a_claim_is_open_if_the_limits_exclude_equality_and_contain_its_end():

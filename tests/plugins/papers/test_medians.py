@@ -84,7 +84,7 @@ def test_speed_ups_are_ratios_on_shared_splits():
     speed = tables(records, printed, line={"nu_pos": 50})[1]
     (row,) = speed.texts
     assert row[:5] == ["heart", "0.1", "gs / cd", "7", "20.00 [5.00, 35.00]"]
-    assert row[5:] == ["16.6", f"{2801 / 169 * 4 / 50:.1f}", "agrees in direction", "2.0"]
+    assert row[5:] == ["16.6", f"{2801 / 169 * 4 / 50:.1f}", "differs: larger (same side)", "2.0"]
     assert cells(tables(records, printed)[1])[0]["verdict"] == "no difference seen (7 pairs, 21)"  # 20 beside 16.6
     assert cells(tables(records)[1])[0]["verdict"] == "-"
     assert speed.notes[0] == "Timed on a; parallel jobs: 1, threads of each: 2."

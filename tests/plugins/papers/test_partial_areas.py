@@ -55,6 +55,13 @@ def test_means_next_to_the_papers(three_methods):
     assert [row[5] for row in ahead.texts] == ["stand-in"]
 
 
+def test_numbers_of_data_without_records_are_not_run(three_methods):
+    elsewhere = [{"dataset": "heart", "solver": name, "pauc": 0.5} for name in AREAS]
+    *others, sheet = partial_areas.table(three_methods, [*PRINTED, *elsewhere, {"solver": "auc_svm", "pauc": 0.1}])
+    assert len(others) == 2
+    assert sheet.texts == [["heart", name, "0.500", "not run"] for name in AREAS]
+
+
 def test_order_is_compared_for_printed_methods(three_methods):
     areas, _ = partial_areas.table(three_methods.filter(pl.col("solver") != "greedy_pauc"), PRINTED)
     assert areas.notes[0].endswith("here the same.")

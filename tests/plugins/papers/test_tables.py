@@ -83,7 +83,12 @@ def test_speed_ups_next_to_the_papers():
     equal = [record("fast", n, fit_seconds=1.0) for n in range(3)] + [
         record("slow", n, fit_seconds=2.0) for n in range(3)
     ]
-    for printed, verdict in ((2.2, "agrees"), (9.0, "agrees in direction"), (0.5, "differs: larger")):
+    for printed, verdict in (
+        (2.2, "agrees"),
+        (2.9, "agrees in direction"),
+        (9.0, "differs: smaller (same side)"),
+        (0.5, "differs: larger"),
+    ):
         speed, _ = compared(equal, [{"rho": 0.1, "speedup": printed}])
         assert cells(speed)[0]["verdict"] == verdict
 
@@ -218,7 +223,7 @@ def test_accepted_positives():
     steady = found("ranker", 0.01, [0.4, 0.41, 0.42]) + found("ours", 0.01, [0.6, 0.61, 0.62])
     (sheet,) = accepted.table(frame(steady), printed, base="ranker")
     first = cells(sheet)[0]
-    assert (first["over ranker"], first["verdict"]) == ("+48.8 % [48.8, 48.8]", "agrees in direction")
+    assert (first["over ranker"], first["verdict"]) == ("+48.8 % [48.8, 48.8]", "differs: larger (same side)")
     (sheet,) = accepted.table(frame(records), [{"stand_in": True}, *printed], base="ranker")
     assert cells(sheet)[0]["verdict"] == "stand-in"
     assert accepted.table(frame([record("a", problem="qvalue", q=0.1, n_test_positive=3)]), (), base="a")[0].texts
