@@ -102,7 +102,7 @@ def _on_league(promise: str, firsts: Sequence[First], quote: Quote, is_timed: bo
     n = min(len(one.league.datasets) for one in firsts)
     is_enough = n >= MIN_VALUES
     best = []
-    for alike in _alike(firsts, "best"):
+    for alike in _alike(firsts):
         parts = [_at_bound(one, is_timed=is_timed, is_enough=is_enough, in_full=one is firsts[0]) for one in alike]
         best.append(f"{quote(alike[0].best.label)} {'misses' if promise else 'reaches'} {', '.join(parts)}")
     also = "" if promise in ("", "none") else " or to judge a promise"
@@ -112,10 +112,10 @@ def _on_league(promise: str, firsts: Sequence[First], quote: Quote, is_timed: bo
         left = [f"{len(one.league.broken)} of {len(one.league.methods)}" for one in firsts]
         sentences.append(f"Left out, as they exceed rho beyond what their promise allows: {', '.join(left)} methods.")
     cheap = [
-        f"{quote(alike[0].cheapest.label)} at {', '.join(one.setting.value for one in alike)} "
-        f"({_reached([one.cheapest for one in alike])}{_alarms([one.cheapest for one in alike])}, in "
-        f"{_seconds(one.cheapest for one in alike)}, not {_seconds(one.best for one in alike)})"
-        for alike in _alike([one for one in firsts if one.cheapest.label != one.best.label], "cheapest")
+        f"{quote(one.cheapest.label)} at {one.setting.value} ({_reached(one.cheapest)} in {_seconds(one.cheapest)}, "
+        f"not {_seconds(one.best)}{_alarms(one.cheapest)})"
+        for one in firsts
+        if one.cheapest.label != one.best.label
     ]
     if cheap:
         by, where = " by score" if promise == "none" else "", "in the same place and " if is_enough else ""
@@ -124,7 +124,7 @@ def _on_league(promise: str, firsts: Sequence[First], quote: Quote, is_timed: bo
         if one.few is not None and one.best.label not in {other.label for other in sharing(one.few)}:
             few, first = f"fewer than {leaderboard.FEW_NEGATIVES} negatives", one.few.standings[0]
             where = f"{few} ({len(one.few.datasets)} data sets) at {one.setting.value}"
-            sentences.append(f"With {where}: {quote(first.label)} ({_reached([first])} in {_seconds([first])}).")
+            sentences.append(f"With {where}: {quote(first.label)} ({_reached(first)} in {_seconds(first)}).")
     return [*sentences, *(_with_promise(firsts, quote) if promise == "none" else ())]
 
 
@@ -137,14 +137,10 @@ def _with_promise(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
         every.sort(key=lambda other: other.score)
         kept, free = (next((s for s in every if (s.promise == "none") is is_free), None) for is_free in (False, True))
         if kept and free and kept.score < free.score:
-            label = f"{quote(kept.label)} ({kept.promise})"
-            found.append((label, f"{kept.score:.2f}", one.setting.value, f"{free.score:.2f}"))
-    clauses = [
-        "{} has {} at {}, the lowest here {}".format(labels[0], *map(", ".join, texts))
-        for labels, *texts in (zip(*alike, strict=True) for _, alike in groupby(found, key=lambda one: one[0]))
-    ]
-    if clauses:
-        yield f"By score, misses plus relative excess, {'; '.join(clauses)}: giving up the promise gains nothing there."
+            who = f"{quote(kept.label)} ({kept.promise})"
+            found.append(f"{who} has {kept.score:.2f} at {one.setting.value}, the lowest here {free.score:.2f}")
+    if found:
+        yield f"By score, misses plus relative excess, {'; '.join(found)}: giving up the promise gains nothing there."
 
 
 def _at_bound(one: First, *, is_timed: bool, is_enough: bool, in_full: bool) -> str:
@@ -161,7 +157,7 @@ def _at_bound(one: First, *, is_timed: bool, is_enough: bool, in_full: bool) -> 
     if is_enough and (n_others := len(one.league.standings) - 1):
         sharing_it = len(sharing(one.league)) - 1
         found.append(f"first with {sharing_it} of {n_others}{others}" if sharing_it else "first alone")
-    value, spent = best.p_nd if best.promise else 1 - best.score, f" in {_seconds([best])}" * is_timed
+    value, spent = best.p_nd if best.promise else 1 - best.score, f" in {_seconds(best)}" * is_timed
     about = f" ({'; '.join(found)})" if found else ""
     return f"{value:.2f} at {name}{one.setting.value}{spent}{about}"
 
@@ -170,7 +166,7 @@ def _on_common(firsts: Sequence[First], quote: Quote) -> Iterator[str]:
     """Yield what the best of each setting reaches on the data sets of every setting, if some setting has more."""
     common = set.intersection(*({*one.league.datasets} for one in firsts))
     if common and any(len(one.league.datasets) > len(common) for one in firsts):
-        groups = _alike(firsts, "best")
+        groups = _alike(firsts)
         names = [f"{quote(alike[0].best.label)} " if len(groups) > 1 else "" for alike in groups]
         values = [", ".join(f"{one.reached(common):.2f}" for one in alike) for alike in groups]
         clauses = map("".join, zip(names, values, strict=True))
@@ -181,27 +177,24 @@ def _head(promise: str) -> str:
     return HEADS.get(promise) or promise.capitalize()
 
 
-def _alike(firsts: Sequence[First], what: str) -> list[list[First]]:
+def _alike(firsts: Sequence[First]) -> list[list[First]]:
     """Return the settings in groups that name the same method."""
-    return [list(group) for _, group in groupby(firsts, key=lambda one: str(getattr(one, what).label))]
+    return [list(group) for _, group in groupby(firsts, key=lambda one: one.best.label)]
 
 
-def _reached(found: Sequence[Standing]) -> str:
-    is_bounded = bool(found[0].promise)
-    values = (one.p_nd if is_bounded else 1 - one.score for one in found)
-    return f"{'misses' if is_bounded else 'reaches'} {', '.join(f'{value:.2f}' for value in values)}"
+def _reached(one: Standing) -> str:
+    return f"misses {one.p_nd:.2f}" if one.promise else f"reaches {1 - one.score:.2f}"
 
 
-def _alarms(found: Sequence[Standing]) -> str:
-    """Return what is known about the false alarms of a method, with a comma before it."""
-    if found[0].promise == "on average":
-        return f", with a mean P_fa of {', '.join(f'{one.p_fa:.3f}' for one in found)}"
-    parts = ", ".join(f"{one.above} of {one.n_jobs}" for one in found)
-    return f", above rho on {parts} test parts" if found[0].promise else ""
+def _alarms(one: Standing) -> str:
+    """Return what is known about the false alarms of a method, with a semicolon before it."""
+    if one.promise == "on average":
+        return f"; mean P_fa {one.p_fa:.3f}"
+    return f"; above rho on {one.above} of {one.n_jobs} test parts" if one.promise else ""
 
 
-def _seconds(found: Iterable[Standing]) -> str:
-    return f"{', '.join(format(one.seconds, leaderboard.seconds_form(one.seconds)) for one in found)} s"
+def _seconds(one: Standing) -> str:
+    return f"{one.seconds:{leaderboard.seconds_form(one.seconds)}} s"
 
 
 def large(records: pl.DataFrame, quote: Quote = str) -> list[list[str]]:
