@@ -43,7 +43,7 @@ def unknown_name(kind: str, name: str, choices: Iterable[str]) -> str:
     """
     known = sorted(choices)
     few = len(known) <= MAX_LISTED
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5 if few else 0.6)  # among many, some are alike
     if near and not few:
         alike = difflib.SequenceMatcher(None, near[0], name).ratio() - AS_NEAR
         near = difflib.get_close_matches(name, known, n=MAX_NEAR, cutoff=alike)

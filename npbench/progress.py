@@ -39,7 +39,7 @@ class Progress:
         """Show the bar while the jobs, at least one, run."""
         self._total, self._done, self._failed = len(jobs), 0, 0
         first = next(iter(jobs)).request
-        self._task = self._bar.add_task(f"{first.solver.name} on {first.dataset.name} ...", total=self._total)
+        self._task = self._bar.add_task(f"{first.columns['method']} on {first.dataset.name} ...", total=self._total)
         self._start = self._last_line = self._clock()
         with self._bar:
             yield
@@ -61,7 +61,7 @@ class Progress:
         self._done += 1
         self._failed += record["status"] != "ok"
         failures = f", [red]{self._failed} failed[/]" if self._failed else ""
-        latest = f"last: {record['solver']} on {record['dataset']}, repeat {record['repeat']}{failures}"
+        latest = f"last: {record['method']} on {record['dataset']}, repeat {record['repeat']}{failures}"
         self._bar.update(self._task, completed=self._done, description=latest)
 
         now = self._clock()

@@ -26,7 +26,7 @@ def record(**columns: Any) -> dict[str, Any]:
         **{"preprocess": "none", "missing": "refuse", "categories": "one_hot", "seed": 0, "repeat": 0},
         **{"select_seconds": 1.0, "select_cpu_seconds": columns.get("select_seconds", 1.0)},
         **{"fit_seconds": 0.5, "fit_cpu_seconds": columns.get("fit_seconds", 0.5)},
-        **{"cpu": "a", "n_jobs": 1, "n_threads": 1, **columns},
+        **{"warnings": "", "cpu": "a", "n_jobs": 1, "n_threads": 1, **columns},
     }
 
 

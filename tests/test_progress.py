@@ -13,8 +13,8 @@ from npbench import progress
 from npbench.console import duration
 from npbench.progress import Progress
 
-RECORD = {"status": "ok", "solver": "np_svm", "dataset": "breast", "repeat": 0}
-JOB = SimpleNamespace(request=SimpleNamespace(solver=SimpleNamespace(name="a"), dataset=SimpleNamespace(name="b")))
+RECORD = {"status": "ok", "solver": "gen", "method": "gen_linear", "dataset": "breast", "repeat": 0}
+JOB = SimpleNamespace(request=SimpleNamespace(columns={"method": "a"}, dataset=SimpleNamespace(name="b")))
 
 
 def written(statuses, *, terminal=False, seconds_each=20, preparations=0, shows_jobs=True):
@@ -34,7 +34,7 @@ def written(statuses, *, terminal=False, seconds_each=20, preparations=0, shows_
 def test_a_terminal_shows_a_bar_with_the_count_and_the_last_job():
     text = written(["ok", "failed"], terminal=True)
     assert "2/2" in text
-    assert "np_svm on breast, repeat 0" in text
+    assert "gen_linear on breast, repeat 0" in text
     assert "1 failed" in text
 
 

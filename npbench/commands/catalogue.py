@@ -32,13 +32,14 @@ def _from(kind: str, name: str) -> str:
     return f"from {provider.distribution} {provider.version}"
 
 
-def _solver(solver: Solver | Path) -> list[str]:
-    if isinstance(solver, Solver):
-        problems = ", ".join(solver.solves)
-        return [solver.title, solver.reference, f"solves {problems}; {_from('solver', solver.name)}"]
-    first = solver.read_text(encoding="utf-8").partition("\n")[0]  # in a variant, a comment
+def _solver(solver: Solver) -> list[str]:
+    return [solver.title, solver.reference, f"solves {', '.join(solver.solves)}; {_from('solver', solver.name)}"]
+
+
+def _variant(path: Path) -> list[str]:
+    first = path.read_text(encoding="utf-8").partition("\n")[0]  # a comment
     title = first.strip("# ").partition(". ")[0].rstrip(".") if first.startswith("#") else ""
-    return [title, f"variant of {next(iter(content(solver).get('defaults', ())), '')}"]
+    return [title, f"variant of {next(iter(content(path).get('defaults', ())), '')}"]
 
 
 def _dataset(dataset: Dataset) -> list[str]:
@@ -71,7 +72,9 @@ def _experiment(path: Path) -> list[str]:
 
 KINDS = {
     "solver": Kind("Solvers (solver=NAME)", lambda: {**group_files("solver"), **registry.installed().solvers}, _solver),
-    "dataset": Kind("Data sets (dataset=NAME)", lambda: registry.installed().datasets, _dataset),
+    "dataset": Kind(
+        "Data sets (dataset=NAME)", lambda: {**group_files("dataset"), **registry.installed().datasets}, _dataset
+    ),
     "metric": Kind("Metrics (metrics=[NAME,...])", lambda: registry.installed().metrics, _metric),
     "problem": Kind("Problems (problem=NAME)", lambda: PROBLEMS, _problem),
     "experiment": Kind("Experiments (+experiment=NAME)", lambda: group_files("experiment"), _experiment),
@@ -81,6 +84,6 @@ KINDS = {
 def title_and_notes(kind: str, item: Any) -> list[str]:
     """Return the title and the notes of an entry; for a file that cannot be read, the reason."""
     try:
-        return KINDS[kind].describe(item)
+        return _variant(item) if isinstance(item, Path) and kind != "experiment" else KINDS[kind].describe(item)
     except UNREADABLE as error:
         return [f"cannot be read: {' '.join(str(error).split())}"]

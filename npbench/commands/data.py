@@ -112,8 +112,7 @@ def _size(files: Iterable[DataFile]) -> int:
 
 def _fetch(options: Namespace) -> Exit:
     datasets = _datasets(options.names)
-    without = [dataset.name for dataset in datasets if options.original and not dataset.original]
-    if without:
+    if without := [dataset.name for dataset in datasets if options.original and not dataset.original]:
         raise RequestError(*(f"{name!r} has no original: leave out --original." for name in without))
     code = Exit.OK
     for dataset in datasets:

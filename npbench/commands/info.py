@@ -116,7 +116,9 @@ def _experiment(name: str, path: Path) -> Details:
     return {"paper": " ".join(notes)}, {str(path): text, "Example": example}
 
 
-def _dataset(name: str, dataset: Dataset) -> Details:
+def _dataset(name: str, dataset: Dataset | Path) -> Details:
+    if isinstance(dataset, Path):  # a variant
+        return {}, {str(dataset): dataset.read_text(encoding="utf-8"), "Example": f"npbench dataset={name}"}
     values = ((field.name, getattr(dataset, field.name)) for field in dataclasses.fields(dataset))
     stated = {name: str(value) for name, value in values if name not in ELSEWHERE and value not in (None, "", ())}
     stated["plugin"] = str(registry.installed().providers["dataset", name])
@@ -151,8 +153,7 @@ def _dataset_texts(dataset: Dataset) -> Iterator[tuple[str, str]]:
     else:
         with contextlib.suppress(Exception):  # a plugin that cannot be imported has no settings to show
             defaults = dict(signature(dataset.load, len(dataset.files)).defaults)
-            lines = [f"{name}: {_shown(value)}" for name, value in defaults.items()]
-            if lines:
+            if lines := [f"{name}: {_shown(value)}" for name, value in defaults.items()]:
                 yield "Settings", "\n".join([*lines, "", inspect.getdoc(resolve(dataset.load)) or ""])
     needed = [name for name, value in defaults.items() if value is REQUIRED or name == dataset.named_by]
     yield "Example", " ".join([f"npbench dataset={dataset.name}", *(f"dataset.{name}=..." for name in needed)])

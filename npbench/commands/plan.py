@@ -1,6 +1,6 @@
 """``npbench plan``: the jobs of a run, which are done, why the others are not, and about how long they take."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import polars as pl
@@ -18,39 +18,48 @@ from npbench.report.render import terminal
 from npbench.report.select.data_names import data_name
 from npbench.report.select.methods import own_settings
 from npbench.report.select.recorded_settings import protocols
-from npbench.report.sheet import Row, Sheet
+from npbench.report.sheet import Sheet
+from npbench.values import counted
+
+ALL = "--all"
+MAX_ROWS, MAX_REASONS = 40, 8  # without ALL
+COLUMNS = ["data", "solver", "problem", "jobs"]
 
 
 def run(words: Sequence[str]) -> Exit:
     """Print what a run of the same settings would do."""
-    asked = session.ask(words)
+    asked = session.ask([word for word in words if word != ALL])
     if asked.launch is not None and asked.launch.adaptive:
         raise RequestError("This sweeper chooses values as it goes: `npbench plan` needs hydra/sweeper=basic.")
-    print_plan(session.plan(asked, Progress()), asked.settings)
+    print_plan(session.plan(asked, Progress()), asked.settings, shows_all=ALL in words)
     return Exit.OK
 
 
-def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None) -> None:
-    """Print a row for each solver, data set, problem and reason; then the number of jobs and the time they take."""
+def print_plan(plan: Plan, settings: RunSettings, console: Console | None = None, *, shows_all: bool = False) -> None:
+    """Print the number of jobs and the time they take; then by reason a row for each solver, data set and problem."""
     console = console or Console()
     with status("Comparing with the records"):
         frame = past_records(plan)
-        table = _table(plan, settings, frame)
+        tables = _tables(plan, settings, frame)
         time = how_long(plan.todo, settings, frame) if plan.todo else ""
-    terminal.show_sheet(table, console)
+    n_todo, n_jobs = len(plan.todo), len(plan.jobs)
+    write(f"\n{n_todo} of {n_jobs} jobs would run; {n_jobs - n_todo} already in {settings.results}.\n{time}", console)
+    shown = tables if shows_all else tables[:MAX_REASONS]
+    most = n_jobs if shows_all else MAX_ROWS // len(shown)
+    for table in shown:
+        terminal.show_sheet(terminal.shortened(table, f"with {ALL}", most), console)
+    if more := len(tables) - len(shown):
+        write(f"\nand {counted(more, 'more reason')} with {ALL}", console)
     names = ("dataset", "protocol", "protocol_params")
     columns = (job.request.columns for job, _ in plan.jobs.parts)
     note = protocols(pl.DataFrame([{name: row[name] for name in names} for row in columns]))
     hint = " A data set may state its own; protocol=NAME sets the same for all." if " differ" in note else ""
     write(f"\n{note}{hint}", console)
-    there = len(plan.jobs) - len(plan.todo)
-    write(f"\n{len(plan.todo)} of {len(plan.jobs)} jobs would run; {there} already in {settings.results}.", console)
-    if plan.todo:
-        console.print(time, highlight=False)
 
 
-def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Sheet:
-    rows = Counter[tuple[str, ...]]()
+def _tables(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> list[Sheet]:
+    """Return a table for each reason, first those to run, from the most jobs to the fewest."""
+    counts = defaultdict[tuple[str, str], Counter[tuple[str, ...]]](Counter)
     store, trace = plan.store, settings.trace
     unscored = store.done(trace) - store.done(trace, scores=True) if settings.keep_scores else set()
     reasons = count_reasons(plan.jobs.parts, frame, trace)
@@ -61,9 +70,12 @@ def _table(plan: Plan, settings: RunSettings, frame: pl.DataFrame) -> Sheet:
         for why, count in why_and_count.items():
             reason = "done, but forced" if why == "done" and settings.force else why
             if count:
-                rows[*_described(job), "skip" if reason == "done" else "run", reason] += count
-    counted: list[Row] = [[*labels, count] for labels, count in rows.items()]
-    return Sheet("Jobs", ["data", "solver", "problem", "then", "why", "jobs"], counted)
+                counts["Skip" if reason == "done" else "Run", reason][_described(job)] += count
+    ordered = sorted(counts.items(), key=lambda pair: (pair[0][0], -pair[1].total()))
+    return [
+        Sheet(f"{then} {counted(found.total(), 'job')}: {why}", COLUMNS, [[*row, n] for row, n in found.items()])
+        for (then, why), found in ordered
+    ]
 
 
 def _described(job: Job) -> tuple[str, str, str]:
@@ -80,8 +92,7 @@ def how_long(todo: Jobs, settings: RunSettings, frame: pl.DataFrame) -> str:
     found = forecast(todo, frame, settings.n_jobs, settings.time_limit)
     if found is None:
         return "No time estimate: no comparable job in these results yet."
-    time = f"About {duration(found.seconds)} on {found.workers} worker{'s'[: found.workers > 1]}"
-    unknown = len(todo) - found.n_foreseen
-    if not unknown:
+    time = f"About {duration(found.seconds)} on {counted(found.workers, 'worker')}"
+    if not (unknown := len(todo) - found.n_foreseen):
         return f"{time}."
     return f"{time} for {found.n_foreseen} jobs; no estimate for {unknown} without a comparable job in these results."

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 from npbench import registry
 from npbench.config.run_settings import RunSettings, check_settings
 from npbench.config.solver_settings import solver_settings
-from npbench.contracts import GIVEN_NAME, Dataset, Metric, Solver, resolve
+from npbench.contracts import GIVEN_NAME, Dataset, Metric, Solver
+from npbench.data.loading import takes_missing
 from npbench.errors import RequestError, collect_errors, unknown_name
 from npbench.evaluation.job import CHOICES, Request
 from npbench.problem import PROBLEMS, Problem
@@ -166,9 +167,7 @@ def _solves(solver: Solver, problem: Problem) -> bool:
 
 
 def _missing_value_faults(solver: Solver, params: Mapping[str, Any], preprocess: str) -> Iterator[str]:
-    from sklearn.utils import get_tags
-
-    if not get_tags(resolve(solver.estimator)(**params)).input_tags.allow_nan:
+    if not takes_missing(solver, params):
         yield f"solver={solver.name} takes no missing values: use missing=impute or missing=drop."
     if preprocess == "unit_norm":
         yield "preprocess=unit_norm takes no missing values: use another, or missing=impute."

@@ -84,8 +84,7 @@ class RegistrySource(ConfigSource):
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         """Return the groups, or the names in a group."""
-        group = config_path.strip("/")
-        if not group:
+        if not (group := config_path.strip("/")):
             return [] if results_filter is ObjectType.CONFIG else sorted(NODES)
         return [] if results_filter is ObjectType.GROUP else sorted(_names(group))
 

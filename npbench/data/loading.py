@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from npbench.contracts import Dataset, Mirror, Original, resolve
+from npbench.contracts import Dataset, Mirror, Original, Solver, resolve
 from npbench.data import cache, sources
 from npbench.data.binary import BinaryData
 from npbench.data.checks import first
@@ -101,14 +101,21 @@ def _compare(dataset: Dataset, data: BinaryData) -> None:
         raise RequestError(*faults)
 
 
-def without_missing(data: BinaryData, missing: str) -> BinaryData:
-    """Return the data to split; "drop" leaves out rows with a missing value, "impute" and "keep" change nothing."""
+def takes_missing(solver: Solver, params: Mapping[str, Any]) -> bool:
+    """Return whether a solver with these parameters takes missing values."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(resolve(solver.estimator)(**params)).input_tags.allow_nan)
+
+
+def without_missing(data: BinaryData, missing: str, takes: Callable[[], bool] = bool) -> BinaryData:
+    """Return data to split, without incomplete rows if "drop"; a refusal offers "keep" if the solver ``takes`` NaN."""
     if not data.has_missing or missing in ("impute", "keep"):
         return data
     absent = np.isnan(data.X)
     complete = ~absent.any(axis=1)
     if missing == "refuse":
-        raise RequestError(_refusal(data, absent, complete))
+        raise RequestError(_refusal(data, absent, complete, "missing=keep, as the solver takes NaN, " * takes()))
     if data.published is not None:
         raise RequestError(f"Data set {data.name!r} comes with divisions of all its rows: use missing=impute.")
     if len(set(data.y[complete].tolist())) < 2:
@@ -119,12 +126,12 @@ def without_missing(data: BinaryData, missing: str) -> BinaryData:
     return BinaryData.checked(data.X[complete], data.y[complete], data.name, **optional, copy=False)
 
 
-def _refusal(data: BinaryData, absent: np.ndarray, complete: np.ndarray) -> str:
+def _refusal(data: BinaryData, absent: np.ndarray, complete: np.ndarray, keep: str) -> str:
     rows, columns = np.nonzero(absent)
     named = columns if data.columns is None else np.array(data.columns, dtype=object)[np.unique(columns)]
     return (
         f"Data set {data.name!r} has {counted(len(rows), 'missing value')}, in {first('column', named)} and "
-        f"{first('row', rows)} (counted from 0), {np.sum(~complete)} of {data.n_samples} rows: add missing=impute to "
-        "fill in medians and most frequent categories of the training part, missing=drop to leave out these rows, or "
-        "missing=keep if the solver takes missing values."
+        f"{first('row', rows)} (counted from 0), {np.sum(~complete)} of {data.n_samples} rows: add {keep}"
+        "missing=impute to fill in medians and most frequent categories of the training part, or missing=drop to leave "
+        "out these rows."
     )

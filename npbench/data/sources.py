@@ -58,7 +58,7 @@ def data_folders() -> list[Path]:
     absent = [f"NPBENCH_DATA names {path}, which is not a folder: create it." for path in named if not path.is_dir()]
     if absent:
         raise RequestError(*absent)
-    return [*named, *_checkout_folders(Path(__file__).parents[2]), cache_folder()]
+    return list(dict.fromkeys([*named, *_checkout_folders(Path(__file__).parents[2]), cache_folder()]))
 
 
 def _checkout_folders(root: Path) -> list[Path]:

@@ -67,7 +67,7 @@ def read_file(
 ) -> tuple[Format, Any]:
     """Return the format and the content of a file; ``further`` are settings of the caller, for tables only."""
     given = {name: value for name, value in given.items() if value is not None}
-    with _opened(path) as file:
+    with _opened(path, formats) as file:
         unpack = UNPACK.get(path.suffix.lower())
         _refuse_pages(file)
         stream = _unpacked(file, unpack) if unpack else file
@@ -83,7 +83,7 @@ def read_file(
         return kind, _parsed(stream, kind, own, settings)
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _opened(path: Path, formats: Mapping[str, Format]) -> IO[bytes]:
     try:
         kind = path.stat().st_mode
         if stat.S_ISDIR(kind):
@@ -92,7 +92,9 @@ def _opened(path: Path) -> IO[bytes]:
             raise RequestError("this is a pipe or device: save its content to a file.")
         return path.open("rb")
     except FileNotFoundError as error:
-        siblings = sorted(one.name for one in path.parent.iterdir()) if path.parent.is_dir() else []
+        known = tuple(f"{ending}{pack}" for one in formats.values() for ending in one.endings for pack in ("", *UNPACK))
+        there = path.parent.iterdir() if path.parent.is_dir() else ()
+        siblings = [one.name for one in there if one.name.lower().endswith(known)]
         raise RequestError(unknown_name(f"file in {path.parent.resolve()}", path.name, siblings)) from error
     except OSError as error:
         raise RequestError(f"it cannot be opened: {error.strerror or error}.") from error

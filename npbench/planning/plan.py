@@ -14,7 +14,7 @@ import polars as pl
 
 from npbench.console import status
 from npbench.data import BinaryData
-from npbench.data.loading import load, without_missing
+from npbench.data.loading import load, takes_missing, without_missing
 from npbench.errors import AbsentDataError, RequestError, collect_errors
 from npbench.evaluation.job import DataIdentity, Job, Request
 from npbench.evaluation.splits import Split
@@ -51,7 +51,8 @@ class Sources:
         """Return the data of a request."""
         key = name_of(request), request.features["missing"]
         if key not in self._data:
-            self._data[key] = without_missing(load(request.dataset, **request.dataset_params), key[1])
+            takes = partial(takes_missing, request.solver, request.params)
+            self._data[key] = without_missing(load(request.dataset, **request.dataset_params), key[1], takes)
         return self._data[key]
 
     def skips(self, request: Request) -> bool:
@@ -173,8 +174,7 @@ def prepare(
 
 def fits_of(request: Request) -> str:
     """Return what is equal for requests that differ in their threshold only, or an empty text for other solvers."""
-    names = request.solver.of_threshold
-    if not names:
+    if not (names := request.solver.of_threshold):
         return ""
     columns = {name: value for name, value in request.columns.items() if name not in ("method", "problem_params")}
     return canonical(columns | {"params": {name: value for name, value in request.params.items() if name not in names}})
@@ -193,8 +193,7 @@ def _grouped(requests: Sequence[Request]) -> list[Request]:
 
 def first_job(request: Request, data: BinaryData) -> Job:
     """Return the first repeat of a request on its data."""
-    clashes = sorted({metric.name for metric in request.metrics} & set(SCHEMA))
-    if clashes:
+    if clashes := sorted({metric.name for metric in request.metrics} & set(SCHEMA)):
         raise RequestError(f"metrics {', '.join(clashes)} have names of record columns: rename them in their plugin.")
     imported = imported_names(request.solver, request.params, request.search)
     named = [request.solver.name, *(name for name in imported if name in installed().solvers)]

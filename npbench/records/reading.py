@@ -11,7 +11,7 @@ import polars as pl
 from npbench.data.file_limits import CELL_BYTES, require_fits
 from npbench.records.fields import ESSENTIAL, FEATURES, METHOD, SCHEMA, SCHEMA_VERSION, Role, names
 from npbench.records.files import UNREADABLE, read_regular, stamp
-from npbench.values import canonical
+from npbench.values import canonical, counted
 
 LABEL = "label"  # text that reports store beside the metrics
 
@@ -54,8 +54,8 @@ def parts(source: Path, on_fault: OnFault, columns: Sequence[str] | None = None)
             n_newer += len(frame) - len(known)
             yield _usable(known, path, on_fault)
     if n_newer:
-        newer = f"their schema is newer than {SCHEMA_VERSION}. Upgrade npbench to read them"
-        on_fault(f"{n_newer} records in {source} are left out: {newer}.")
+        newer = f"the schema is newer than {SCHEMA_VERSION}. Upgrade npbench to read them"
+        on_fault(f"{counted(n_newer, 'record')} in {source} left out: {newer}.")
 
 
 def _names(source: Path) -> set[str]:
@@ -78,16 +78,14 @@ def _compact(frame: pl.DataFrame) -> pl.DataFrame:
 def _usable(frame: pl.DataFrame, path: Path, on_fault: OnFault) -> pl.DataFrame:
     """Leave out columns that should be numbers but are not, and records with broken JSON."""
     further = {name: dtype for name, dtype in frame.schema.items() if name not in SCHEMA and name != LABEL}
-    odd = [name for name, dtype in further.items() if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null))]
-    if odd:
+    if odd := [name for name, dtype in further.items() if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null))]:
         on_fault(f"Columns of {path} that hold no numbers are left out: {', '.join(odd)[:200]}.")
     if any(frame[name].null_count() for name in ESSENTIAL):
         on_fault(f"Records in {path} without {' or '.join(ESSENTIAL)} are left out.")
         frame = frame.drop_nulls(ESSENTIAL)
     for name in (name for name in names(Role.OBJECT) if name in frame.columns):
         texts = frame[name] if len(frame) == 1 else frame[name].unique()
-        broken = [text for text in texts if not is_object(text)]
-        if broken:
+        if broken := [text for text in texts if not is_object(text)]:
             on_fault(f"Records in {path} with {name} that is not a JSON object are left out: {broken[0][:40]!r}.")
             frame = frame.filter(~pl.col(name).is_in(broken, nulls_equal=True))
     return frame.drop(odd) if odd else frame

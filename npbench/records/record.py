@@ -23,8 +23,7 @@ class Record(dict[str, Primitive]):
 
     def __init__(self, columns: Mapping[str, Primitive]) -> None:
         super().__init__({name: _storable(name, value) for name, value in columns.items()})
-        missing = [name for name in ("key", "status") if not isinstance(self.get(name), str)]
-        if missing:
+        if missing := [name for name in ("key", "status") if not isinstance(self.get(name), str)]:
             raise TypeError(f"a record needs text in {' and '.join(missing)}")
 
     @property

@@ -1,5 +1,7 @@
 """Assemble the sections of a report."""
 
+import polars as pl
+
 from npbench.records.files import stamp
 from npbench.report.sections import comparison, environment, failures, figures, overview, summary
 from npbench.report.select.collect import Collection
@@ -26,12 +28,11 @@ def lead(collection: Collection) -> Section:
     if len(problems) > 1:
         notes.append(f"Each of the {len(problems)} problems has its own sections: {', '.join(problems)}.")
     if collection.n_older:
-        what = f"{collection.n_older} older records of the same jobs were left out"
+        what = f"{counted(collection.n_older, 'older record')} of the same jobs left out"
         notes.append(f"{what}; the published one counts, then the latest.")
     if any(environment.mixtures(records)):
         where = f"see the notes in {environment.TITLE!r}"
         notes.append(f"Some results were not produced under the same conditions: {where}.")
-    if n_ahead := (records["stored_at"] > stamp()).sum():
-        ahead = "1 record has a timestamp" if n_ahead == 1 else f"{n_ahead} records have a timestamp"
-        notes.append(f"{ahead} in the future; other records of the same job take precedence.")
+    if n_ahead := len(records.filter(pl.col("stored_at") > stamp())):
+        notes.append(f"{counted(n_ahead, 'record')} with a timestamp in the future; others of the same job precede.")
     return Section("Records", notes=[notes[0], *collection.faults, *notes[1:]])

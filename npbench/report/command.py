@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from npbench.report.sheet import Section
 
 FLAGS = ("--experiment", "--against", "--force", "--output", "--help")
+FORMATS = "--format: every format is always written, CSV and LaTeX to tables/ in the folder of the report."
 USAGE = (
     "npbench report [FOLDER ...] [NAME=VALUE ...] [--against FOLDER [--force]] [--output FOLDER]\n"
     "       npbench report --experiment NAME ..."
@@ -85,7 +86,7 @@ def _refuse(message: str) -> NoReturn:
 
 def _folders_and_filters(words: Sequence[str]) -> tuple[list[Path], dict[str, str]]:
     if unknown := [word for word in words if word.startswith("-")]:
-        raise RequestError(*(unknown_name("flag", word, FLAGS) for word in unknown))
+        raise RequestError(*(FORMATS if word == "--format" else unknown_name("flag", word, FLAGS) for word in unknown))
     words = [word.removeprefix("results=") for word in words]  # as in a run, and with --experiment
     folders = [Path(word) for word in words if "=" not in word or Path(word).exists()]
     pairs = (word.partition("=") for word in words if Path(word) not in folders)

@@ -18,7 +18,7 @@ from npbench.report.assemble import lead
 from npbench.report.render.drawing import Drawings
 from npbench.report.sections import environment, failures
 from npbench.report.sections.experiment import figure, places, sections, with_rivals
-from npbench.report.select.asked import answers, folder_with_records, missing_jobs, rivals, settings_of_jobs
+from npbench.report.select.asked import answers, fullest_folder, missing_jobs, rivals, settings_of_jobs
 from npbench.report.select.collect import Collection, measured, sources
 from npbench.report.select.methods import named
 from npbench.report.select.precedence import read_by_precedence
@@ -54,17 +54,17 @@ def _report(
     frame = answers(name, jobs, folder, faults.append)
     flags = ["--config-dir", shlex.quote(options.config_dir)] if options.config_dir else []
     words = [f"+experiment={name}", *split_off(options.overrides)[1]]
-    command = " ".join(["npbench", *flags, *map(as_text, words)])
+    asked_for = " ".join([*flags, *map(as_text, words)])
     if frame.is_empty():
-        elsewhere = as_text(f"results={folder_with_records(jobs, results) or '...'}")
-        raise RequestError(
-            f"There are no records of {name} in {folder}: run {command}, or name another folder with {elsewhere}",
-            *faults,
-        )
+        fullest, n = fullest_folder(jobs, results)
+        elsewhere = as_text(f"results={fullest or '...'}") + (f" ({n} of {len(jobs)} jobs)" if fullest else "")
+        hint = f"run npbench {asked_for}, or name another folder with {elsewhere}"
+        raise RequestError(f"There are no records of {name} in {folder}: {hint}", *faults)
     if len(missing := missing_jobs(jobs, frame)):
         counts = named(missing).group_by("method", "dataset").len().sort(pl.all())
         shown = listed([f"{method} on {dataset}: {n}" for method, dataset, n in counts.rows()], MAX_LISTED)
-        faults.append(f"{len(missing)} of {len(jobs)} jobs have no record yet: run {command} ({shown})")
+        faults.append(f"{len(missing)} of {len(jobs)} jobs have no record yet: run npbench {asked_for} ({shown})")
+        faults.append(f"Records of other code, data or versions would run again: see `npbench plan {asked_for}`.")
     own = frame["key"].to_list()
     if any(word.startswith("solver=") for word in options.overrides):
         frame = with_rivals(experiment, frame, results)
@@ -75,6 +75,8 @@ def _report(
     collection = Collection(records, faults)
     on_progress("Making tables")
     made = [*places(experiment, records, own), *sections(experiment, records), lead(collection)]
+    if 2 * len(missing) > len(jobs):
+        made.insert(0, Section("Incomplete", notes=[f"{len(missing)} of {len(jobs)} jobs are missing."]))
     made += [*failures.sections(records, is_ranking=bool(experiment.places)), *environment.sections(records)]
     drawings = {name: partial(figure, experiment, records)} if experiment.figure else {}
     return made, collection, drawings, results / "report" / name

@@ -28,7 +28,7 @@ FAILURES_SHOWN = 10  # distinct ones
 # Columns of the records that the summary needs, besides further metrics.
 COLUMNS = (*overview.COLUMNS, "protocol", "repeat", "converged", "warnings", "error", "error_type", "traceback")
 # The warnings that concern what was asked for.
-REMARKS = r"(?m)^\w+: (.*(?:landmarks approximate the kernel|has no effect on this fit).*)$"
+REMARKS = r"(?m)^\w+: (.*(?:landmarks approximate the kernel|has no effect on this fit|guarantees nothing).*)$"
 
 
 def print_summary(
@@ -108,8 +108,7 @@ def _print_remarks(frame: pl.DataFrame, console: Console) -> None:
 
 def _print_unconverged(frame: pl.DataFrame, console: Console) -> None:
     good = frame.filter(status="ok")
-    loose = good.filter(converged=False)
-    if not loose.is_empty():
+    if len(loose := good.filter(converged=False)):
         pairs = loose.select("method", "dataset").unique().sort("method", "dataset").rows()
         where = ", ".join(f"{method} on {dataset}" for method, dataset in pairs)
         text = f"{len(loose)} of {len(good)} classifiers did not converge ({where})"
@@ -130,7 +129,7 @@ def _print_failures(frame: pl.DataFrame, planned: int, folder: Path, console: Co
         place = f"{r['method']} on {r['dataset']}, repeat {r['repeat']}{more}"
         write(f"  {place}: {r['status']}: {r['origin']}{error}", console)
     if len(alike) > FAILURES_SHOWN:
-        console.print(f"  and {len(alike) - FAILURES_SHOWN} other errors.", highlight=False)
+        console.print(f"  and {counted(len(alike) - FAILURES_SHOWN, 'other error')}.", highlight=False)
     if not failed.is_empty():
         write(f"  `npbench report {shlex.quote(str(folder))}` lists all of them with tracebacks.", console)
     if missing:

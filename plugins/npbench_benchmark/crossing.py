@@ -35,13 +35,11 @@ NOTE_OF_THRESHOLDS = (
 def crossing(text: str, results: pl.DataFrame) -> Iterator[Sheet]:
     """Yield scorers by thresholds at one setting, over the data sets that all of them have, if there are several."""
     params = results.group_by("label", maintain_order=True).agg(pl.first("params"))
-    labels = {place: label for label, place in places(dict(params.iter_rows())).items()}
-    if not labels:
+    if not (labels := {place: label for label, place in places(dict(params.iter_rows())).items()}):
         return
     datasets, misses = table(results, list(labels.values()), "p_nd")
     complete = np.isfinite(misses).all(axis=1)
-    shared = [name for name, is_shared in zip(datasets, complete, strict=True) if is_shared]
-    if not shared:
+    if not (shared := [name for name, is_shared in zip(datasets, complete, strict=True) if is_shared]):
         return
     shares = results.filter(pl.col("dataset").is_in(shared)).group_by("label").agg(pl.sum("above") / pl.sum("n_jobs"))
     above = dict(shares.iter_rows())

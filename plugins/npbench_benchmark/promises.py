@@ -57,8 +57,7 @@ def expected(promise: Promise, sizes: Iterable[Mapping[str, Any]]) -> tuple[floa
     if promise.kind == "none":
         return math.nan, math.nan
     known = (one.values() for one in sizes if None not in one.values())
-    seen = [rate for one in known if (rate := _seen(promise, *one))]
-    if not seen:
+    if not (seen := [rate for one in known if (rate := _seen(promise, *one))]):
         return promise.delta, math.nan
     shares, variances = zip(*seen, strict=True)
     return float(np.mean(shares)), math.sqrt(np.sum(variances)) / len(seen)

@@ -34,7 +34,13 @@ def test_info_describes_a_solver_whose_code_cannot_be_imported(install, npbench)
     assert (code, "npbench solver=absent" in text) == (0, True)
 
 
+def test_info_describes_a_variant_of_a_data_set(npbench):
+    code, text, _ = npbench("info", "ringnorm20_large")
+    assert (code, "ringnorm20" in text, "n_pos" in text) == (0, True, True)
+
+
 def test_info_names_what_is_near(npbench):
+    assert "did you mean" not in npbench("info", "nosuch")[2]
     code, _, error = npbench("info", "pima", "np_svmm")
     assert (code, "'np_svm'" in error) == (2, True)
 
@@ -82,3 +88,8 @@ def test_a_file_that_cannot_be_read_costs_its_own_entry_only(variant, npbench):
     assert (code, "cannot be read" in text, "np_svm" in text) == (0, True, True)
     code, _, error = npbench("info", "odd")
     assert (code, len(error.splitlines()), "odd" in error) == (2, 1, True)
+
+
+def test_as_many_data_sets_are_listed_as_a_wrong_name_counts(npbench):
+    n_listed = len(KINDS["dataset"].found())
+    assert f"all {n_listed}" in npbench("dataset=brest")[2]

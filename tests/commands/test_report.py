@@ -97,6 +97,7 @@ def test_unreadable_sources_end_with_1(answer, results, without_figures):
         (["empty"], "There are no records in empty"),
         (["solvr=gen"], "did you mean 'solver'?"),
         (["--ouput", "x"], "did you mean '--output'?"),
+        (["--format", "csv"], "tables/"),
         (["--output"], "argument --output: expected one argument"),
         (["--output", "file/report"], "The report cannot be written to file/report"),
         (["--experiment", "gasso_tabel2"], "'gasso_table2'"),

@@ -251,8 +251,14 @@ def test_run_prints_the_table_and_resumes(answer, stranger, without_figures):
         assert code == ("repeats=3" in report)  # 1 if jobs are missing
         assert table in text
         assert ("2 of 6 jobs have no record yet" in text) == ("repeats=3" in report)
+        assert "jobs are missing" not in text
+    text = answer("report", "+experiment=demo", "repeats=9")[1]
+    assert text.index("14 of 18 jobs are missing") < text.index(DEMO["title"])
     code, text = answer("report", "--experiment", "demo", "results=.")
-    assert (code, text.strip().endswith("or name another folder with results=results")) == (2, True), text
+    assert (code, "or name another folder with results=results (4 of 4 jobs)" in text) == (2, True), text
+    Path("a/records").mkdir(parents=True)
+    frame.head(1).write_parquet("a/records/some.parquet")
+    assert "results=results " in answer("report", "--experiment", "demo", "results=.")[1]
     named = text.partition("run npbench ")[2].partition(",")[0].split()
     assert named[0] == "--config-dir"
     assert "of 4 jobs" in answer("plan", *named[2:])[1]  # npbench accepts the command

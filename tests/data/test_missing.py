@@ -27,6 +27,9 @@ def test_refusal_names_places_and_remedies():
         without_missing(data(), "refuse")
     for words in ("'toy'", "3 missing", "columns 1, 2 and rows 0, 3", "2 of 5 rows", "missing=impute", "missing=drop"):
         assert words in str(caught.value)
+    assert "missing=keep" not in str(caught.value)
+    with pytest.raises(RequestError, match="missing=keep"):
+        without_missing(data(), "refuse", lambda: True)
     with pytest.raises(RequestError, match="in columns age, weight and rows 0, 3"):
         without_missing(data(columns=["size", "weight", "age"]), "refuse")
 

@@ -139,6 +139,8 @@ def test_home_is_expanded_and_empty_entries_are_ignored(folders, monkeypatch):
     monkeypatch.setenv("NPBENCH_DATA", "~/second")
     monkeypatch.setenv("NPBENCH_CACHE", "~/cache")
     assert sources.data_folders() == [folders / "second", folders / "cache"]
+    monkeypatch.setenv("NPBENCH_DATA", os.pathsep.join(["~/second", "~/second"]))
+    assert sources.data_folders() == [folders / "second", folders / "cache"]
     monkeypatch.setenv("NPBENCH_DATA", os.pathsep * 2)
     assert sources.data_folders() == [folders / "cache"]
     monkeypatch.delenv("NPBENCH_CACHE")

@@ -162,7 +162,7 @@ def environment_notes(*changes):
 
 def test_equal_environments_are_counted():
     same = environment_notes({}, {})
-    for expected in ("2 jobs of 1 run", "2026-01-01 10:20 to 2026-01-02 10:20 UTC", "2 records have a schema older"):
+    for expected in ("2 jobs of 1 run", "2026-01-01 10:20 to 2026-01-02 10:20 UTC", "2 records with a schema older"):
         assert expected in same
     # Another solver or another data set has sources or versions of its own, which is no mixture.
     other_solver = environment_notes({}, {"code": '{"npbench":"a","gen":"c"}'})

@@ -211,3 +211,9 @@ def test_approximated_kernels_are_named_once(monkeypatch):
     unused = "UserWarning: NPSVM: device='cuda' has no effect on this fit: few samples."
     assert printed([record(repeat, warnings=unused) for repeat in range(3)], width=400).count(unused[13:]) == 1
     assert "landmarks" not in printed([record(warnings="RuntimeWarning: odd")])
+
+
+def test_a_threshold_that_fell_back_is_named_under_the_table():
+    text = "UserWarning: 80 held-out negatives, expected 299. The threshold is empirical and guarantees nothing."
+    shown = printed([record(repeat, method="random_forest", warnings=text) for repeat in range(2)], width=400)
+    assert line(shown, "random_forest: ").endswith("guarantees nothing.")

@@ -202,3 +202,16 @@ def test_note_on_settings_counts_repeats_and_lists_what_differs():
     assert "repeats: 1 to 2;" in first  # by solver
     assert grids == "Searched: gen: 3 p0."
     assert notes(frame(two).clear()) == []
+
+
+def test_thresholds_that_fell_back_are_counted():
+    text = "UserWarning: 80 held-out negatives, expected 299. The threshold is empirical and guarantees nothing."
+    fallen = [record("forest", repeat, warnings=text, dataset="breast") for repeat in range(2)]
+    other = [record("gen", repeat, warnings="UserWarning: odd", dataset="breast") for repeat in range(2)]
+    (section,) = summary.sections(frame([*fallen, *other]))
+    (note,) = [note for note in section.notes if "guarantee" in note]
+    assert "2 jobs" in note
+    assert "forest on breast" in note
+    assert "gen" not in note
+    (section,) = summary.sections(frame(other))
+    assert not [note for note in section.notes if "guarantee" in note]

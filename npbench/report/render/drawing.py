@@ -197,8 +197,7 @@ def _add_legend(drawing: Figure, chart: Chart, palette: Palette) -> None:
     """Put a legend above all panels, in as many columns as fit."""
     from matplotlib.lines import Line2D
 
-    entries = list(chart.legend(palette.labels))
-    if not entries:
+    if not (entries := list(chart.legend(palette.labels))):
         return
     width = drawing.get_figwidth()
     names = [typeset(palette.name(label), math_too=False) for label, _ in entries]

@@ -40,16 +40,14 @@ def _notes(records: pl.DataFrame) -> Iterator[str]:
     runs, times = counted(records["run_id"].n_unique(), "run"), records["stored_at"].drop_nulls()
     first, last = (str(stamp)[:16].replace("T", " ") for stamp in (times.min(), times.max()))
     which = "The latest record of a job counts, whatever code and library versions produced it."
-    yield f"{len(records)} jobs of {runs}, stored from {first} to {last} UTC. {which}"
+    yield f"{counted(len(records), 'job')} of {runs}, stored from {first} to {last} UTC. {which}"
     yield from mixtures(records)
     yield from _mixed_times(records)
     yield protocols(records)
-    dirty = records.filter(pl.col("git_dirty"))
-    if len(dirty):
-        yield f"{len(dirty)} jobs ran code with uncommitted changes."
-    old = records.filter(pl.col("schema_version") < SCHEMA_VERSION)
-    if len(old):
-        yield f"{len(old)} records have a schema older than {SCHEMA_VERSION}; missing columns are empty."
+    if n_dirty := len(records.filter(pl.col("git_dirty"))):
+        yield f"{counted(n_dirty, 'job')} ran code with uncommitted changes."
+    if n_old := len(records.filter(pl.col("schema_version") < SCHEMA_VERSION)):
+        yield f"{counted(n_old, 'record')} with a schema older than {SCHEMA_VERSION}; missing columns are empty."
 
 
 def makers(records: pl.DataFrame) -> str:
@@ -66,14 +64,12 @@ def mixtures(records: pl.DataFrame) -> Iterator[str]:
     """Yield a sentence for each difference on which results depend, among jobs that are compared with each other."""
     for column, what, current in (("code", "Source code", "code"), ("versions", "The version", "libraries")):
         mixed_names = _exploded(records, column).group_by(*PLACE, "part", "name").agg(pl.col("value").n_unique())
-        mixed_names = mixed_names.filter(pl.col("value") > 1).sort(*PLACE, "name")
-        if len(mixed_names):
+        if len(mixed_names := mixed_names.filter(pl.col("value") > 1).sort(*PLACE, "name")):
             names = ", ".join(mixed_names["name"].unique().sort())
             remedy = f"rerun the same commands with the current {current}"
             yield f"{what} of {names} differs among the jobs on {_places(mixed_names)}: {remedy}."
     contents = records.group_by("dataset", "dataset_params").agg(pl.col("data_sha256").n_unique())
-    several = contents.filter(pl.col("data_sha256") > 1)["dataset"].unique().sort()
-    if len(several):
+    if len(several := contents.filter(pl.col("data_sha256") > 1)["dataset"].unique().sort()):
         yield f"The data of {', '.join(several)} changed between jobs: their results do not compare."
 
 

@@ -57,8 +57,7 @@ def sheets(records: pl.DataFrame, problem: str) -> Iterator[Sheet]:
     for metric, bound in PROBLEMS[problem].bounds.items():
         counts = _counts(records, metric, bound, ["dataset", "problem_params", "label"])
         several = [(key, count) for key, count in counts if count.total > 1]  # one repeat has no share
-        rows = [[data, *setting_cells(text), label, *_cells(count)] for (data, text, label), count in several]
-        if rows:
+        if rows := [[data, *setting_cells(text), label, *_cells(count)] for (data, text, label), count in several]:
             title, name = f"How often {metric} is above {bound} on the test part", f"{problem}-{metric}-above"
             yield Sheet(title, columns, rows, COLUMN_NOTES, name, detail=True)
 

@@ -5,7 +5,7 @@ import itertools
 import polars as pl
 
 from npbench.report.sheet import Section, Sheet
-from npbench.values import listed
+from npbench.values import counted, listed
 
 MAX_MESSAGES_LISTED, MAX_NAMES = 100, 3
 ABOUT = ["problem", "dataset", "label", "repeat"]
@@ -34,8 +34,7 @@ def sections(records: pl.DataFrame, *, is_ranking: bool = False) -> list[Section
         _table("unconverged", "Final fits that did not converge; their values count", unconverged, "solver status"),
         _table("warnings", "Warnings, the first few of each job", warnings, "warning"),
     ]
-    sheets = [table for table in tables if table.rows]
-    if not sheets:
+    if not (sheets := [table for table in tables if table.rows]):
         return []
     others = "" if is_ranking else "; values of a setting are from its other jobs"
     note = f"{len(failed)} of {len(records)} jobs failed{others}."
@@ -56,7 +55,7 @@ def _table(name: str, title: str, found: pl.DataFrame, header: str) -> Sheet:
         for problem, labels, status, names, jobs, repeats, text in shown.iter_rows()
     ]
     more = len(kinds) - len(rows)
-    notes = [f"and {more} more kinds in the records"] if more > 0 else []
+    notes = [f"and {counted(more, 'more kind')} in the records"] if more > 0 else []
     columns = ["problem", "solver", "status", "data", "jobs", "repeats", header]
     return Sheet(title, columns, rows, notes, name, detail=name != "failures")
 

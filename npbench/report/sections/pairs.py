@@ -48,8 +48,7 @@ def sheet(records: pl.DataFrame, problem: str, metric: str) -> Sheet | None:
     """Return the table of pairs for one metric, or None if no two settings share two splits."""
     direction = better(problem, metric)
     found = [(block, list(compared(block, direction))) for block in blocks(records, metric)]
-    rows = [[*block.about, *_cells(pair, direction)] for block, pairs in found for pair in pairs]
-    if not rows:
+    if not (rows := [[*block.about, *_cells(pair, direction)] for block, pairs in found for pair in pairs]):
         return None
     meaning = f" ({direction} is better)" if direction != "none" else ""
     title = f"{metric}{meaning}: pairs on the same splits"

@@ -37,8 +37,7 @@ def rankings(records: pl.DataFrame, problem: str, metric: str) -> Iterator[tuple
         counts = Counter(label for block in same for label in block.labels)
         ordered = sorted(counts, key=lambda label: (-counts[label], label))
         tables = [_complete(same, ordered[:size]) for size in range(2, len(ordered) + 1)]
-        tables = [table for table in tables if len(table[0]) >= MIN_DATASETS]
-        if tables:
+        if tables := [table for table in tables if len(table[0]) >= MIN_DATASETS]:
             datasets, means = max(tables, key=lambda table: table[1].size)
             notes = [PLACES_NOTE, f"Data sets: {', '.join(datasets)}."]
             if n_omitted := len(ordered) - means.shape[1]:
@@ -54,8 +53,7 @@ def _complete(same: Sequence[Block], labels: Sequence[str]) -> tuple[list[str], 
     for block in same:
         if all(label in block.columns for label in labels):
             values = block.values[:, [block.columns[label] for label in labels]]
-            values = values[np.isfinite(values).all(axis=1)]
-            if len(values):
+            if len(values := values[np.isfinite(values).all(axis=1)]):
                 datasets.append(block.dataset)
                 means.append(values.mean(axis=0))
     return datasets, np.array(means).reshape(-1, len(labels))

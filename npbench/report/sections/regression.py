@@ -181,8 +181,7 @@ def _summary(changes: Sequence[Change]) -> Iterator[str]:
     n_regressed = sum(one.verdict in REGRESSIONS for one in changes)
     yield f"{counted(n_regressed, 'regression')}." if n_regressed else "No regression."
     for verdict in (*REGRESSIONS, "better", "faster"):
-        found = [one.summary for one in changes if one.verdict == verdict]
-        if found:
+        if found := [one.summary for one in changes if one.verdict == verdict]:
             yield f"{verdict.capitalize()}: {listed(found, MAX_CHANGES_LISTED, '; ')}."
 
 

@@ -15,6 +15,7 @@ from npbench.report.sections.pairs import compared
 from npbench.report.select.metrics import Direction, better
 from npbench.report.select.pairing import Block, blocks, setting_columns, setting_text
 from npbench.report.sheet import MISSING, Cell, Row, Section, Sheet, interval, number, spread
+from npbench.values import counted, listed
 
 LEADER_COLUMNS = ["best", "verdict", "mean of best", "next", "mean of next", "best - next"]
 LEADER_NOTE = (
@@ -39,7 +40,12 @@ def _section(records: pl.DataFrame, problem: str) -> Section:
     sheet = Sheet(title, columns, leaders, [LEADER_NOTE], name=f"{problem}-best-and-next")
     by_data = _by_data(found, problem, metric, direction)
     sheets = [*excess.totals(records, problem), *([sheet] if leaders else []), *by_data]
-    return Section(f"In brief: problem {problem}", sheets, notes=list(advice(records, paired=bool(leaders))))
+    notes = list(advice(records, paired=bool(leaders)))
+    if len(fallen := records.filter(pl.col("warnings").str.contains("guarantees nothing"))):
+        pairs = fallen.select("label", "dataset").unique().sort(pl.all()).rows()
+        where = listed([f"{label} on {dataset}" for label, dataset in pairs])
+        notes.insert(0, f"No guarantee: the threshold of {counted(len(fallen), 'job')} is empirical ({where}).")
+    return Section(f"In brief: problem {problem}", sheets, notes=notes)
 
 
 def _best_two(block: Block, direction: Direction) -> Row:

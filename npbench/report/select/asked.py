@@ -85,8 +85,8 @@ def missing_jobs(jobs: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
     return with_stated(jobs).join(with_stated(frame), on=JOB_STATED, how="anti").drop(STATED)
 
 
-def folder_with_records(jobs: pl.DataFrame, results: Path) -> Path | None:
-    """Return a results folder below ``results`` with records of some jobs."""
-    folders = (folder for folder in sorted(results.rglob(RECORDS)) if folder != results / RECORDS)
-    found = (folder for folder in folders if len(of_jobs(jobs, read([folder], lambda fault: None))))
-    return next((folder.parent for folder in found), None)
+def fullest_folder(jobs: pl.DataFrame, results: Path) -> tuple[Path | None, int]:
+    """Return the results folder below ``results`` with records of the most jobs, and their number."""
+    stored = {folder.parent: read([folder], lambda fault: None, ASKED) for folder in sorted(results.rglob(RECORDS))}
+    counts = {folder: len(jobs) - len(missing_jobs(jobs, frame)) for folder, frame in stored.items()}
+    return max([(None, 0), *counts.items()], key=lambda pair: pair[1])

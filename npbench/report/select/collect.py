@@ -119,8 +119,7 @@ def _sources(path: Path, on_fault: Callable[[str], None]) -> list[Path]:
         on_fault(f"There is no {path}: name {known}.")
         return []
     found = [folder for folder in (path, *sorted(path.rglob(RECORDS))) if any(folder.glob("*.parquet"))]
-    own = [folder for folder in found if PUBLISHED not in folder.relative_to(path).parts]
-    if not own:
+    if not (own := [folder for folder in found if PUBLISHED not in folder.relative_to(path).parts]):
         elsewhere = [folder for folder in path.rglob(PUBLISHED) if folder.is_dir()]
         hint = f", or name {elsewhere[0]}, which holds published records" if found and elsewhere else ""
         on_fault(f"There are no records in {path}: run npbench first (`npbench --help`){hint}.")
@@ -161,8 +160,7 @@ def _numbered(stored: pl.DataFrame) -> pl.DataFrame:
 def _drawable(stored: pl.DataFrame, on_fault: Callable[[str], None]) -> pl.DataFrame:
     """Return the records without ROC curves and traces that figures cannot show."""
     for column in ("roc", "trace"):
-        odd = [text for text in stored[column].drop_nulls().unique() if not _is_drawable(column, text)]
-        if odd:
+        if odd := [text for text in stored[column].drop_nulls().unique() if not _is_drawable(column, text)]:
             is_odd = pl.col(column).is_in(odd)
             on_fault(f"{len(stored.filter(is_odd))} records have an unknown form of {column}: figures leave it out.")
             stored = stored.with_columns(pl.when(~is_odd).then(column).alias(column))

@@ -101,7 +101,6 @@ def unverified(jobs: pl.DataFrame) -> Iterator[str]:
     """Yield a sentence for data and for splits, if some jobs lack the hash that proves them equal."""
     good = jobs.filter(pl.col("status") == "ok", pl.col(f"status{OTHER}") == "ok")
     for column, what in HASHES.items():
-        unknown = len(good.filter(pl.any_horizontal(pl.col(column, f"{column}{OTHER}").is_null())))
-        if unknown:
+        if unknown := len(good.filter(pl.any_horizontal(pl.col(column, f"{column}{OTHER}").is_null()))):
             assumed = f"the {what} are assumed to be equal: older records have no hash of their {what}"
             yield f"In {unknown} of {len(good)} pairs of jobs {assumed}."

@@ -17,8 +17,7 @@ PAIR = ["dataset", "dataset_params"]
 
 def with_data_names(records: pl.DataFrame) -> pl.DataFrame:
     """Return the records with a ``dataset`` of its own for each data set that a user brought."""
-    names = dict(_distinct(records.select(PAIR).unique(maintain_order=True)))
-    if not names:
+    if not (names := dict(_distinct(records.select(PAIR).unique(maintain_order=True)))):
         return records
     table = pl.DataFrame([(*pair, name) for pair, name in names.items()], [*PAIR, "own_name"], orient="row")
     joined = records.join(table, on=PAIR, how="left", maintain_order="left")

@@ -56,8 +56,7 @@ def _values(records: pl.DataFrame, name: str) -> pl.Series | None:
         key = name.removeprefix(start)
         if key != name and column in records.columns:
             settings = {text: flat(json.loads(text)) for text in records[column].drop_nulls().unique()}
-            found = {text: canonical(values[key]) for text, values in settings.items() if key in values}
-            if found:
+            if found := {text: canonical(values[key]) for text, values in settings.items() if key in values}:
                 return _mapped(records[column], found)
     return None
 

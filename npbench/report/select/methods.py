@@ -161,8 +161,7 @@ def flat(values: Mapping[str, Any]) -> dict[str, Any]:
     """
     flat: dict[str, Any] = {}
     for name, value in values.items():
-        mappings = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
-        if not mappings:
+        if not (mappings := [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]):
             flat[name] = value
         for part in dict.fromkeys(part for one in mappings for part in one):
             distinct = list({repr(one.get(part)): one.get(part) for one in mappings}.values())

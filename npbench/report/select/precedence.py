@@ -57,8 +57,7 @@ def _of_its_method(records: pl.DataFrame, name: str, taken: set[str], on_fault: 
     typed = pl.col("method")
     is_own = (pl.col("solver") == name) & (typed.is_null() | (typed == name) | typed.str.starts_with(f"{name}_"))
     is_own &= ~typed.is_in(list(taken - {None}))
-    others = records.filter(~is_own.fill_null(False))
-    if len(others):
+    if len(others := records.filter(~is_own.fill_null(False))):
         whose = ", ".join(map(str, others["solver"].unique(maintain_order=True)))[:100]
         allowed = f"records of the solver {name} only, typed as {name} or {name}_..."
         on_fault(f"{len(others)} records of {whose} in the submission {name} are left out: it may hold {allowed}")

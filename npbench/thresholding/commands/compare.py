@@ -111,8 +111,7 @@ def _pairs(table: Table, other: Table, options: Namespace) -> tuple[np.ndarray, 
         return np.arange(n), np.arange(n)
     ids = [named_column(one, options.id, "--id") for one in (table, other)]
     for column, path in zip(ids, options.files, strict=True):
-        repeated = column.filter(column.is_duplicated() | column.is_null())
-        if len(repeated):
+        if len(repeated := column.filter(column.is_duplicated() | column.is_null())):
             raise RequestError(f"--id is {options.id!r}: {path} has {repeated[0]!r} more than once, or missing ids.")
     if ids[0].dtype != ids[1].dtype:
         ids = [column.cast(pl.String, strict=False) for column in ids]

@@ -13,7 +13,7 @@ from npbench import registry
 from npbench.config.run_settings import RunSettings
 from npbench.contracts import resolve
 from npbench.data import BinaryData
-from npbench.data.loading import load, without_missing
+from npbench.data.loading import load
 from npbench.errors import RequestError
 from npbench.estimators.frame_encoder import FrameEncoder
 from npbench.evaluation.fitting import estimator_factory, select
@@ -22,7 +22,7 @@ from npbench.evaluation.measure import solver_seed
 from npbench.evaluation.preprocess import pipeline
 from npbench.evaluation.splits import k_fold, random_state
 from npbench.numerics.copies import copies
-from npbench.planning.plan import prepare
+from npbench.planning.plan import Sources, prepare
 from npbench.thresholding.classifier import NPThresholdClassifier, hold_out
 
 FOLDS = 4  # of the selection, where the protocol has no number
@@ -56,8 +56,7 @@ def from_record(record: Mapping[str, Any], /) -> Pipeline:
     >>> from_record(records.row(0, named=True)).fit(data.X, data.y).predict(data.X).shape
     (569,)
     """
-    lacks = [name for name in ("solver", "dataset", "chosen_params") if record.get(name) is None]
-    if lacks:
+    if lacks := [name for name in ("solver", "dataset", "chosen_params") if record.get(name) is None]:
         raise RequestError(f"The record has no {', '.join(lacks)}: use one with the status ok.")
     found, options = registry.installed(), {name: record[name] for name in ("preprocess", "missing", "categories")}
     samples = load(found.dataset(record["dataset"]), **json.loads(record["dataset_params"]))
@@ -98,7 +97,7 @@ def final_model(request: Request, *, delta: float | None = None, rule: str | Non
     """
     if "rho" not in request.problem.parameters():
         raise RequestError(f"problem={request.problem.name} has no bound on false alarms: use problem=np.")
-    samples = without_missing(load(request.dataset, **request.dataset_params), request.features["missing"])
+    samples = Sources().data(request)
     make = estimator_factory(request, solver_seed(request))
     try:
         model = _thresholded(request, make(), threshold=rule, delta=delta)
@@ -109,7 +108,7 @@ def final_model(request: Request, *, delta: float | None = None, rule: str | Non
         model.estimator = _chain(samples, request.features, estimator)
         return model.fit(samples.X, samples.y, groups=samples.groups)
     except ValueError as error:
-        raise RequestError(f"{request.solver.name} on {request.dataset.name}: {error}") from error
+        raise RequestError(f"{request.columns['method']} on {request.dataset.name}: {error}") from error
 
 
 def _thresholded(request: Request, estimator: Any, **given: Any) -> NPThresholdClassifier:

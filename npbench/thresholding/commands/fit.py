@@ -12,6 +12,7 @@ from npbench import session
 from npbench.console import write
 from npbench.errors import Exit, RequestError
 from npbench.numerics.thresholds import RULES
+from npbench.report.select.data_names import data_name
 from npbench.thresholding.commands.final_model import final_model, winner
 
 SUFFIXES = (".skops", ".pkl")
@@ -24,17 +25,20 @@ def run(words: Sequence[str]) -> Exit:
     asked = session.ask(settings)
     chosen = asked.requests[0] if len(asked.requests) == 1 else winner(asked.requests, asked.settings)
     model = final_model(chosen, delta=options.delta, rule=options.rule)
+    file = repr(str(options.save))
     if options.save.suffix == ".skops":
         from skops import io  # optional
 
         io.dump(model, options.save)
+        lines = "from skops import io", f"model = io.load({file}, trusted=io.get_untrusted_types(file={file}))"
     else:
         options.save.write_bytes(pickle.dumps(model))
+        lines = "import joblib", f"model = joblib.load({file})"
     console = Console()
-    fitted = " ".join(str(model.estimator_[-1]).split())
-    write(f"{chosen.solver.name} on {chosen.dataset.name}: {fitted}", console)
-    write(str(model.result_), console)
-    write(f"Saved in {options.save}; predict returns 1 for positives and -1 for negatives.", console)
+    fitted, data = " ".join(str(model.estimator_[-1]).split()), data_name(chosen.dataset.name, chosen.dataset_params)
+    write(f"{chosen.columns['method']} on {data}: {fitted}\n{model.result_}", console)
+    write(f"Saved in {options.save}; predict returns 1 for positives and -1 for negatives. In Python:", console)
+    console.print(*lines, "model.result_  # the promise", sep="\n", markup=False, highlight=False, soft_wrap=True)
     return Exit.OK
 
 

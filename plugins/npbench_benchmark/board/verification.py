@@ -38,6 +38,7 @@ class Verified:
 
     record: Mapping[str, Any]
     differing: dict[str, tuple[Any, Any]] = field(default_factory=dict)  # answers stored and here
+    limits: dict[str, tuple[Any, Any]] = field(default_factory=dict)  # of equal estimates, by another version
     environment: list[str] = field(default_factory=list)  # what differs in data, code, versions, machine
     fault: str = ""  # why the job cannot be compared
     seconds: tuple[float, float] = (0.0, 0.0)  # of training, stored and here
@@ -128,8 +129,7 @@ def rerun(records: Sequence[Mapping[str, Any]]) -> Iterator[Verified]:
 def unequal_clocks(found: Sequence[Verified]) -> str:
     """Return a sentence if the training of rerun jobs took far more or less time than recorded, else an empty one."""
     long = [one.seconds for one in found if max(one.seconds) >= MIN_SECONDS]
-    odd = [seconds for seconds in long if max(seconds) > MAX_SPEED_RATIO * min(seconds)]
-    if not odd:
+    if not (odd := [seconds for seconds in long if max(seconds) > MAX_SPEED_RATIO * min(seconds)]):
         return ""
     stored, here = odd[0]
     what = f"Training times of {len(odd)} of {len(found)} jobs differ by a factor above {MAX_SPEED_RATIO}"
@@ -141,6 +141,9 @@ def _compare(one: Verified, here: Mapping[str, Any], compared: Sequence[str]) ->
     known = [name for name in compared if one.record[name] is not None or name not in SCHEMA]
     answers = {name: (one.record[name], here.get(name)) for name in known}
     one.differing = {name: pair for name, pair in answers.items() if not equal(*pair)}
+    if any(cause.startswith("the code of ") for cause in one.environment):  # unknown if only scores are compared
+        same = {f"{name}{end}" for name in answers.keys() - one.differing for end in ("_low", "_high")}
+        one.limits = {name: one.differing.pop(name) for name in same & one.differing.keys()}
     if here.get("status") != one.record["status"]:
         one.fault = f"{here.get('status')} here: {here.get('error')}"
 

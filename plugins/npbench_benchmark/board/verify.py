@@ -22,6 +22,7 @@ from npbench.report.select.asked import latest, settings_of_jobs
 from npbench.report.select.collect import read_jobs, sources
 from npbench.report.select.labels import labels
 from npbench.report.select.precedence import OWN, PUBLISHED, origin
+from npbench.values import counted
 from npbench_benchmark.board import statement, verification
 from npbench_benchmark.board.splits import with_one_solver
 from npbench_benchmark.board.submission import SUBMITTED
@@ -110,7 +111,7 @@ def _lacking(records: pl.DataFrame, experiment: str) -> list[str]:
     if missing.is_empty():
         return []
     first = ", ".join(str(missing[name][0]) for name in ("dataset", "problem_params", "repeat"))
-    return [f"{len(missing)} tasks of {experiment} have no record, the first {first}: run the whole experiment"]
+    return [f"{counted(len(missing), 'task')} of {experiment} without a record, the first {first}: run all of it"]
 
 
 def _print_recomputed(found: Sequence[Verified], n_good: int, console: Console) -> None:
@@ -118,23 +119,24 @@ def _print_recomputed(found: Sequence[Verified], n_good: int, console: Console) 
     for one in wrong[:MAX_LISTED]:
         _print_one(one, console)
     if len(wrong) > MAX_LISTED:
-        console.print(f"and {len(wrong) - MAX_LISTED} more records")
+        console.print(f"and {counted(len(wrong) - MAX_LISTED, 'more record')}")
     if found:
         console.print(f"{len(found) - len(wrong)} of {len(found)} records follow from their test scores.")
     if n_good > len(found):
-        console.print(f"{n_good - len(found)} records have no test scores: only those in the sample are compared.")
+        console.print(f"Without test scores, compared in the sample only: {counted(n_good - len(found), 'record')}.")
 
 
 def _print_rerun(found: Sequence[Verified], n_population: int, seed: int, console: Console) -> None:
     for one in found:
         _print_one(one, console)
-    causes = {cause: None for one in found for cause in one.environment}
-    if causes:
+    if causes := {cause: None for one in found for cause in one.environment}:
         console.print("\nThis environment differs from the records':")
         for cause in causes:
             _print_line(f"  {cause}", console)
     n_same, probability = sum(one.is_same for one in found), power(n_population, len(found))
     console.print(f"\n{n_same} of {len(found)} jobs have the same metrics; a sample of {n_population}.")
+    if n_limits := sum(bool(one.limits) for one in found):
+        console.print(f"Limits of {counted(n_limits, 'job')} were computed by another version; they do not count.")
     console.print(f"It finds {SHARE:.0%} forged records with probability {probability:.2f}; --seed {seed} repeats it.")
 
 
@@ -145,8 +147,9 @@ def _print_one(one: Verified, console: Console) -> None:
     _print_line(job, console)
     if one.fault:
         _print_line(f"          not compared: {one.fault}", console)
-    for name, (stored, here) in one.differing.items():
-        _print_line(f"          in {name}: {_shown(stored)} -> {_shown(here)}", console)
+    for name, (stored, here) in {**one.differing, **one.limits}.items():
+        version = ", computed by another version" if name in one.limits else ""
+        _print_line(f"          in {name}: {_shown(stored)} -> {_shown(here)}{version}", console)
 
 
 def _print_line(text: str, console: Console) -> None:

@@ -56,6 +56,20 @@ def test_a_changed_metric_is_found_with_its_cause(results, npbench):
         assert expected in text
 
 
+def test_limits_of_another_version_are_told_apart(results, npbench):
+    changed(auc_low=pl.col("auc_low") - 1e-3)
+    code, text = npbench("verify", "results", "--sample", "99")
+    assert (code, "0 of 6 jobs" in text, "auc_low" in text) == (1, True, True), text  # by the same code
+    older = pl.col("code").str.replace('"npbench":"', '"npbench":"0', literal=True)
+    changed(code=older)
+    code, text = npbench("verify", "results", "--sample", "99")
+    assert (code, "6 of 6 jobs" in text) == (0, True), text
+    assert text.count("computed by another version") == 7  # for each job, and in sum
+    changed(auc=pl.col("auc") - 1e-3)
+    code, text = npbench("verify", "results", "--sample", "99")
+    assert (code, "0 of 6 jobs" in text, "in auc: " in text) == (1, True, True), text
+
+
 def test_records_without_code_and_versions_are_compared(results, npbench):
     changed(code=pl.lit(None, pl.String), versions=pl.lit(None, pl.String))
     code, text = npbench("verify", "results", "--sample", "1")

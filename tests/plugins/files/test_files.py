@@ -377,6 +377,10 @@ def test_errors_of_files_and_settings(name, content, params, words):
 
 def test_an_absent_path_or_file_is_an_error(tmp_path):
     written("table.csv", TABLE)
+    written("picture.png", TABLE)
+    with pytest.raises(RequestError) as caught:
+        load_dataset("file", path="nothing_like_it.csv")
+    assert ("table.csv" in str(caught.value), "picture" in str(caught.value)) == (True, False)
     for params, words in (
         ({}, "dataset.path has no value"),
         ({"path": "tabel.csv"}, r"^tabel.csv: .* did you mean 'table.csv'\?"),

@@ -42,8 +42,14 @@ def fitted(*words, file="model.pkl"):
 def test_the_saved_model_takes_frames_and_keeps_its_promise(capsys, suffix):
     pytest.importorskip("skops")
     model = fitted(*QUICK, *OWN, "--delta", "0.1", file=f"model{suffix}")
-    printed = " ".join(capsys.readouterr().out.split())
+    output = capsys.readouterr().out
+    printed = " ".join(output.split())
     assert "0.9 or more" in printed
+    assert "logistic_regression on table.csv" in printed
+    loading = output.partition("Python:\n")[2]
+    loaded = {}
+    exec(loading, loaded)
+    assert str(loaded["model"].result_) == str(model.result_)
     assert " ".join(str(model.estimator_[-1]).split()) in printed
     table = pl.read_csv("table.csv")
     predicted = model.predict(table.drop("label"))
@@ -162,7 +168,7 @@ def test_the_best_of_stored_records_is_fitted():
         (["-m", "solver=logistic_regression", "dataset=breast,pima", "--save", "m.pkl"], "one dataset"),
         (
             ["solver=logistic_regression_umbrella", *OWN, "problem.rho=0.01", "--save", "m.pkl"],
-            "scorer on file: .*299",
+            "logistic_regression_umbrella on file: .*299",
         ),
     ],
 )
@@ -218,3 +224,12 @@ def test_variants_have_one_name_everywhere():
     assert isinstance(npbench.solver("logistic_regression")._build(), LogisticRegression)
     with pytest.raises(RequestError, match="'random_forest'"):
         npbench.solver("random_forst")
+
+
+def test_missing_values_are_kept_only_if_the_solver_takes_them():
+    pl.read_csv("table.csv").with_columns(a=pl.when(pl.col("b") < 1).then("a")).write_csv("table.csv")
+    with pytest.raises(RequestError, match="missing=keep"):
+        fitted("solver=random_forest", *OWN)
+    with pytest.raises(RequestError, match="missing=impute") as caught:
+        fitted(*QUICK, *OWN)
+    assert "missing=keep" not in str(caught.value)
