@@ -34,5 +34,5 @@ def lead(collection: Collection) -> Section:
         where = f"see the notes in {environment.TITLE!r}"
         notes.append(f"Some results were not produced under the same conditions: {where}.")
     if n_ahead := len(records.filter(pl.col("stored_at") > stamp())):
-        notes.append(f"{counted(n_ahead, 'record')} with a timestamp in the future; others of the same job precede.")
+        notes.append(f"{counted(n_ahead, 'record')} stamped in the future; others of the same job take precedence.")
     return Section("Records", notes=[notes[0], *collection.faults, *notes[1:]])

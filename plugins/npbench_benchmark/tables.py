@@ -22,7 +22,7 @@ KIND, TUNED = "kind of data", "tuned on the suite"
 WEIGHTS = (0.25, 1.0, 2.0, 5.0)  # of the excess, in scores
 SEPARATED = 3  # methods for which a note says how many data sets would separate them
 
-LOST_NOTE = "A job without an answer counts as one that accepts nothing, in every column but the seconds."
+LOST_NOTE = "In misses, scores, ranks and shares, a job without an answer counts as one that accepts nothing."
 SCORES = {
     "np_score": ": P_nd + max(0, P_fa - rho) / rho, at most 1, without the noise of test parts",
     "pauc": ": the mean height of the ROC curve over fpr_range, with ties as straight lines",

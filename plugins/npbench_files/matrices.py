@@ -77,7 +77,8 @@ def chosen(arrays: Mapping[str, Any], label: str | None, features: str | None) -
     if unknown := [(f"dataset.{key} variable", name) for key, name in asked if name not in arrays]:
         raise RequestError(*(unknown_name(kind, name, arrays) for kind, name in unknown))
     if features is None:
-        matrices = [name for name, array in arrays.items() if name != label and _is_matrix(array)]
+        others = ((name, array) for name, array in arrays.items() if name != label and array.ndim == 2)
+        matrices = [name for name, array in others if min(array.shape) > 0 and array.dtype.kind in "buif"]
         if len(matrices) != 1:
             raise RequestError(f"dataset.features has no value: name the variable of the features. There are: {sizes}.")
         (features,) = matrices
@@ -98,10 +99,6 @@ def _check_sparse(name: str, array: Any) -> None:
             array.check_format(full_check=True)
     except ValueError as error:
         raise RequestError(f"{name} is a damaged sparse matrix: {error}.") from error
-
-
-def _is_matrix(array: Any) -> bool:
-    return array.ndim == 2 and min(array.shape) > 0 and array.dtype.kind in "buif"
 
 
 def _column(labels: Any) -> pl.Series:

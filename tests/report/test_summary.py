@@ -132,6 +132,8 @@ def test_the_first_notes_are_cut_only_if_they_are_very_long():
     heads = [f"{name} misses 0.25 at rho 0.1 ({'very ' * 40}few others)." for name in "abcd"]
     (shown,), _ = terminal.brief([Section("What to use when", notes=[f"{head} {'More. ' * 200}" for head in heads])])
     assert shown.notes == heads
+    left, _ = terminal.brief([Section("Incomplete", notes=["Most are missing."]), Section("Use", notes=advice)])
+    assert left[1].notes == advice
     (shown,), _ = terminal.brief([Section("What to use when", notes=["word " * 400] * 4)])
     assert all("..." in note for note in shown.notes)
 

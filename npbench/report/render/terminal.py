@@ -90,7 +90,8 @@ def brief(sections: Sequence[Section], columns: int = COLUMNS) -> tuple[list[Sec
     """
     shown: list[Section] = []
     seen, has_table = set[str](), False
-    noted = [replace(one, notes=_few(one.notes, columns, is_first=place == 0)) for place, one in enumerate(sections)]
+    first = next((one for one in sections if len(one.notes) > 1), None)
+    noted = [replace(one, notes=_few(one.notes, columns, is_first=one is first)) for one in sections]
     room = MAX_LINES - sum(_n_lines(section, columns) for section in noted if not section.sheets)
     for section in noted:
         sheets: list[Sheet] = []
@@ -170,4 +171,4 @@ def shortened(sheet: Sheet, where: str = "in the files", most: int = MAX_TABLE_R
     hidden = len(sheet.rows) - most
     if hidden <= 0:
         return sheet
-    return replace(sheet, rows=sheet.rows[:most], notes=[f"and {hidden} more rows {where}", *sheet.notes])
+    return replace(sheet, rows=sheet.rows[:most], notes=[f"and {counted(hidden, 'more row')} {where}", *sheet.notes])
