@@ -13,8 +13,8 @@ COMPARED_WITH = {"bach_table1_forced": ["bach_table1"]}
 
 
 def stored(name: str) -> list[Path]:
-    """Return the files of a published run or experiment: one, or none."""
-    return list(PUBLISHED.glob(f"**/records/{name}.parquet"))
+    """Return the files of a published run or experiment: one, none, or several if there are many records."""
+    return sorted(PUBLISHED.glob(f"**/records/{name}.*parquet"), key=lambda path: (len(path.name), path.name))
 
 
 @functools.cache

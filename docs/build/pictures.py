@@ -117,7 +117,12 @@ def digest(name: str) -> str:
         return f"data {hashlib.sha256(code.encode()).hexdigest()}"
     # Three digits of what formulas give: the last ones depend on the machine.
     _, data, *of = THEORY.get(name, (None, None))
-    content = data(*of).write_csv(float_precision=3).encode() if data else stored(RATES.get(name, name))[0].read_bytes()
+    parts = (
+        [data(*of).write_csv(float_precision=3).encode()]
+        if data
+        else map(Path.read_bytes, stored(RATES.get(name, name)))
+    )
+    content = b"".join(parts)
     return f"data {hashlib.sha256(content).hexdigest()}"
 
 

@@ -12,6 +12,7 @@ from blocks import PUBLISHED
 
 from npbench.records.store import RecordStore
 
+MOST_RECORDS = 10_000  # of a file; more records make further files, of a megabyte or two each
 MOST_CONFIGS = 100  # of a published run; of longer lists only the length is kept
 
 
@@ -25,7 +26,11 @@ def publish(results: Path, target: Path, drop: list[str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     # Folders of the machine that ran them mean nothing elsewhere.
     short = pl.col("traceback").str.replace_all(r'File "[^"]*?/(npbench|plugins|site-packages)/', 'File "$1/')
-    records.with_columns(short).write_parquet(path, compression="zstd", compression_level=19)
+    for old in path.parent.glob(f"{target.name}.*parquet"):
+        old.unlink()
+    for n, part in enumerate(records.with_columns(short).iter_slices(MOST_RECORDS), start=1):
+        suffix = f".{n}.parquet" if n > 1 else ".parquet"
+        part.write_parquet(path.with_suffix(suffix), compression="zstd", compression_level=19)
     for run in records["run_id"].unique():
         described = results / "runs" / f"{run}.json"
         if not described.exists():

@@ -44,6 +44,17 @@ def test_published_records_and_runs_are_those_of_the_folder(publish, results, tm
     assert str(tmp_path) not in run.read_text()
 
 
+def test_many_records_make_several_files_which_replace_older_ones(script, results, tmp_path, monkeypatch):
+    before = RecordStore(results / "records").frame()
+    monkeypatch.setattr(script("blocks"), "PUBLISHED", tmp_path / "published")
+    for most, n_files in ((len(before) // 3, 3), (len(before) // 2, 2)):
+        monkeypatch.setattr(script("publish"), "MOST_RECORDS", most)
+        script("publish").publish(results, tmp_path / "published" / "gasso_table5", [])
+        files = script("blocks").stored("gasso_table5")
+        assert len(files) == n_files
+        assert pl.concat(map(pl.read_parquet, files)).equals(before)
+
+
 def test_copied_records_do_not_name_the_folder_of_their_run(publish, results, tmp_path):
     (run_id,) = RecordStore(results / "records").frame()["run_id"].unique()
     named = results / "runs" / f"{run_id}.json"
