@@ -450,6 +450,23 @@ def test_choices_show_the_rows_and_the_columns_that_say_something(opened):
     choose(opened, "setting", "rho=0.1")
 
 
+def test_the_address_keeps_the_choices(opened, browser):
+    address = opened.current_url
+    choose(opened, "setting", "")
+    shown, kept = explored(opened, 0)[1], opened.current_url
+    choose(opened, "setting", "rho=0.1")
+    assert (opened.current_url, len(shown)) == (address, 4)  # as at first
+    unknown = f"{address}#1.setting=%3Cscript%3E&1.none=1&9.problem=np&%"
+    found = []
+    for opening in (kept, unknown, address):
+        browser.get("about:blank")
+        browser.get(opening)
+        found.append(explored(browser, 0)[1])
+    assert found[:2] == [shown, shown]  # a value that no row has is any
+    assert len(found[2]) == 3
+    until(browser, "return document.querySelector('#table tbody tr') !== null")  # as the other tests need it
+
+
 def test_columns_of_numbers_are_sorted_with_missing_ones_last(opened):
     found = []
     for _ in range(3):

@@ -1,4 +1,5 @@
 // Tables to explore: choices above the table, sortable columns, and names that lead to their rows in another table.
+// The address keeps the choices, so that a link to it shows the same rows.
 
 const ANY = ""; // a choice of all values
 const isMissing = (text) => text === "" || text === "-";
@@ -12,6 +13,7 @@ class Explorer {
     this.rows = [...this.table.tBodies[0].rows];
     this.texts = this.rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim()));
     this.order = null; // column and direction
+    this.onChoice = () => {};
     this.selects = new Map(this.heads.filter((head) => "chosen" in head.dataset).map((head) => [head.textContent, this.select(head)]));
     const labels = [...this.selects].map(([name, select]) => element("label", {}, `${name} `, select));
     this.status = element("p", { role: "status", className: "note" });
@@ -25,7 +27,10 @@ class Explorer {
     const values = [...new Set(this.texts.map((row) => row[column]))];
     const select = element("select", {}, new Option("(any)", ANY), ...values.map((value) => new Option(value, value)));
     select.value = head.dataset.chosen;
-    select.addEventListener("change", () => this.update());
+    select.addEventListener("change", () => {
+      this.update();
+      this.onChoice();
+    });
     return select;
   }
 
@@ -33,6 +38,7 @@ class Explorer {
   choose(values) {
     for (const [name, select] of this.selects) select.value = values[name] ?? ANY;
     this.update();
+    this.onChoice();
     this.sheet.open = true;
     this.sheet.scrollIntoView();
     this.sheet.querySelector("select").focus({ preventScroll: true });
@@ -104,7 +110,28 @@ class Explorer {
   }
 }
 
+// Return the choices of all explorers by the name that each has in the address, and their values on a new page.
+function choices(explorers) {
+  const named = (one, place) => [...one.selects].map(([name, select]) => [`${place + 1}.${name}`, one, select, select.value]);
+  return explorers.flatMap(named);
+}
+
 function startExplorers() {
   const explorers = [...document.querySelectorAll(".explorer")].map((sheet) => new Explorer(sheet));
   for (const one of explorers) for (const other of explorers) if (one !== other) one.linkTo(other);
+  const all = choices(explorers);
+  const asked = new URLSearchParams(location.hash.slice(1));
+  for (const [key, one, select] of all) {
+    if (!asked.has(key)) continue;
+    select.value = asked.get(key);
+    one.update();
+    one.sheet.open = true;
+  }
+  for (const one of explorers) {
+    one.onChoice = () => {
+      const changed = all.filter(([, , select, initial]) => select.value !== initial);
+      const chosen = String(new URLSearchParams(changed.map(([key, , select]) => [key, select.value])));
+      history.replaceState(null, "", location.href.split("#")[0] + (chosen && `#${chosen}`));
+    };
+  }
 }
