@@ -316,11 +316,13 @@ def _first(league: League) -> str:
     return f"`{first.label}` {first.p_nd:.2f}" + (f", one of {n}" if n > 1 else "")
 
 
-def crossed(bound: str, names: Sequence[str], scorers: Sequence[str] = (), n_tables: int = 2) -> None:
-    """Write scorers by thresholds of benchmarks at one bound, all or some, and what thresholds change."""
-    stored = measured.on_same_splits(*names)
-    (results,) = (setting.results for setting in settings(stored) if setting.text == bound)
-    if scorers:
-        results = measured.of_scorers(results, scorers)
-    for sheet in list(crossing(bound, results))[:n_tables]:
-        cog.outl(f"\n{sheet.title}:\n{table(sheet.columns, sheet.texts)}\n{sheet.notes[0]}\n")
+def crossed(bounds: Sequence[str], names: Sequence[str], scorers: Sequence[str] = (), n_tables: int = 2) -> None:
+    """Write scorers by thresholds of benchmarks, all or some, what thresholds change, and each note once."""
+    said = set[str]()
+    for setting in settings(measured.on_same_splits(*names)):
+        if setting.text in bounds:
+            results = measured.of_scorers(setting.results, scorers) if scorers else setting.results
+            for sheet in list(crossing(setting.text, results))[:n_tables]:
+                notes = "\n".join(note for note in sheet.notes if note not in said)
+                said.update(sheet.notes)
+                cog.outl(f"\n{sheet.title}:\n{table(sheet.columns, sheet.texts)}\n{notes}\n")
