@@ -28,9 +28,7 @@ SPLITS = 3
 
 def bounds():
     """Return the bounds of each data set of the benchmark."""
-    records = pl.read_parquet(
-        PUBLISHED / "np_benchmark" / "records" / "np_benchmark.parquet", columns=["dataset", "rho"]
-    )
+    records = pl.read_parquet(PUBLISHED / "np_benchmark" / "records" / "*.parquet", columns=["dataset", "rho"])
     return dict(
         records.group_by("dataset").agg(pl.col("rho").unique().sort(descending=True)).sort("dataset").iter_rows()
     )

@@ -30,6 +30,11 @@ def composed(name):
     return requested(parse([f"+experiment={name}"]))
 
 
+def records_of(name, columns=None):
+    """Return the published records of an experiment, of all its files."""
+    return pl.read_parquet(FILES[name].with_name(f"{name}.*parquet"), columns=columns)
+
+
 def cases(names):
     return [pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name for name in sorted(names)]
 
@@ -72,13 +77,13 @@ def test_published_records_answer_every_job(name):
     jobs = settings_of_jobs(composed(name).requests)
     records, faults = published(PUBLISHED[name])
     assert faults == []
-    expected = pl.read_parquet(FILES[name], columns=["key"]) if name in UNFINISHED else jobs
+    expected = records_of(name, ["key"]) if name in UNFINISHED else jobs
     assert len(of_jobs(jobs, records)) == len(expected) > 0
 
 
 @pytest.mark.parametrize("name", cases({*FILES} & {*SHIPPED}))
 def test_published_records_are_from_commits(name):
-    made = pl.read_parquet(FILES[name], columns=["git_commit", "git_dirty"])
+    made = records_of(name, ["git_commit", "git_dirty"])
     assert made["git_commit"].null_count() == 0
     assert not made["git_dirty"].any()
 
@@ -111,9 +116,7 @@ NUMBER = re.compile(r"(?<![\w.^])[-+]?\d+\.?\d*(?:e[-+]?\d+)?(?!\w)")
 @pytest.mark.parametrize("name", sorted({*FILES} & {*SHIPPED}))
 def test_table_files_have_each_number_of_a_text(name):
     experiment = composed(name).experiment
-    for sheet in resolve(experiment.table)(
-        conformed(pl.read_parquet(FILES[name])), experiment.printed, **experiment.options
-    ):
+    for sheet in resolve(experiment.table)(conformed(records_of(name)), experiment.printed, **experiment.options):
         assert "" not in sheet.columns
         for column, cells in zip(sheet.columns, sheet.by_column, strict=True):
             for cell in cells:
