@@ -176,6 +176,14 @@ def test_a_row_of_long_words_takes_two_lines(columns, is_cut):
     assert all(("..." in row) == is_cut for row in rows)
 
 
+def test_only_rows_that_are_shown_need_room():
+    rows = [["method", "kept"]] * 8
+    for at, names in ((7, ["method"]), (8, ["method", "verdict"])):
+        long = [*rows[:at], ["a_method_with_a_name_of_some_length", "kept"]]
+        (shown,), _ = terminal.brief([Section("", [Sheet("Ranks", ["method", "verdict"], long)])], columns=40)
+        assert shown.sheets[0].columns == names
+
+
 def test_values_by_data_set_mark_the_best():
     values = [("a", "pima", 0.1, 0.3), ("b", "pima", 0.4, 0.4), ("b", "breast", 0.5, 0.7), ("c", "pima", 0.2, 0.2)]
     records = [record(label, k, dataset=data, np_score=both[k]) for label, data, *both in values for k in range(2)]

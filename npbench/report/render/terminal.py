@@ -97,10 +97,9 @@ def brief(sections: Sequence[Section], columns: int = COLUMNS) -> tuple[list[Sec
         sheets: list[Sheet] = []
         left = room - _n_lines(section, columns)
         for sheet in (sheet for sheet in section.sheets if not sheet.detail):
-            narrow = _narrowed(sheet, columns)
             # the first table is shown in any case, with fewer rows
             for most in [MAX_BRIEF_ROWS] if has_table else range(MAX_BRIEF_ROWS, 0, -1):
-                short = shortened(narrow, most=most)
+                short = _narrowed(shortened(sheet, most=most), columns)
                 short = replace(short, notes=[_cut(note) for note in short.notes if note not in seen][:MAX_BRIEF_NOTES])
                 folded = sum(-(-len(line) // columns) or 1 for line in _lines(short))
                 needed = folded + _n_lines(short, columns)
