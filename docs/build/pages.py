@@ -319,10 +319,12 @@ def _first(league: League) -> str:
 def crossed(bounds: Sequence[str], names: Sequence[str], scorers: Sequence[str] = (), n_tables: int = 2) -> None:
     """Write scorers by thresholds of benchmarks, all or some, what thresholds change, and each note once."""
     said = set[str]()
-    for setting in settings(measured.on_same_splits(*names)):
-        if setting.text in bounds:
-            results = measured.of_scorers(setting.results, scorers) if scorers else setting.results
-            for sheet in list(crossing(setting.text, results))[:n_tables]:
-                notes = "\n".join(note for note in sheet.notes if note not in said)
-                said.update(sheet.notes)
-                cog.outl(f"\n{sheet.title}:\n{table(sheet.columns, sheet.texts)}\n{notes}\n")
+    by_bound = {setting.text: setting for setting in settings(measured.on_same_splits(*names))}
+    for bound in bounds:
+        results = by_bound[bound].results
+        if scorers:
+            results = measured.of_scorers(results, scorers)
+        for sheet in list(crossing(bound, results))[:n_tables]:
+            notes = "\n".join(note for note in sheet.notes if note not in said)
+            said.update(sheet.notes)
+            cog.outl(f"\n{sheet.title}:\n{table(sheet.columns, sheet.texts)}\n{notes}\n")
