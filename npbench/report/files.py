@@ -17,6 +17,7 @@ from npbench.report.select.collect import Collection
 from npbench.report.sheet import Cell, Section, Sheet
 
 PAGE, TEXT, TABLES, FIGURES, RECORDS = "report.html", "report.md", "tables", "figures", "records.parquet"
+MAX_PRINTED = 200  # rows of a table in LaTeX, which are five pages
 OWN_FILES = {TABLES: ("*.csv", "*.tex"), FIGURES: ("*.pdf", "*.svg", "*.png")}
 
 
@@ -46,7 +47,7 @@ def write(
     return [
         f"{PAGE}: the whole report; opens offline",
         f"{TEXT}: its tables",
-        f"{TABLES}: {n_tables} as CSV, for print also as LaTeX",
+        f"{TABLES}: {n_tables} as CSV, those with at most {MAX_PRINTED} rows for print also as LaTeX",
         f"{FIGURES}: " + (f"each of {len(pictures)} as PDF, SVG and PNG" if pictures else "none, nothing to draw"),
         f"{RECORDS}: the records behind the report",
     ]
@@ -63,7 +64,7 @@ def _prepare(folder: Path) -> None:
 
 
 def tables(folder: Path, sheets: Sequence[Sheet]) -> int:
-    """Write each table as CSV and, without choices, as LaTeX; return their number."""
+    """Write each table as CSV and, up to :data:`MAX_PRINTED` rows, as LaTeX; return their number."""
     names = unique_names((escape.file_stem(sheet.name or sheet.title) for sheet in sheets), "-")
     for sheet, name in zip(sheets, names, strict=True):
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as stream:
@@ -71,7 +72,7 @@ def tables(folder: Path, sheets: Sequence[Sheet]) -> int:
             pairs = zip(sheet.columns, sheet.by_column, strict=True)
             columns = [column for pair in pairs for column in _csv_columns(*pair)]
             lines.writerows(zip(*columns, strict=True))
-        if not sheet.chosen:  # otherwise it has hundreds of pages
+        if len(sheet.rows) <= MAX_PRINTED:
             (folder / f"{name}.tex").write_text(latex.table(sheet, name), encoding="utf-8")
     return len(sheets)
 

@@ -300,12 +300,10 @@ def test_latex_leaves_room_for_notes(notes):
     assert share + 0.02 * n_lines <= 0.9 or share == 0.3
 
 
-def test_tables_with_choices_have_no_latex(tmp_path):
-    assert (
-        files.tables(tmp_path, [Sheet("all", ["method"], [["gen"]], chosen={"method": ""}), Sheet("one", ["a"], [])])
-        == 2
-    )
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.csv", "one.csv", "one.tex"]
+def test_long_tables_have_no_latex(tmp_path):
+    names = {"short": files.MAX_PRINTED, "long": files.MAX_PRINTED + 1}
+    assert files.tables(tmp_path, [Sheet(name, ["n"], [["gen"]] * n_rows) for name, n_rows in names.items()]) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["long.csv", "short.csv", "short.tex"]
 
 
 @given(st.lists(SHEETS, max_size=3))
