@@ -47,7 +47,7 @@ def write(
     return [
         f"{PAGE}: the whole report; opens offline",
         f"{TEXT}: its tables",
-        f"{TABLES}: {n_tables} as CSV, those with at most {MAX_PRINTED} rows for print also as LaTeX",
+        f"{TABLES}: {n_tables} as CSV, and for print as LaTeX if they have at most {MAX_PRINTED} rows",
         f"{FIGURES}: " + (f"each of {len(pictures)} as PDF, SVG and PNG" if pictures else "none, nothing to draw"),
         f"{RECORDS}: the records behind the report",
     ]
