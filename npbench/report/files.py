@@ -17,7 +17,7 @@ from npbench.report.select.collect import Collection
 from npbench.report.sheet import Cell, Section, Sheet
 
 PAGE, TEXT, TABLES, FIGURES, RECORDS = "report.html", "report.md", "tables", "figures", "records.parquet"
-MAX_PRINTED = 200  # rows of a table in LaTeX, which are five pages
+MAX_PRINTED = 5 * latex.MAX_ROWS  # rows of a table in LaTeX: five pages
 OWN_FILES = {TABLES: ("*.csv", "*.tex"), FIGURES: ("*.pdf", "*.svg", "*.png")}
 
 
