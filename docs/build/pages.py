@@ -133,7 +133,7 @@ def items(paper: str) -> None:
 
 
 def claims_of(paper: str) -> None:
-    """Write the claims of a paper's text with their verdicts, by section, and the meanings of all verdicts."""
+    """Write the claims of a paper's text with their verdicts, by section, and the meanings of all verdicts on it."""
     once: dict[Any, tuple[str, ...]] = {}
     for name in _published_of(paper):
         described, sections = _sections(name)
@@ -144,7 +144,8 @@ def claims_of(paper: str) -> None:
     columns = ("section", "the paper", "experiment", "measured", "here", "verdict")
     ordered = sorted(once.values(), key=lambda row: row[0])
     cog.outl(table(columns, ordered))
-    cog.outl("\n{}\n".format(*explained("Verdicts.", MEANINGS)))
+    of_tables = (word for name in _published_of(paper) for word in MEANINGS if f"{word} (" in _item(name)[-1])
+    cog.outl("\n{}\n".format(*explained("Verdicts.", [*(row[-1] for row in ordered), *of_tables])))
 
 
 def _published_of(paper: str) -> list[str]:
@@ -170,6 +171,8 @@ def _item(name: str) -> tuple[str, ...]:
     verdicts = tally(str(cell) for head, cells in columns if head.startswith("verdict") for cell in cells)
     repeats = notes(stored)[0].removeprefix("As run: ").partition(";")[0]
     repeats += f", {counted(stored['dataset'].n_unique(), 'data set')}"
+    if (seeds := stored["dataset_params"].str.json_path_match("$.seed").drop_nulls().n_unique()) > 1:
+        repeats += f", drawn {seeds} times"
     stand_in = ", stand-in" if all(is_stand_in(described.printed, one) for one in stored["dataset"].unique()) else ""
     return described.paper.partition("), ")[2], f"`{name}`", repeats + stand_in, verdicts or "-"
 

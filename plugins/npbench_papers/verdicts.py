@@ -9,15 +9,16 @@ from typing import Any, Literal
 from scipy.stats import norm
 
 from npbench.report.stats.paired import Limits, mean_limits
+from npbench.values import counted
 
 MEANINGS = {
     "agrees": "a number within the margin, with 95 % limits no wider; or the claim holds",
     "agrees in direction": "beyond the margin, half to twice as far on the same side; or the claim holds in part",
-    "differs: larger": "larger than the paper says, by more than the margin and the noise, perhaps on the same side",
-    "differs: smaller": "smaller than the paper says, by more than the margin and the noise, perhaps on the same side",
+    "differs: larger": "ours is larger than the paper says, beyond margin and noise, perhaps on the same side",
+    "differs: smaller": "ours is smaller than the paper says, beyond margin and noise, perhaps on the same side",
     "differs": "against the paper's claim: too few cases hold it, or nothing differs",
-    "no difference seen": "the noise of our result hides one of up to the size in brackets (80 % power)",
-    "undecided": "the limits leave the claim open; in brackets, the difference that these pairs detect (80 % power)",
+    "no difference seen": "our result is too noisy to show one; these pairs detect that in brackets (80 % power)",
+    "undecided": "the limits, or too few pairs for any, leave it open; these pairs detect the difference in brackets",
     "stand-in": "other data of the same shape: numbers cannot be compared",
     "fallback": "most compared fits of a method learnt nothing and are scored by a fallback",
     "not run": "printed, but not measured here",
@@ -25,6 +26,7 @@ MEANINGS = {
 SPEEDUP_TOLERANCE = 0.15  # relative
 SAME_SIZE = 2.0  # quotient of distances from no difference, of results that agree in direction
 NOT_KNOWN = "-"  # nothing is printed
+NO_VERDICT = {NOT_KNOWN, "stand-in"}  # words that compare nothing
 DETECTABLE = float((norm.isf(0.025) + norm.isf(0.2)) / norm.isf(0.025))  # of half the width of 95 % limits
 
 
@@ -41,9 +43,10 @@ def judge(
 ) -> str:
     """Return the verdict on a result, or "-" if none is printed.
 
-    ``limits`` are 95 % limits of our result, from ``n`` repeats. Results on the same side of ``neutral`` have the same
-    conclusion, like speed-ups above 1; our limits must be there too. They agree in direction if one is at most
-    :data:`SAME_SIZE` times as far from it as the other. A printed result equal to it is on neither side.
+    ``limits`` are 95 % limits of our result, from ``n`` repeats, if these are enough for limits. Results on the same
+    side of ``neutral`` have the same conclusion, like speed-ups above 1; our limits must be there too. They agree in
+    direction if one is at most :data:`SAME_SIZE` times as far from it as the other. A printed result equal to it is on
+    neither side.
 
     Examples
     --------
@@ -51,18 +54,19 @@ def judge(
     ('differs: smaller', '-', 'fallback')
     >>> judge(3.0, 2.0, 0.3, neutral=1), judge(9.0, 2.0, 0.3, neutral=1)
     ('agrees in direction', 'differs: larger (same side)')
-    >>> judge(0.2, 0.22, 0.01, limits=(0.15, 0.25), n=10)
-    'no difference seen (10 pairs, 0.071)'
+    >>> judge(0.2, 0.22, 0.01, limits=(0.15, 0.25), n=10), judge(0.2, 0.22, 0.03, n=3)
+    ('no difference seen (10 pairs, 0.071)', 'undecided (3 pairs)')
     """
     if stand_in or printed is None:
         return NOT_KNOWN if printed is None else "stand-in"
     if here is None or fallback:
         return "not run" if here is None else "fallback"
     apart, noise = round(abs(here - printed), 9), (limits[1] - limits[0]) / 2 if limits else 0.0
-    if max(apart, noise) <= round(margin, 9):  # 0.61 - 0.58 is within 0.03
+    unknown = n > 0 and not limits
+    if max(apart, noise) <= round(margin, 9) and not unknown:  # 0.61 - 0.58 is within 0.03
         return "agrees"
-    if apart <= noise:
-        return f"no difference seen ({_power(n, noise)})"
+    if apart <= noise or unknown:
+        return f"{'undecided' if unknown else 'no difference seen'} ({_power(n, noise)})"
     ends = (here, *(limits or ()))
     differs = "differs: larger" if here > printed else "differs: smaller"
     if neutral is None or any((end - neutral) * (printed - neutral) <= 0 for end in ends):
@@ -119,7 +123,7 @@ def judge_speedup(here: float | None, printed: float | None, limits: Limits | No
 
 def _power(n: int, noise: float, detects: str = "") -> str:
     """Return the number of pairs, and the difference that they detect if ``noise`` is half the width of the limits."""
-    return f"{n} pairs" + (f", {detects}{DETECTABLE * noise:.2g}" if 0 < noise < inf else "")
+    return counted(n, "pair") + (f", {detects}{DETECTABLE * noise:.2g}" if 0 < noise < inf else "")
 
 
 def word(verdict: object) -> str:
@@ -141,4 +145,4 @@ def explained(margin: str, used: Iterable[object]) -> list[str]:
     """Return a table's note on its verdicts: the margin, and the meanings of the words used."""
     words = set(map(word, used))
     text = "; ".join(f"{word}: {meaning}" for word, meaning in MEANINGS.items() if word in words)
-    return [f"{margin} {text[0].upper()}{text[1:]}."] if text else []
+    return [f"{margin} {text[0].upper()}{text[1:]}.".strip()] if text else []

@@ -97,9 +97,9 @@ class Measured(NamedTuple):
 
 def _measured(part: Part, fprs: Sequence[float], tprs: Sequence[float]) -> Measured:
     of_classes = part.positives, part.negatives
-    found = {f"TPR at FPR {fpr:g}": sorted_metrics.tpr_at_fpr(*of_classes, fpr) for fpr in fprs}
-    found |= {f"partial AUC to {fpr:g}": sorted_metrics.partial_auc(*of_classes, 0.0, fpr) for fpr in fprs}
-    found |= {f"FPR at TPR {tpr:g}": sorted_metrics.fpr_at_tpr(*of_classes, tpr) for tpr in tprs}
+    found = {f"TPR at FPR {fpr}": sorted_metrics.tpr_at_fpr(*of_classes, fpr) for fpr in fprs}
+    found |= {f"partial AUC to {fpr}": sorted_metrics.partial_auc(*of_classes, 0.0, fpr) for fpr in fprs}
+    found |= {f"FPR at TPR {tpr}": sorted_metrics.fpr_at_tpr(*of_classes, tpr) for tpr in tprs}
     return Measured(part, found | {"AUC": sorted_metrics.partial_auc(*of_classes, 0.0, 1.0)})
 
 
@@ -107,7 +107,7 @@ def _headline(found: Mapping[Any, Measured], fpr: float) -> str:
     """Return the true-positive rates of the first groups at the smallest false-positive rate, in sentences."""
     lines = []
     for name, (part, metrics) in islice(found.items(), score_files.MAX_GROUPS):
-        one = metrics[f"TPR at FPR {fpr:g}"]
+        one = metrics[f"TPR at FPR {fpr}"]
         share = f"{100 * one.value:.1f} % [{100 * one.low:.1f}, {100 * one.high:.1f}] are detected"
         samples = f"{counted(len(part.positives), 'positive')} and {counted(len(part.negatives), 'negative')}"
         lines.append(f"{'' if name is None else f'{name}: '}at {100 * fpr:.4g} % false alarms, {share}; {samples}.")
@@ -136,7 +136,7 @@ def _drawn(found: Mapping[Any, Measured], fprs: Sequence[float]) -> Figure:
             label = score_files.charted(name)
             axes.plot(alarms / n, heights, drawstyle="steps-post", color=f"C{place}", label=label)
             for fpr in fprs if name is None else ():  # limits of groups would hide each other
-                one = metrics[f"TPR at FPR {fpr:g}"]
+                one = metrics[f"TPR at FPR {fpr}"]
                 limits = [[one.value - one.low], [one.high - one.value]]
                 axes.errorbar(fpr, one.value, limits, fmt="o", color=f"C{place}")
         axes.set(xlabel="false alarms", ylabel="share of positives detected", xscale="log", ylim=(0, 1.01))

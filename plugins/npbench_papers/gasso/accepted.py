@@ -9,7 +9,7 @@ from npbench.report.sheet import MISSING, Cell, Row, Sheet, count, ends, interva
 from npbench.report.stats.paired import Limits, mean_limits
 from npbench_papers.claims import with_claims
 from npbench_papers.records import Printed, difference, printed_for, with_labels
-from npbench_papers.verdicts import explained, judge
+from npbench_papers.verdicts import NO_VERDICT, explained, judge
 
 GAIN_TOLERANCE = 2.0  # per cent of the positives accepted by the base
 
@@ -53,8 +53,9 @@ def _sheet(dataset: str, group: pl.DataFrame, base: str, printed: Printed) -> Sh
             rows.append([number(q, "g"), str(label), *numbers, *gains, ok, word])
     title = f"{dataset}: positives of the test part accepted at a q-value of at most q; mean±standard deviation"
     columns = ["q", "solver", "number", "paper", f"over {base}", "in the paper", "difference", "ok", "verdict"]
-    margin = f"The verdict is on the gain over {base}, to {GAIN_TOLERANCE:g} points."
-    notes = ["In brackets: 95 % limits over splits.", *explained(margin, (row[-1] for row in rows))]
+    words = {str(row[-1]) for row in rows}
+    margin = f"The verdict is on the gain over {base}, to {GAIN_TOLERANCE:g} points." if words - NO_VERDICT else ""
+    notes = ["In brackets: 95 % limits over splits.", *explained(margin, words)]
     return Sheet(title, columns, rows, notes)
 
 

@@ -25,7 +25,7 @@ SPEED_NOTE = f"The verdict is on the mean speed-up, to {100 * SPEEDUP_TOLERANCE:
 RATE_COLUMNS = ["rho", "rate", "paper", "here", "here - paper", "p", "verdict"]
 RATE_NOTE = (
     f"The paper finds no significant difference at {PAPER_SIGNIFICANCE:g}. A larger p does not prove its absence: the "
-    f"verdict compares the mean difference with the paper's or, where it prints none, with 0, to {RATE_MARGIN:g}."
+    f"verdict compares the mean difference with the paper's, to {RATE_MARGIN:g}."
 )
 
 
@@ -107,7 +107,7 @@ def _paper(group: pl.DataFrame, printed: Printed) -> dict[str, Any]:
 def _difference(group: pl.DataFrame, printed: Printed, rate: str) -> Row:
     differences = (group[rate] - group[f"{rate}_base"]).drop_nulls().to_list() if rate in group.columns else []
     ours, theirs = spread(differences, ".5f"), number(_paper(group, printed).get(rate), ".5f")
-    p, verdict = number(wilcoxon(differences), ".2g"), judge_mean(differences, theirs.value or 0.0, RATE_MARGIN)
+    p, verdict = number(wilcoxon(differences), ".2g"), judge_mean(differences, theirs.value, RATE_MARGIN)
     return [number(group["rho"][0], "g"), rate, theirs, ours, difference(ours, theirs, ".5f"), p, verdict]
 
 

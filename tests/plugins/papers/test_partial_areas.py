@@ -121,18 +121,18 @@ def test_a_number_that_chose_the_data_is_shown_without_a_verdict(three_methods):
 
 def test_several_ranges_distinguish_methods():
     of_struct = {(0.0, 0.1): (0.6, 0.61), (0.05, 0.1): (0.5, 0.58)}  # here, printed
-    found = [record(fpr_range=span, tpr=tpr) for span, (tpr, _) in of_struct.items()]
+    found = [record(repeat=k, fpr_range=span, tpr=tpr) for span, (tpr, _) in of_struct.items() for k in range(2)]
     printed = [{"solver": "pauc_struct", "fpr_range": [*span], "tpr": tpr} for span, (_, tpr) in of_struct.items()]
-    found.append(record("auc_svm", fpr_range=(0.0, 0.1), tpr=0.55))
+    found += [record("auc_svm", repeat=k, fpr_range=(0.0, 0.1), tpr=0.55) for k in range(2)]
     rates, ahead = partial_areas.table(frame(*found), [*printed, {"solver": "auc_svm", "tpr": 0.58}], metric="tpr")
     assert [row[:5] for row in rates.texts] == [
-        ["pauc_struct [0, 0.1]", "0.600", "0.610", "-0.010", "agrees"],
-        ["auc_svm [0, 0.1]", "0.550", "0.580", "-0.030", "agrees"],
-        ["pauc_struct [0.05, 0.1]", "0.500", "0.580", "-0.080", "differs: smaller"],
+        ["pauc_struct [0, 0.1]", "0.600±0.000", "0.610", "-0.010", "agrees"],
+        ["auc_svm [0, 0.1]", "0.550±0.000", "0.580", "-0.030", "agrees"],
+        ["pauc_struct [0.05, 0.1]", "0.500±0.000", "0.580", "-0.080", "differs: smaller"],
     ]
     assert [row[1:6] for row in ahead.texts] == [
-        ["pauc_struct [0, 0.1]", "0.050", "+0.030", "1 of 1", "agrees"],
-        ["pauc_struct [0.05, 0.1]", "-0.050", "+0.000", "0 of 1", "differs: smaller"],
+        ["pauc_struct [0, 0.1]", "0.050±0.000", "+0.030", "2 of 2", "agrees"],
+        ["pauc_struct [0.05, 0.1]", "-0.050±0.000", "+0.000", "0 of 2", "differs: smaller"],
     ]
 
 

@@ -117,7 +117,7 @@ def test_differences_are_judged_by_their_limits(n_pairs):
     records += [record("fast", n, p_nd=0.3 + 0.01 * n) for n in range(n_pairs)]
     _, differences = compared(records, [{"rho": 0.1, "p_nd": [-3.6e-4, 31.5e-4]}])
     alarms, misses = cells(differences)
-    assert (alarms["rate"], alarms["here"], alarms["verdict"]) == ("p_fa", "0.00000±0.00000", "agrees")
+    assert (alarms["rate"], alarms["here"], alarms["verdict"]) == ("p_fa", "0.00000±0.00000", "-")
     assert (misses["paper"], misses["here"][:6]) == ("-0.00036±0.00315", f"{0.1 + 0.005 * (n_pairs - 1):.4f}")
     assert (misses["p"], misses["verdict"]) == (f"{2 / 2**n_pairs:.2g}", "differs: larger")
 
@@ -141,7 +141,7 @@ def test_rates_times_and_failures():
     assert (a["p_fa"], a["p_nd"], a["seconds"]) == ("0.060±0.014", "0.200±0.000", "3.00±0.00")
     assert (a["ok"], a["bound"], a["paper p_nd"]) == ("2/2", "kept", "-")
     assert (b["p_fa"], b["ok"], b["bound"]) == ("0.300", "1/2, 1 unconverged", "exceeded")
-    assert (b["paper p_nd"], b["verdict"]) == ("0.250", "agrees")
+    assert (b["paper p_nd"], b["verdict"]) == ("0.250", "undecided (1 pair)")
     (sheet,) = rates.table(frame([record(), record(select_seconds=4.0, select_cpu_seconds=2.0)]), ())
     assert cells(sheet)[0]["seconds"] == "2.00±1.41"  # of a processor: 1 and 3
 
@@ -152,7 +152,7 @@ def test_rates_on_data_that_are_not_the_papers_are_stand_ins():
         found = frame([record("a", dataset=dataset), record("b", dataset=dataset)])
         (sheet,) = rates.table(found, [*printed, *more])
         assert [row["verdict"] for row in cells(sheet)] == ["stand-in", "-"]
-    (sheet,) = rates.table(frame([record("a")]), printed)
+    (sheet,) = rates.table(frame([record("a"), record("a", 1)]), printed)
     assert cells(sheet)[0]["verdict"] == "agrees"
 
 

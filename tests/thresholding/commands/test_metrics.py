@@ -52,6 +52,11 @@ def test_the_files_hold_the_metrics_of_the_library_and_are_printed(capsys):
     assert Path("metrics/roc.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_rates_that_differ_in_the_seventh_digit_have_metrics_of_their_own():
+    (found,) = stored("--fpr", "0.1", "0.1000001")
+    assert {"TPR at FPR 0.1", "TPR at FPR 0.1000001"} < set(found["metrics"])
+
+
 @pytest.mark.usefixtures("drawn")
 def test_groups_have_metrics_of_their_own_and_names_reach_neither_mathematics_nor_markup():
     found = {row["group"]: row["metrics"] for row in stored("--by", "site", "--fpr", "0.1")}
