@@ -150,7 +150,7 @@ def _at_bound(one: First, *, is_timed: bool, is_enough: bool, in_full: bool) -> 
     has_promise = best.promise not in ("", "none") and is_enough
     verdict = f": {best.verdict}" if has_promise else ""
     if best.promise == "on average":
-        found.append(f"{'mean P_fa ' * in_full}{best.p_fa:.3f}{verdict}")
+        found.append(f"{'mean P_fa ' * in_full}{best.p_fa:#.3g}{verdict}")
     elif best.promise:
         expected = f", {best.allowed * best.n_jobs:.1f} expected" if has_promise else ""
         found.append(f"{'above it on ' * in_full}{best.above} of {best.n_jobs}{parts}{expected}{verdict}")
@@ -189,7 +189,7 @@ def _reached(one: Standing) -> str:
 def _alarms(one: Standing) -> str:
     """Return what is known about the false alarms of a method, with a semicolon before it."""
     if one.promise == "on average":
-        return f"; mean P_fa {one.p_fa:.3f}"
+        return f"; mean P_fa {one.p_fa:#.3g}"
     return f"; above rho on {one.above} of {one.n_jobs} test parts" if one.promise else ""
 
 
@@ -206,7 +206,8 @@ def large(records: pl.DataFrame, quote: Quote = str) -> list[list[str]]:
     for sentences in made:
         sentences[0] = f"Over {leaderboard.LARGE:,} samples, {sentences[0][0].lower()}{sentences[0][1:]}"
     answers = pl.concat(one.results for one in found).group_by("label").agg((pl.col("n_good") < pl.col("n_jobs")).any())
-    made[-1].append(f"{answers['n_good'].sum()} of {len(answers)} methods end without an answer on some of them.")
+    lost = f"{answers['n_good'].sum()} of all {len(answers)} methods, with a promise or not,"
+    made[-1].append(f"{lost} end without an answer on some of them.")
     return made
 
 
@@ -214,7 +215,7 @@ def gains(records: pl.DataFrame, quote: Quote = str) -> Iterator[str]:
     """Yield what the best linear method that trains for each range gains on logistic regression.
 
     The gain is the Hodges-Lehmann shift over data sets, with limits of the signed-rank test at 5 % for all of these
-    methods together. A data set goes the other way if each of its splits does; those with one split are only counted.
+    methods together. A data set is named if all of its splits go one way, but not if it has one split.
     """
     clauses = [clause for setting in settings(records) for clause in _gains_at(setting, quote)]
     if clauses:
@@ -237,14 +238,16 @@ def _gains_at(setting: Setting, quote: Quote) -> Iterator[str]:
     limits = shift_interval(differences, SIGNIFICANCE_LEVEL / len(linear))
     if limits is None:
         return
-    sign = -1 if limits[0] > 0 else 1
+    ways = [("better", 1)] * (limits[0] <= 0) + [("worse", -1)] * (limits[1] >= 0)
     word = "gains" if limits[0] > 0 else "loses" if limits[1] < 0 else "is not seen to gain"
     found = f"{hodges_lehmann(differences):+.3f} [{limits[0]:+.3f}, {limits[1]:+.3f}], {len(differences)} data sets"
-    others = gain.filter((pl.col("gain").list.eval(pl.element() * sign)).list.min() > 0)
-    of_several = pl.col("gain").list.len() > 1
-    where = f"{'worse' if sign < 0 else 'better'} on every split: "
-    where += listed(others.filter(of_several)["dataset"].to_list(), MAX_NAMED) or "none"
-    if gain.filter(of_several).is_empty():
+    of_several = gain.filter(pl.col("gain").list.len() > 1)
+    named = []
+    for way, sign in ways:
+        always = of_several.filter((pl.col("gain").list.eval(pl.element() * sign)).list.min() > 0)
+        named.append(f"{way} on every split: {listed(always['dataset'].to_list(), MAX_NAMED) or 'none'}")
+    where = "; ".join(named)
+    if of_several.is_empty():
         where = f"better on {(differences > 0).sum()}, worse on {(differences < 0).sum()}"
     fits = pairs.filter(label=linear[0])["is_collapsed"]
     learnt = f"; learnt nothing in {fits.sum()} of {counted(len(fits), 'fit')}" if fits.any() else ""

@@ -33,6 +33,7 @@ UNKNOWN = (math.nan, math.nan)  # limits over fewer than six data sets
 MOST_ALARMS = 0.95  # quantile over test parts
 FEW_NEGATIVES, LARGE = 320, 100_000  # negatives, samples of a data set: fewer than, more than
 SATURATED, WEAK = 0.06, 0.5  # misses of the median method, below and above
+TIE_DIGITS = 8  # values that are equal up to rounding, of variances too, are ties
 
 
 @dataclass(frozen=True)
@@ -358,7 +359,8 @@ def _exceeds(records: pl.DataFrame) -> pl.Expr:
 def table(results: pl.DataFrame, labels: Sequence[str], value: str) -> tuple[list[str], np.ndarray]:
     """Return the data sets, and a value of each method on each in the form of :mod:`npbench.report.stats.ranks`."""
     wide = results.pivot("label", index="dataset", values=value).sort("dataset")
-    return wide["dataset"].to_list(), wide.select(labels).cast(pl.Float64).to_numpy(order="c")
+    values = wide.select(labels).cast(pl.Float64).to_numpy(order="c")
+    return wide["dataset"].to_list(), values.round(TIE_DIGITS)
 
 
 def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[Standing]:

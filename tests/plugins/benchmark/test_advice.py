@@ -78,7 +78,7 @@ def test_numbers_are_those_of_the_records():
     assert "misses 0.30 at rho 0.1 (above it on 0 of 24 test parts, 1.6 expected: kept)" in text
     half = results("alpha", 0.3, params=UMBRELLA) + results("alpha", 0.3, p_fa=0.11, names=["a"], params=UMBRELLA)
     assert "above it on 3 of 27 test parts" in told(made(half))[0]
-    assert "mean P_fa 0.050: kept" in told(made(results("alpha", 0.3, params=AVERAGE)))[0]
+    assert "mean P_fa 0.0500: kept" in told(made(results("alpha", 0.3, params=AVERAGE)))[0]
 
 
 def test_of_those_that_share_the_place_the_fastest_is_the_cheapest():
@@ -183,7 +183,7 @@ def test_large_data_sets_have_a_line_for_each_promise_with_the_jobs_without_an_a
     ]
     (text,) = on_large(made(lost))
     assert "alpha misses 0.20" in text
-    assert "1 of 3 methods" in text
+    assert "1 of all 3 methods" in text
     assert told(made(lost, results("alpha", 0.2)))[-1] == text
     at = {"rho": 0.05, "seconds": 120.0, **big}
     tight = results("alpha", 0.7, **at) + results("beta", 0.6, **at) + results("gamma", 0.8, **at)
@@ -191,7 +191,7 @@ def test_large_data_sets_have_a_line_for_each_promise_with_the_jobs_without_an_a
     assert (
         "alpha misses 0.20 at rho 0.1 in 1 s (above it on 0 of 6 test parts); beta misses 0.60 at 0.05 in 120 s" in text
     )
-    assert "1 of 3 methods" in text
+    assert "1 of all 3 methods" in text
     kept = [{**one, **sizes} for one in results("delta", 0.3, params=UMBRELLA, **big)]
     guaranteed, free = on_large(made(lost, kept))
     assert "delta misses 0.30" in guaranteed
@@ -269,6 +269,7 @@ def test_what_training_for_the_range_gains_on_logistic_regression(gain, word):
     named = text.partition("split: ")[2]
     expected = {"gains": "none", "loses": "none"}.get(word, "s00, s02, s04, s06, s08 and 1 more")
     assert named.startswith(expected)
+    assert ("worse on every split: s01, s03, s05, s07, s09 and 1 more" in text) == (gain == 0.0)
     assert text in told(records)[0]
     assert told(records)[0].startswith("Partial AUC")
     assert list(gains(made(areas("asvm", linear)))) == []
@@ -277,7 +278,7 @@ def test_what_training_for_the_range_gains_on_logistic_regression(gain, word):
     assert f"better on {better}, worse on {12 - better})" in of_one_split
     assert "s00" not in of_one_split
     (mixed,) = gains(records.filter((pl.col("repeat") == 0) | (pl.col("dataset") == "s02")))
-    assert mixed.partition("split: ")[2].startswith("none" if gain else "s02)")
+    assert mixed.partition("split: ")[2].startswith("none" if gain else "s02; worse on every split: none)")
 
 
 @pytest.mark.parametrize("column", [{"solver_status": "collapsed"}, {"warnings": "X: w = 0 is optimal to within tol."}])

@@ -236,6 +236,16 @@ def test_a_promise_is_ranked_by_misses_and_none_by_score():
     assert [one.label for one in standings(frame([*bold, *timid]))] == ["gen", "uzawa"]
 
 
+def test_values_that_are_equal_up_to_rounding_are_ties():
+    for apart, ranks in ((1e-10, [1.5, 1.5]), (1e-4, [1.0, 2.0])):
+        pairs = [
+            result(solver, name, 0, 0.05, misses, params=UMBRELLA if solver == "gen" else {**UMBRELLA, "delta": 0.1})
+            for name in ("pima", "heart")
+            for solver, misses in (("gen", 0.3), ("scorer", 0.3 + apart))
+        ]
+        assert [one.rank for one in standings(frame(pairs))] == ranks
+
+
 def test_a_broken_promise_leaves_its_league():
     kept = [result("scorer", "pima", n, 0.05, 0.5, params=UMBRELLA) for n in range(10)]
     broken = [result("scorer", "pima", n, 0.3, 0.1, params={**UMBRELLA, "delta": 0.1}) for n in range(10)]
