@@ -21,7 +21,7 @@ SEARCHED = (
     *("np_svm", "np_svm_ranked", "ac_svm", "ac_svm_ranked", "uzawa", "two_nu_svm", "gen", "gradient_boosting_early"),
     *("random_forest", "logistic_regression_ranked", "sgd", "svm_perf"),
 )
-ITERATES = PUBLISHED / "narasimhan" / "ijcnn1_iterates.parquet"
+ITERATES = PUBLISHED / "ijcnn1_iterates.parquet"
 SHOWN_BOUNDS = (0.05, 0.01)
 IN_HINDSIGHT = "the member that is best on both, in hindsight"
 Row = Mapping[str, Any]

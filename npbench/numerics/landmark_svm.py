@@ -40,6 +40,7 @@ MAX_FAILED_STEPS = 3  # after more steps without a smaller violation the search 
 WIDENING = 10.0  # factor by which the width grows where Newton's method fails
 MAX_WIDENINGS = 2  # more in single precision do not help: rounding makes Newton's method fail
 GOOD_LENGTH = 0.5  # a shorter step makes the next one take more samples
+SLOW = 0.9  # share of the least violation so far; a step that leaves more makes the next one take more samples, too
 TARGET = 0.8  # share of the tolerance that rounding, and the error of w, leave for a solution
 LEAST_WIDTH = 1.0  # in units of the tolerance
 MAX_BALANCE_STEPS = 100
@@ -214,7 +215,9 @@ class _Descent:
             steps += taken
             if not (exact or X.exact):
                 break
-            failed = 0 if self.violation < 0.9 * least or len(self._shares) > 1 else failed + 1
+            failed = 0 if self.violation < SLOW * least or len(self._shares) > 1 else failed + 1
+            if SLOW * least <= self.violation < np.inf and len(self._shares) > 1:
+                self._shares.pop(0)
             least = min(least, self.violation)
         return max(steps, 1)
 

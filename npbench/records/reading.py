@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def parts(source: Path, on_fault: OnFault, columns: Sequence[str] | None = None)
             except FileNotFoundError:
                 continue
             except UNREADABLE as error:
-                reason = str(error).partition("\n")[0].rstrip(".")
+                reason = re.split(r"\n|; valid columns", str(error))[0].rstrip(".")
                 on_fault(f"The records in {path} cannot be read and are left out: {reason}.")
                 continue
             known = frame.filter((pl.col("schema_version") <= SCHEMA_VERSION).fill_null(True))

@@ -37,7 +37,7 @@ VERDICT_NOTE = (
     "Promise: guaranteed with probability 1 - delta, proved on average, measured (kept in simulations), or none. It is "
     "exceeded beyond the limits of the share; on average, if the mean P_fa is above rho beyond its noise; or by one "
     "test part that a kept promise makes all but impossible. Worst: P_fa/rho on the least likely part. Methods that "
-    "exceed their promise have no place."
+    "exceed their promise on all data sets have no place on any kind."
 )
 RANK_NOTES = [
     PLACES_NOTE,
@@ -200,7 +200,10 @@ def _standing(one: Standing, league: League, problem: str) -> dict[str, Entry]:
         "above": Cell(f"{one.above}/{one.n_jobs}", one.above, further=(("of", one.n_jobs),)),
     }
     if not math.isnan(one.allowed):
-        first |= {"expected": number(one.allowed * one.n_jobs, ".1f"), "verdict": one.verdict or MISSING}
+        judged = {"expected": number(one.allowed * one.n_jobs, ".1f")}
+        if one.promise == "on average":
+            judged = {"mean P_fa": number(one.p_fa, ".4f")}
+        first |= {**judged, "verdict": one.verdict or MISSING}
     more = {"share": interval(one.share_limits), "P_fa/rho": number(one.most_alarms, ".2f")}
     return {
         "method": one.label,

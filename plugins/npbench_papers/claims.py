@@ -101,8 +101,7 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
     if not by_cell:
         return "not run", Cell("no such records" + " of an idle machine" * _is_timed(claim))
     centre, limits_of = (hodges_lehmann, shift_interval) if claim.get("ranks") else (fmean, mean_limits)
-    back, neutral = (exp, 1.0) if claim.get("ratio") else (float, 0.0 if {"than", "minus"} & {*claim} else None)
-    neutral = claim.get("neutral", neutral)
+    back, neutral = exp if claim.get("ratio") else float, _neutral(claim)
     low, high = _bounds(claim["within"], neutral)
     cells, units = ([centre(values) for values in found.values()] for found in (by_cell, by_unit))
     limits = None if {"column", "values"} & {*claim} else limits_of(units)
@@ -123,6 +122,13 @@ def _judge(claim: Claim, entries: Sequence[Entry], printed: Printed) -> tuple[st
     shown = shown or f"{estimate:.3g}" + (f" [{limits[0]:.3g}, {limits[1]:.3g}]" if limits else spans)
     further = {**dict(ends(limits) if limits else ()), **alone, **span, "held": held, "cases": len(cells)}
     return word, Cell(f"{shown}; {held} of {len(cells)}", estimate, further=tuple(further.items()))
+
+
+def _neutral(claim: Claim) -> float | None:
+    """Return the value of no difference, which a claim that something is smaller or larger excludes; None without."""
+    of_two = 1.0 if claim.get("ratio") else 0.0 if {"than", "minus"} & {*claim} else None
+    neutral: float | None = claim.get("neutral", of_two)
+    return neutral
 
 
 def _bounds(ends: Sequence[float | None], neutral: float | None) -> tuple[float, float]:
@@ -264,7 +270,8 @@ def _measured(claim: Claim) -> str:
         what += f" {'over' if claim.get('ratio') else 'minus'} that of {base}"
     sides = f"{of} {sign} {than}" if than else of
     low, high = claim["within"]
-    bounds = f"at most {high:g}" if low is None else f"at least {low:g}" if high is None else f"{low:g} to {high:g}"
+    most, least = ("below", "above") if _neutral(claim) in {low, high} - {None} else ("at most", "at least")
+    bounds = f"{most} {high:g}" if low is None else f"{least} {low:g}" if high is None else f"{low:g} to {high:g}"
     bounds += f" in {claim['hold']} cases" if "hold" in claim else ""
     bounds += ", as a number" if claim.get("neutral", 0) is None else ""
     keys = claim.get("where", {}).items()

@@ -18,7 +18,7 @@ from npbench.numerics.bundle import minimise
 from npbench.numerics.pauc_metrics import pairwise, ranks_within
 from npbench.numerics.pauc_surrogates import StructuralRisk
 
-TABLE = Path(__file__).parents[2] / "results" / "published" / "narasimhan" / "ijcnn1_iterates.parquet"
+TABLE = Path(__file__).parents[2] / "results" / "published" / "ijcnn1_iterates.parquet"
 FPR_RANGE = (0.02, 0.05)
 COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
 SPLITS = 5

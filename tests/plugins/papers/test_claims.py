@@ -197,7 +197,7 @@ def test_claims_are_told_from_printed_numbers_and_quoted():
     assert seen == rows[2:]
     first, second = cells(sheet)
     assert (first["verdict"], first["here"]) == ("agrees", "-0.1 [-0.1, -0.1]; 1 of 1")
-    assert (first["measured"], first["the paper"]) == ("p_nd: a - b, at most 0", '"it misses less"')
+    assert (first["measured"], first["the paper"]) == ("p_nd: a - b, below 0", '"it misses less"')
     assert (second["verdict"], second["here"]) == ("not run", "no measure of elegance")
     assert table(frame(fits), rows[2:]) == []
 
