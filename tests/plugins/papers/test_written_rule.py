@@ -11,7 +11,8 @@ from npbench_papers.verdicts import word
 DOCS = Path(__file__).parents[3] / "docs"
 INF = float("inf")
 NUMBER = r"-?\d[\d.]*(?:e[-+]?\d+)?"
-BOUNDS = re.compile(rf"(?:(at most|at least) ({NUMBER})|({NUMBER}) to ({NUMBER}))(?: in (\w+) cases)?(, as a number)?$")
+END = rf"(at most|at least|below|above) ({NUMBER})"
+BOUNDS = re.compile(rf"(?:{END}|({NUMBER}) to ({NUMBER}))(?: in (\w+) cases)?(, as a number)?$")
 HERE = re.compile(rf"(?:> )?({NUMBER})(?:.*?\[({NUMBER}), ({NUMBER})\])?.*; (\d+) of (\d+)$")
 
 
@@ -26,7 +27,7 @@ def by_the_rule(measured, here):
     """Return the word of steps 2 to 4; step 1 is about data and fits that a row does not show."""
     end, only, low, high, hold, as_number = BOUNDS.search(measured).groups()
     if end:
-        low, high = (only, INF) if end == "at least" else (-INF, only)
+        low, high = (only, INF) if end in ("at least", "above") else (-INF, only)
     low, high = float(low), float(high)
     estimate, least, most, held, cases = map(float, (part or "nan" for part in HERE.search(here).groups()))
     has_limits, share = not isnan(least), held / cases
@@ -34,8 +35,7 @@ def by_the_rule(measured, here):
     same = float(" / " in measured)
 
     def is_inside(value):
-        strict = compared and not as_number  # a claim of a difference excludes equality
-        return low <= value <= high and not (strict and value == same and same in (low, high) and INF in (-low, high))
+        return low <= value <= high and not (end in ("below", "above") and value in (low, high))
 
     if hold == "some":
         return "agrees" if held else "differs"
