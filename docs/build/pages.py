@@ -144,7 +144,7 @@ def claims_of(paper: str) -> None:
     columns = ("section", "the paper", "experiment", "measured", "here", "verdict")
     ordered = sorted(once.values(), key=lambda row: row[0])
     cog.outl(table(columns, ordered))
-    of_tables = (word for name in _published_of(paper) for word in MEANINGS if f"{word} (" in _item(name)[-1])
+    of_tables = chain.from_iterable(map(_verdicts, _published_of(paper)))
     cog.outl("\n{}\n".format(*explained("Verdicts.", [*(row[-1] for row in ordered), *of_tables])))
 
 
@@ -165,16 +165,21 @@ def _sections(name: str) -> tuple[Experiment, list[Section]]:
     return described, sections_of(described, published(name))
 
 
+def _verdicts(name: str) -> list[str]:
+    """Return the verdicts in the tables of an experiment, without those on claims."""
+    sheets = _numbered(_sections(name)[1])
+    columns = (pair for sheet in sheets for pair in zip(sheet.columns, sheet.by_column, strict=True))
+    return [str(cell) for head, cells in columns if head.startswith("verdict") for cell in cells]
+
+
 def _item(name: str) -> tuple[str, ...]:
-    (described, sections), stored = _sections(name), published(name)
-    columns = (pair for sheet in _numbered(sections) for pair in zip(sheet.columns, sheet.by_column, strict=True))
-    verdicts = tally(str(cell) for head, cells in columns if head.startswith("verdict") for cell in cells)
+    described, stored = _sections(name)[0], published(name)
     repeats = notes(stored)[0].removeprefix("As run: ").partition(";")[0]
     repeats += f", {counted(stored['dataset'].n_unique(), 'data set')}"
     if (seeds := stored["dataset_params"].str.json_path_match("$.seed").drop_nulls().n_unique()) > 1:
         repeats += f", drawn {seeds} times"
     stand_in = ", stand-in" if all(is_stand_in(described.printed, one) for one in stored["dataset"].unique()) else ""
-    return described.paper.partition("), ")[2], f"`{name}`", repeats + stand_in, verdicts or "-"
+    return described.paper.partition("), ")[2], f"`{name}`", repeats + stand_in, tally(_verdicts(name)) or "-"
 
 
 def _npbench(words: Sequence[str], folder: str) -> tuple[int, str, str]:
