@@ -1,7 +1,7 @@
 """The recommended classifier: a vote of several kinds of models, with a threshold that bounds its false alarms."""
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from functools import wraps
 from importlib import import_module
@@ -20,7 +20,7 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.ensemble._base import _set_random_states
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, SplineTransformer, StandardScaler
 from sklearn.svm import SVC
@@ -50,6 +50,8 @@ MAX_ONE_HOT = 40
 N_FOLDS = 5
 FEWEST_KNOWN = 20  # values of a column with gaps: boosting fails where a part of the samples has none
 FEWEST_TO_FOLD = 10  # samples of the rarer class; with fewer, only forests vote
+# Of many samples, a part chooses the members: its least size and number of the rarer class, and its largest share.
+PART_SAMPLES, PART_OF_CLASS, LARGEST_PART = 10_000, 200, 0.5
 PULL_TO_MEAN = 10.0  # strength with which weights are kept near each other, in samples
 SMALLEST_WEIGHT = 0.02
 
@@ -106,7 +108,9 @@ class SoftVote(BinaryClassifier):
     -----
     The members are forests and extra trees with leaves of 1 to 20 samples, boosting with early stopping, logistic
     regression of the features and of splines, and an SVM for up to 2500 samples. With fewer than 10 samples of a class,
-    the forests vote alone. Sparse samples get no boosting and no splines.
+    the forests vote alone. Sparse samples get no boosting and no splines. From 20,000 samples on, a vote fitted to
+    10,000 of them, or to as many as have 200 of the rarer class, decides which members are fitted to all: those with
+    weight in it.
 
     Boosting takes the 250 most frequent words of a column as categories; other members see the 40 most frequent as
     indicators, standardized numbers, and medians for missing ones. Columns with gaps and fewer than 20 values stay out.
@@ -138,11 +142,14 @@ class SoftVote(BinaryClassifier):
         X = _without(self._left_out, X)
         # some members take encoded columns, boosting and further ones take codes
         words, coded = list(self._encoder.words or ()), {}
-        encoded = _forests(X.shape[0], self.n_estimators)
-        if np.bincount(y).min() >= FEWEST_TO_FOLD:
+        encoded, fewest = _forests(X.shape[0], self.n_estimators), int(np.bincount(y).min())
+        if fewest >= FEWEST_TO_FOLD:
             encoded |= _smooth_models(X)
             coded = {} if issparse(X) else {"boosting": _boosting(words)}
             coded |= _further(self.members or {})
+        if (share := max(PART_SAMPLES / len(y), PART_OF_CLASS / fewest)) <= LARGEST_PART:
+            kept = self._with_weight(X, y, share, random)
+            encoded, coded = ({name: one for name, one in of.items() if name in kept} for of in (encoded, coded))
         members, self._columns = encoded | coded, _columns(words, X)
         for member in members.values():
             _set_random_states(member, random)
@@ -164,6 +171,14 @@ class SoftVote(BinaryClassifier):
         self.resolution_ = float(np.finfo(np.float64).tiny)
         if self.oob_score:
             self.oob_decision_function_ = _probabilities(scores[:, used] @ self._slopes + self._offset)
+
+    def _with_weight(self, X: Any, y: np.ndarray, share: float, random: Any) -> Collection[str]:
+        """Return the members that have weight in a vote fitted to a share of the samples."""
+        part, _ = train_test_split(np.arange(len(y)), train_size=share, stratify=y, random_state=random)
+        vote = clone(self).set_params(random_state=random.randint(2**31 - 1), oob_score=False)
+        vote._encoder = self._encoder
+        vote._fit(X[part], y[part])
+        return vote.weights_.keys()
 
     def _cross_fitted(
         self, members: dict[str, Any], n_encoded: int, X: Any, y: np.ndarray, random: Any

@@ -306,6 +306,44 @@ def test_fits_of_few_samples_use_one_thread(monkeypatch, most):
     assert CountsThreads.counts == ({1} if most == 200 else {2})
 
 
+class Noted(DummyClassifier):
+    """Says nothing, or which class a sample is of, and notes the sizes of its fits."""
+
+    def __init__(self, name="", knows=False):
+        super().__init__()
+        self.name, self.knows = name, knows
+
+    def fit(self, X, y):
+        """Fit, and note the number of samples."""
+        SIZES.setdefault(self.name, []).append(len(y))
+        return super().fit(X, y)
+
+    def predict_proba(self, X):
+        """Return the probabilities of both classes."""
+        positive = np.where(X[:, -1] > 0, 0.9, 0.1) if self.knows else np.full(len(X), 0.5)
+        return np.column_stack([1 - positive, positive])
+
+
+SIZES: dict[str, list[int]] = {}
+
+
+@pytest.mark.parametrize(("fewest", "is_chosen"), [(20, True), (60, False)])
+def test_of_many_samples_a_part_chooses_the_members(monkeypatch, fewest, is_chosen):
+    """Here 80 of 200, but not if it has to have more of a class than half of all, or more than half of the samples."""
+    monkeypatch.setattr(ensemble, "PART_SAMPLES", 80)
+    monkeypatch.setattr(ensemble, "PART_OF_CLASS", fewest)
+    monkeypatch.setattr(ensemble, "SMALLEST_WEIGHT", 0.1)
+    SIZES.clear()
+    samples = np.column_stack([X, Y])
+    members = {name: Noted(name, name == "knows") for name in ("knows", "constant")}
+    vote = SoftVote(members=members, random_state=0).fit(samples, Y)
+    assert max(SIZES["knows"]) == 200
+    assert max(SIZES["constant"]) == (80 if is_chosen else 200)
+    assert "knows" in vote.weights_
+    assert vote.predict(samples).tolist() == Y.tolist()
+    assert vote.oob_decision_function_.shape == (200, 2)
+
+
 @pytest.mark.parametrize("known", [0, 2])
 def test_a_column_of_gaps_says_nothing_and_does_no_harm(known):
     """scikit-learn's boosting fails where a column has no value in the part that it sees."""
