@@ -10,8 +10,9 @@ import polars as pl
 from blocks import PUBLISHED, fenced, published, table
 
 from npbench.numerics.binomial_limits import rate_limits
-from npbench.report.sheet import interval, spread
-from npbench.report.stats.paired import MIN_VALUES, hodges_lehmann, kept, shift_interval, wilcoxon
+from npbench.report.select.labels import method_labels
+from npbench.report.sheet import estimate, interval, spread
+from npbench.report.stats.paired import MIN_VALUES, hodges_lehmann, kept, mean_limits, shift_interval, wilcoxon
 from npbench.values import counted
 from npbench_benchmark.crossing import OF_THRESHOLD, crossing
 from npbench_benchmark.leaderboard import misses_at_rho, settings
@@ -19,7 +20,7 @@ from npbench_benchmark.promises import SIZES, Promise, expected
 
 SEARCHED = (
     *("np_svm", "np_svm_ranked", "ac_svm", "ac_svm_ranked", "uzawa", "two_nu_svm", "gen", "gradient_boosting_early"),
-    *("random_forest", "logistic_regression_ranked", "sgd", "svm_perf"),
+    *("random_forest", "ensemble", "logistic_regression_ranked", "sgd", "svm_perf"),
 )
 ITERATES = PUBLISHED / "ijcnn1_iterates.parquet"
 SHOWN_BOUNDS = (0.05, 0.01)
@@ -90,25 +91,25 @@ def guardrails() -> str:
     return listed(sorted(rows, key=lambda row: -row["detected"]), head, line)
 
 
-def ensemble_seconds() -> str:
-    """Return how many times as long the ensemble takes to fit as the forest, both with held-out negatives."""
-    found = published("ensemble_benchmark").filter(pl.col("status") == "ok", ~pl.col("params").str.contains('"cv"'))
-    seconds = found.pivot("method", index="dataset", values="fit_cpu_seconds", aggregate_function="median")
-    times = seconds.select("dataset", times=pl.col("ensemble") / pl.col("random_forest")).drop_nulls().sort("times")
-    most = ", ".join(f"`{name}` ({ratio:.0f})" for name, ratio in times.tail(3).reverse().rows())
-    median = times.select(pl.median("times")).item()
-    return (
-        f"\nA fit of the ensemble takes {median:.1f} times the CPU seconds of a forest of 300 trees in the median\n"
-        f"of the data sets of `ensemble_benchmark`, more than 8 times on {(times['times'] > 8).sum()}, and"
-        f" most\non {most}.\n"
-    )
-
-
 def ensemble_splits() -> str:
     """Return misses by promise and model, with differences from the forest that holds out half, over data sets."""
     promise = pl.when(pl.col("params").str.contains('"cv"')).then(pl.lit("measured")).otherwise(pl.lit("guaranteed"))
     found = published("ensemble_benchmark").with_columns(promise=promise, model="`" + pl.col("method") + "`")
     return _beside_the_forest(found.rename({"dataset": "table"}), "sets")
+
+
+def ensemble_since() -> str:
+    """Return how the misses of a later version of the ensemble differ from those in the benchmark, on its splits."""
+    later, split = published("ensemble_benchmark"), ["dataset", "repeat", "split_sha256", "problem_params", "params"]
+    both = later.filter(method="ensemble").join(published("np_benchmark"), on=split, suffix=" before")
+    of_sets = both.group_by(method_labels(both), "rho", "dataset").agg(change=pl.mean("p_nd") - pl.mean("p_nd before"))
+    found: dict[str, list[str]] = {}
+    for (label, rho), one in of_sets.sort("label", -pl.col("rho")).group_by("label", "rho", maintain_order=True):
+        changes = one["change"].to_list()
+        changed = estimate(statistics.fmean(changes), mean_limits(changes), "+.3f")
+        found.setdefault(f"`{label}`", []).append(f"{changed} at {rho}")
+    clauses = "; ".join(f"of {method} by {', '.join(changes)}" for method, changes in found.items())
+    return f"\nOn the splits of {both['dataset'].n_unique()} data sets, this changes the misses {clauses}.\n"
 
 
 def other_tables() -> str:

@@ -288,9 +288,10 @@ def use(drawn: str, *names: str) -> None:
     found = [*first, [measured.packages()], *chain.from_iterable(others)]
     stored, known = published(drawn), separable(settings(each[0][1]))
     firsts = {league.standings[0].label.split()[0] for one in known for league in one.leagues if league.standings}
-    untried = ", ".join(f"`{method}`" for method in sorted(firsts - {*stored["method"]})) or "none"
+    untried = ", ".join(f"`{method}`" for method in sorted(firsts - {*stored["method"]}))
     found += large(stored, "`{}`".format)
-    found[-1] += [f"The data sets are simulated, {measured.splits(stored)} of each.", f"Not tried there: {untried}."]
+    found[-1] += [f"The data sets are simulated, {measured.splits(stored)} of each."]
+    found[-1] += [f"Not tried there: {untried}."] if untried else []
     for head, *_ in found:
         cog.outl("- **{}**: {}".format(*head.split(": ", 1)))
     cog.outl("\nMore on these lines:\n")

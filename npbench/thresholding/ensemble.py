@@ -108,9 +108,9 @@ class SoftVote(BinaryClassifier):
     -----
     The members are forests and extra trees with leaves of 1 to 20 samples, boosting with early stopping, logistic
     regression of the features and of splines, and an SVM for up to 2500 samples. With fewer than 10 samples of a class,
-    the forests vote alone. Sparse samples get no boosting and no splines. From 20,000 samples on, a vote fitted to
-    10,000 of them, or to as many as have 200 of the rarer class, decides which members are fitted to all: those with
-    weight in it.
+    the forests vote alone. Sparse samples get no boosting and no splines. From 20,000 samples on, members are chosen by
+    a vote fitted to 10,000, or to as many as have 200 of the rarer class, if that is at most half: only those with
+    weight in it are fitted to all.
 
     Boosting takes the 250 most frequent words of a column as categories; other members see the 40 most frequent as
     indicators, standardized numbers, and medians for missing ones. Columns with gaps and fewer than 20 values stay out.

@@ -18,13 +18,13 @@ OF_THRESHOLD = re.compile(
     r"(?:[ ,_]+(?:umbrella|half|aligned|average|measured|oob|folds|empirical|ranked))+(?=$|[ ,]+\w+=)"
     r"|[ ,]+(?:threshold|calibration_size|cv|n_splits|randomized)=\S+"
 )
-OWN, UMBRELLA, HALF = "own", "umbrella", 0.5
+OWN, UMBRELLA, HALF = "the solver's", "umbrella", 0.5
 NOTE = (
     "Misses, and the share of test parts above rho. Half, aligned: the umbrella threshold on half of the negatives, or "
     "on those that the rule makes use of. Average, empirical: thresholds that keep rho on average, or only on these "
-    "negatives. All negatives: on scores out of fold or out of bag. Own: the solver's. Scorers with the most "
-    "thresholds stand first, by misses under the first threshold. Last column: mean difference of misses from the "
-    "first scorer at the same thresholds, with 95 % limits over data sets (Student's t)."
+    "negatives. All negatives: on scores out of fold or out of bag. Scorers with the most thresholds stand first, by "
+    "misses under the first threshold. Last column: mean difference of misses from the first scorer at the same "
+    "thresholds, with 95 % limits over data sets (Student's t)."
 )
 NOTE_OF_THRESHOLDS = (
     "Mean difference of misses from the first threshold with the same scorers, with 95 % limits over data sets "
@@ -85,7 +85,7 @@ def threshold_of(params: Mapping[str, Any]) -> str:
     >>> threshold_of({"estimator": "sgd", "threshold": "umbrella", "calibration_size": "aligned"})
     'aligned'
     >>> threshold_of({"estimator": "sgd", "threshold": "average", "cv": 4}), threshold_of({"C": 1})
-    ('average, all negatives', 'own')
+    ('average, all negatives', "the solver's")
     """
     if not {"estimator", "threshold"} <= params.keys():
         return OWN

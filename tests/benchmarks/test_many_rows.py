@@ -35,6 +35,7 @@ FITS = {  # by solver: its parameters, and whether rho is one of them
     "pat_mat_np": ({}, True),
     "pauc_struct": ({}, False),
     "pauc_minimax": ({}, False),
+    "ensemble": ({}, True),
 }
 
 

@@ -194,6 +194,17 @@ def test_boosting_sees_a_difference_where_limits_exclude_0(script, monkeypatch):
     assert "A difference is seen at 0.05." in measured.native()
 
 
+def test_what_a_later_ensemble_misses_follows_from_the_same_splits(script, monkeypatch):
+    measured = script("measured")
+    before = measured.published("np_benchmark").filter(pl.col("params").str.contains("aligned"), rho=0.1)
+    other = before.with_columns(split_sha256=pl.lit("of another draw"), p_nd=1.0)
+    later = pl.concat([before.with_columns(pl.col("p_nd") + 0.25), other])
+    monkeypatch.setattr(measured, "published", {"np_benchmark": before, "ensemble_benchmark": later}.__getitem__)
+    n = before["dataset"].n_unique()
+    assert f"On the splits of {n} data sets" in measured.ensemble_since()
+    assert "aligned` by +0.250 [+0.250, +0.250] at 0.1." in measured.ensemble_since()
+
+
 def test_the_first_screen_says_which_package_is_ahead(script, monkeypatch):
     measured = script("measured")
     stored = {name: measured.published(name) for name in ("np_benchmark", "np_benchmark_packages")}

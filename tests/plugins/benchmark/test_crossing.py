@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from npbench.records.reading import conformed
-from npbench_benchmark.crossing import crossing, effects, places
+from npbench_benchmark.crossing import OWN, crossing, effects, places
 from npbench_benchmark.leaderboard import by_dataset
 from sample_records import cells, frame, record
 
@@ -96,9 +96,9 @@ def test_names_say_which_scorer_and_parameters_which_threshold():
         }
     )
     assert found == {
-        "np_svm": ("np_svm", "own"),
+        "np_svm": ("np_svm", OWN),
         "np_svm_umbrella": ("np_svm", "half"),
-        "uzawa": ("uzawa", "own"),
+        "uzawa": ("uzawa", OWN),
         "uzawa_ranked calibration_size=aligned threshold=umbrella": ("uzawa", "aligned"),
         "scorer estimator=sgd threshold=average": ("scorer estimator=sgd", "average"),
         "scorer estimator=sgd cv=4 threshold=average": ("scorer estimator=sgd", "average, all negatives"),
