@@ -77,5 +77,5 @@ def test_a_typed_name_wins_and_holds_for_all_records_of_its_setting():
 def test_published_records_have_the_names_that_were_typed():
     found = set(named(published("benchmark"))["method"])
     assert found <= choices().keys() - {"scorer"}
-    assert len(found) == 37
+    assert len(found) == 38
     assert set(named(published("guarantee"))["method"]) == {"scorer"}
