@@ -57,7 +57,7 @@ class Standing:
     most_alarms: float | None  # false-alarm rate over rho that 95 % of the test parts do not exceed
     surprise: float  # smallest tail probability of a part, times the parts of the league; NaN for unknown sizes
     worst: float  # false-alarm rate over rho on the part with this tail
-    p_fa: float | None
+    p_fa: float  # mean over the test parts of jobs with an answer, as in the excess; 0 without any
     p_nd: float | None
     at_rho: float | None  # misses on the test part with a threshold that makes its false-alarm rate rho
     score: float
@@ -374,6 +374,7 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[Standing]:
         rules=pl.col("solver_status").filter(good).unique(),
         sizes=pl.struct(rho, *SIZES).filter(good),
         rates=p_fa.filter(good),
+        p_fa=p_fa.filter(good).mean().fill_null(0.0),
         most_alarms=(p_fa / rho).filter(good).quantile(MOST_ALARMS, "higher"),
         mean_excess=(p_fa - rho).filter(good).mean(),
         n_candidates=pl.col("n_candidates").filter(good).median(),
@@ -381,7 +382,7 @@ def _alone(records: pl.DataFrame, results: pl.DataFrame) -> Iterator[Standing]:
     )
     of_datasets = results.group_by(METHOD, maintain_order=True).agg(
         pl.first("label"),
-        pl.mean("p_fa", "p_nd", "at_rho", "score"),
+        pl.mean("p_nd", "at_rho", "score"),
         pl.sum("above", "n_good"),
         n_datasets=pl.len(),
         seconds=pl.col("log_seconds").mean().exp().fill_null(math.nan),

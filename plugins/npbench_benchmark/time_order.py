@@ -78,7 +78,5 @@ def _sheet(setting: Setting, found: Pairs) -> Sheet:
 
 
 def _row(dataset: str, pair: Pair, rho: float) -> Row:
-    each = [
-        (number(one.share), number((one.p_fa or 0) / rho), number(one.p_nd), one.verdict or MISSING) for one in pair
-    ]
+    each = [(number(one.share), number(one.p_fa / rho), number(one.p_nd), one.verdict or MISSING) for one in pair]
     return [dataset, pair[0].label, pair[0].promise, *(cell for cells in zip(*each, strict=True) for cell in cells)]

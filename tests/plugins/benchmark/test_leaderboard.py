@@ -169,6 +169,16 @@ def test_a_promise_on_average_is_judged_by_the_mean(rate, verdict):
     assert (one.verdict, one.p_fa) == (verdict, pytest.approx(rate))
 
 
+def test_the_mean_rate_that_is_shown_is_the_one_that_is_judged():
+    params = {**UMBRELLA, "threshold": "average", "calibration_size": 0.5}
+    often = [result("scorer", "pima", n, 0.101, 0.5, params=params) for n in range(5)]
+    (one,) = standings(frame([*often, result("scorer", "heart", 0, 0.05, 0.5, params=params)]))
+    assert (one.verdict, one.p_fa) == ("kept", pytest.approx(0.0925))
+    (other,) = standings(frame([*often, result("scorer", "heart", 0, 0.096, 0.5, params=params)]))
+    # the mean over data sets is below rho
+    assert (other.verdict, other.p_fa) == ("kept within noise", pytest.approx((5 * 0.101 + 0.096) / 6))
+
+
 def test_the_mean_rate_is_named_where_it_breaks_a_promise():
     params = {**UMBRELLA, "threshold": "average", "calibration_size": 0.5}
     records = frame(result("scorer", "pima", n, 0.13, 0.5, params=params) for n in range(10))
